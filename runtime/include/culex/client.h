@@ -1,0 +1,196 @@
+/* culex/client.h - put runs into a store and look after them.
+ *
+ * A client is one connection to one store. It may be used by several threads at
+ * once: calls take turns. Every call is bounded by the client's timeout and
+ * reconnects by itself; a lost connection costs an error, never the client.
+ * After fork() the child must open a client of its own.
+ */
+#ifndef CULEX_CLIENT_H
+#define CULEX_CLIENT_H
+
+#include <culex/codec.h>
+#include <culex/error.h>
+#include <culex/job.h>
+#include <culex/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct culex_client culex_client;
+
+typedef struct culex_client_options {
+    int64_t timeout_ms; /* longest wait of one call; 0 means 5000 */
+    const char *prefix; /* Redis: first part of every key; NULL means "culex" */
+    const char *synchronous; /* SQLite: "full" (default), "normal" or "off" */
+} culex_client_options;
+
+/* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by
+ * every handle of this process with the same name), "redis://[[user]:password@]host[:port][/db]",
+ * "redis+unix:///path/to.sock[?db=N]", "rediss://..." where the build has TLS.
+ * NULL means $CULEX_URL, and without that "sqlite:culex.db".
+ * Connects at once: CULEX_ECONNECT names host and reason. `options` may be NULL.
+ * *ret_client is returned owned. */
+CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
+                                         culex_client **ret_client, culex_error *error);
+
+/* Closes the connection and frees the client. Accepts NULL. */
+CULEX_API void culex_client_close(culex_client *client);
+
+/* What one call may override of the schema's policy. Zero-initialise, or start
+ * from culex_enqueue_options_make(). Strings are borrowed for the call. */
+typedef struct culex_enqueue_options {
+    bool has_id;
+    culex_uuid id;        /* idempotency: the same id enqueues once; see culex_uuid_v7 */
+    bool has_delay;
+    culex_duration delay; /* counted by the store's clock; negative counts as 0 */
+    bool has_at;
+    culex_time at;        /* on the store's clock; a time in the past means now */
+    const char *queue;    /* NULL: the schema's */
+    bool has_priority;
+    int priority;         /* 0..9 */
+    const char *const *tags; /* replace the schema's when tag_count > 0 */
+    size_t tag_count;
+} culex_enqueue_options;
+
+static inline culex_enqueue_options culex_enqueue_options_make(void)
+{
+    culex_enqueue_options options = {false, {{0}}, false, 0, false, 0, NULL, false, 0, NULL, 0};
+    return options;
+}
+
+/* Enqueues one run of `type`. Generated `P_enqueue` functions call this.
+ * Borrows `params`. `options` and `ret_id` may be NULL.
+ * CULEX_OK also when the id was there before with the same content.
+ * CULEX_EUNKNOWN: the store did not answer in time even after retries; repeat the call with
+ * *ret_id, which is set in this case too, as options->id to be sure. */
+CULEX_API culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
+                                            const void *params,
+                                            const culex_enqueue_options *options,
+                                            culex_uuid *ret_id, culex_error *error);
+
+/* Enqueues `count` runs whose params are `stride` bytes apart, one round trip per
+ * few hundred. All or a prefix: on failure *ret_enqueued (may be NULL) tells how many of
+ * the first runs are in the store for certain. `ret_ids`, when not NULL, has room
+ * for `count` ids and is filled for every run, so a failed call can be repeated.
+ * options->has_id is refused for more than one run. */
+CULEX_API culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,
+                                                 const void *params, size_t stride, size_t count,
+                                                 const culex_enqueue_options *options,
+                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                 culex_error *error);
+
+/* A fresh id with the time of the client's store clock (RFC 9562, version 7). */
+CULEX_API culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id,
+                                           culex_error *error);
+
+typedef enum culex_run_state {
+    CULEX_RUN_SCHEDULED, /* waits for its time */
+    CULEX_RUN_WAITING,   /* ready for a worker */
+    CULEX_RUN_ACTIVE,    /* leased by a worker */
+    CULEX_RUN_DONE,
+    CULEX_RUN_DEAD,      /* no retry left; kept for the operator */
+    CULEX_RUN_CANCELLED,
+    CULEX_RUN_STATE_COUNT
+} culex_run_state;
+
+/* "scheduled", "waiting", ...; never NULL. */
+CULEX_API const char *culex_run_state_name(culex_run_state state);
+
+/* One run as the store has it. Everything it points to is owned by it. */
+typedef struct culex_run_info {
+    culex_uuid id;
+    culex_run_state state;
+    char *job;   /* wire name */
+    char *queue;
+    int priority;
+    uint32_t attempt;  /* executions started so far */
+    uint32_t failures; /* times the handler said so */
+    uint32_t crashes;  /* times the handler's process died */
+    uint32_t losses;   /* times a lease ran out */
+    uint32_t attempts_max;
+    int64_t created_at_ms;  /* store clock, ms since 1970 */
+    int64_t at_ms;          /* scheduled: due; active: lease end; final: when it is forgotten */
+    int64_t expires_at_ms;  /* 0 for never */
+    uint64_t fingerprint;   /* of the schema that encoded the payload */
+    bool cancel_requested;
+    char *tags;             /* comma-separated, may be "" */
+    char *error_text;       /* of the last failure, "" when none */
+    culex_bytes payload;    /* empty once the run is done */
+    culex_bytes result;     /* empty when there is none */
+} culex_run_info;
+
+/* Reads one run, payload included. CULEX_ENOTFOUND when the store has forgotten it
+ * or never knew it. *ret_run is returned owned: free with culex_run_info_free. */
+CULEX_API culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
+                                        culex_run_info **ret_run, culex_error *error);
+
+/* Accepts NULL. */
+CULEX_API void culex_run_info_free(culex_run_info *run);
+
+/* Called for each listed run; return false to stop. The run is borrowed. */
+typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
+
+/* Visits runs of `queue` in `state`, at most `limit` (0: 1000), starting after *cursor
+ * (0 at first), and stores in *cursor where to go on, 0 at the end. A run that
+ * changes state meanwhile may be missed or seen twice. Payloads and results are
+ * left out. */
+CULEX_API culex_status culex_client_list(culex_client *client, const char *queue,
+                                         culex_run_state state, uint64_t *cursor, size_t limit,
+                                         culex_run_visitor visit, void *user, culex_error *error);
+
+/* Scheduled and waiting runs are cancelled at once. An active run is flagged, and
+ * is cancelled at its worker's next heartbeat. *ret_state (may be NULL) is the
+ * state after the call. CULEX_ESTATE when the run is already final. */
+CULEX_API culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
+                                           culex_run_state *ret_state, culex_error *error);
+
+/* Puts a dead run back to waiting with a fresh allowance of attempts. CULEX_ESTATE
+ * when it is not dead. */
+CULEX_API culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
+                                          culex_error *error);
+
+/* Forgets a run that is final (done, dead, cancelled); CULEX_ESTATE otherwise. */
+CULEX_API culex_status culex_client_delete(culex_client *client, const char *queue, culex_uuid id,
+                                           culex_error *error);
+
+/* Paused queues take runs in but give none out. */
+CULEX_API culex_status culex_client_pause(culex_client *client, const char *queue,
+                                          culex_error *error);
+CULEX_API culex_status culex_client_resume(culex_client *client, const char *queue,
+                                           culex_error *error);
+
+/* Deletes up to `limit` runs of `queue` in a state other than active; *ret_deleted
+ * tells how many. Call again while it equals `limit`. */
+CULEX_API culex_status culex_client_purge(culex_client *client, const char *queue,
+                                          culex_run_state state, size_t limit,
+                                          size_t *ret_deleted, culex_error *error);
+
+typedef struct culex_queue_stats {
+    uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
+    uint64_t enqueued;  /* totals since the queue began */
+    uint64_t done;
+    uint64_t failed;    /* failed attempts */
+    uint64_t crashed;
+    uint64_t lost;      /* leases that ran out */
+    uint64_t dead;
+    uint64_t cancelled;
+    uint64_t stale;     /* results refused by the fence */
+    int64_t now_ms;     /* store clock */
+    bool paused;
+} culex_queue_stats;
+
+CULEX_API culex_status culex_client_stats(culex_client *client, const char *queue,
+                                          culex_queue_stats *ret_stats, culex_error *error);
+
+/* Called for each queue name; return false to stop. The name is borrowed. */
+typedef bool (*culex_queue_visitor)(const char *queue, void *user);
+
+/* Visits every queue that ever had a run, in alphabetical order. */
+CULEX_API culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit,
+                                           void *user, culex_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,169 @@
+/* culex/job.h - descriptors: what generated code tells the runtime about a job.
+ *
+ * A descriptor is constant data that `culexc gen` writes: names, offsets, types,
+ * limits, defaults and policy. The codec, the client and the worker are driven by
+ * it, so generated code holds no loop, no lock and no allocation. Applications
+ * may read descriptors (dashboards, generic tools); they have no reason to write one.
+ *
+ * The layout of everything here is CULEX_DESCRIPTOR_VERSION; generated files stop
+ * with #error when they meet another number.
+ */
+#ifndef CULEX_JOB_H
+#define CULEX_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <culex/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CULEX_DESCRIPTOR_VERSION 1
+
+/* Casts that are quiet under -Wold-style-cast when generated C is read as C++. */
+#ifdef __cplusplus
+#define CULEX_PTR_CAST(type, pointer) static_cast<type>(pointer)
+#define CULEX_FN_CAST(type, function) reinterpret_cast<type>(function)
+#else
+#define CULEX_PTR_CAST(type, pointer) ((type)(pointer))
+#define CULEX_FN_CAST(type, function) ((type)(function))
+#endif
+
+/* The C type of one value and, from it, its text in a payload (schemas/payload.md). */
+typedef enum culex_kind {
+    CULEX_KIND_BOOL,      /* bool            true */
+    CULEX_KIND_CHAR,      /* char            "x", one byte as U+0000..U+00FF */
+    CULEX_KIND_INT8,      /* int8_t          -1 */
+    CULEX_KIND_INT16,     /* int16_t */
+    CULEX_KIND_INT32,     /* int32_t */
+    CULEX_KIND_INT64,     /* int64_t */
+    CULEX_KIND_INT128,    /* culex_int128    "-1", a string */
+    CULEX_KIND_UINT8,     /* uint8_t */
+    CULEX_KIND_UINT16,    /* uint16_t */
+    CULEX_KIND_UINT32,    /* uint32_t */
+    CULEX_KIND_UINT64,    /* uint64_t */
+    CULEX_KIND_UINT128,   /* culex_uint128   "1", a string */
+    CULEX_KIND_FLOAT32,   /* float           0.1, "NaN", "Infinity", "-Infinity" */
+    CULEX_KIND_FLOAT64,   /* double */
+    CULEX_KIND_STRING,    /* const char *    "text": UTF-8, NUL-ended, no NUL inside */
+    CULEX_KIND_BYTES,     /* culex_bytes     base64 with padding */
+    CULEX_KIND_UUID,      /* culex_uuid      36 characters, lower case */
+    CULEX_KIND_TIMESTAMP, /* culex_time      RFC 3339, UTC, up to nine decimals */
+    CULEX_KIND_DURATION,  /* culex_duration  "1.5s" */
+    CULEX_KIND_ENUM,      /* its base type   the value's name */
+    CULEX_KIND_STRUCT,    /* the struct      an object */
+    CULEX_KIND_COUNT
+} culex_kind;
+
+/* How many values a field holds. */
+typedef enum culex_shape {
+    CULEX_SHAPE_SINGLE, /* T x */
+    CULEX_SHAPE_LIST,   /* T x[] or T x[<=N]: `const T *x; size_t x_len;` */
+    CULEX_SHAPE_ARRAY   /* T x[N]: inline, exactly N */
+} culex_shape;
+
+enum culex_field_flags {
+    CULEX_FIELD_OPTIONAL = 1u << 0,        /* `bool has_x` tells whether it is there */
+    CULEX_FIELD_REQUIRED = 1u << 1,        /* decoding fails without it */
+    CULEX_FIELD_SECRET = 1u << 2,          /* never in a log line or error text */
+    CULEX_FIELD_MUST_UNDERSTAND = 1u << 3, /* written as "!x": a reader without x gives the run back */
+    CULEX_FIELD_DEPRECATED = 1u << 4,
+    CULEX_FIELD_MIN = 1u << 5, /* `min` holds */
+    CULEX_FIELD_MAX = 1u << 6  /* `max` holds */
+};
+
+typedef struct culex_enum_value {
+    const char *name;
+    uint64_t bits; /* the value, sign-extended to 64 bits */
+} culex_enum_value;
+
+typedef struct culex_enum_type {
+    const char *name; /* qualified: "shop.lang" */
+    culex_kind base;  /* an integer kind of at most 64 bits */
+    const culex_enum_value *values;
+    size_t value_count;
+} culex_enum_type;
+
+struct culex_struct_type;
+
+typedef struct culex_field {
+    const char *name;  /* in the schema and in C */
+    const char *wire;  /* in the payload; differs from `name` after a rename, never has the "!" */
+    culex_kind kind;
+    culex_shape shape;
+    unsigned flags;    /* of enum culex_field_flags */
+    size_t offset;     /* of the value, the list's pointer, or the array's first element */
+    size_t has_offset; /* of `has_x`; meaningful with CULEX_FIELD_OPTIONAL */
+    size_t len_offset; /* of `x_len`; meaningful for lists */
+    size_t count;      /* array: elements; list: most elements, 0 for no bound of its own */
+    size_t min_len;    /* string, bytes: fewest bytes of each value */
+    size_t max_len;    /* string, bytes: most bytes of each value, 0 for no bound of its own */
+    int64_t min;       /* integers of at most 64 bits (unsigned ones: as bits); see flags */
+    int64_t max;
+    const culex_enum_type *enum_type;            /* for CULEX_KIND_ENUM, else NULL */
+    const struct culex_struct_type *struct_type; /* for CULEX_KIND_STRUCT, else NULL */
+    const void *def; /* the default, an object of the field's C type; NULL when there is none */
+} culex_field;
+
+typedef struct culex_struct_type {
+    const char *name; /* "shop.money"; for params the job's name */
+    size_t size;      /* sizeof of the C struct */
+    const culex_field *fields;
+    size_t field_count; /* may be 0: then `fields` is NULL */
+} culex_struct_type;
+
+typedef enum culex_backoff_kind {
+    CULEX_BACKOFF_CONSTANT,    /* base */
+    CULEX_BACKOFF_LINEAR,      /* base * n */
+    CULEX_BACKOFF_POLYNOMIAL,  /* base * n^factor */
+    CULEX_BACKOFF_EXPONENTIAL, /* base * factor^(n-1) */
+    CULEX_BACKOFF_STEPS        /* steps[n-1], the last one repeats */
+} culex_backoff_kind;
+
+typedef enum culex_jitter_kind {
+    CULEX_JITTER_NONE,
+    CULEX_JITTER_FULL, /* uniform in [0, delay] */
+    CULEX_JITTER_EQUAL, /* uniform in [delay/2, delay] */
+    CULEX_JITTER_RATIO /* uniform in [delay*(1-ratio), delay*(1+ratio)] */
+} culex_jitter_kind;
+
+/* When and how often a failed run is tried again; n is the number of failures so far. */
+typedef struct culex_retry_policy {
+    uint32_t max; /* retries after the first attempt; 0 for none */
+    culex_backoff_kind backoff;
+    int64_t base_ms;
+    double factor;
+    int64_t cap_ms; /* 0 for none; holds after jitter too */
+    const int64_t *steps_ms;
+    size_t step_count;
+    culex_jitter_kind jitter;
+    double jitter_ratio; /* 0..1, for CULEX_JITTER_RATIO */
+} culex_retry_policy;
+
+typedef struct culex_job_type {
+    unsigned descriptor_version; /* CULEX_DESCRIPTOR_VERSION of the generator */
+    const char *name;            /* qualified name in the schema: log lines, error texts */
+    const char *wire;            /* name in the store: the job's first name */
+    const char *queue;
+    const culex_struct_type *params;
+    const culex_struct_type *result; /* NULL when the job returns nothing */
+    uint64_t fingerprint;            /* of the params, to tell schema versions apart */
+    int priority;                    /* 0..9, higher runs first */
+    int64_t timeout_ms;              /* 0 for none */
+    int64_t expires_ms;              /* 0 for never; counted from when the run became due */
+    int64_t keep_success_ms;
+    int64_t keep_failure_ms;
+    int64_t memory_bytes; /* 0 for no limit */
+    culex_retry_policy retry;
+    int64_t every_ms; /* 0 when the job is not periodic */
+    int64_t every_jitter_ms;
+    const char *const *tags;
+    size_t tag_count;
+} culex_job_type;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

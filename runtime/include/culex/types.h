@@ -1,0 +1,95 @@
+/* culex/types.h - the C types that params may have beside the language's own. */
+#ifndef CULEX_TYPES_H
+#define CULEX_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <culex/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes that somebody else owns. `data` may be NULL only when `len` is 0. */
+typedef struct culex_bytes {
+    const uint8_t *data;
+    size_t len;
+} culex_bytes;
+
+/* RFC 9562 UUID, bytes in the order in which they are printed. */
+typedef struct culex_uuid {
+    uint8_t b[16];
+} culex_uuid;
+
+/* 128-bit integers in one layout on every target; two's complement. */
+typedef struct culex_int128 {
+    uint64_t lo;
+    int64_t hi;
+} culex_int128;
+
+typedef struct culex_uint128 {
+    uint64_t lo;
+    uint64_t hi;
+} culex_uint128;
+
+/* Nanoseconds since 1970-01-01T00:00:00Z, leap seconds ignored: years 1678 to 2262. */
+typedef int64_t culex_time;
+
+/* Nanoseconds, negative allowed. */
+typedef int64_t culex_duration;
+
+#define CULEX_NANOSECOND ((culex_duration)1)
+#define CULEX_MICROSECOND ((culex_duration)1000)
+#define CULEX_MILLISECOND ((culex_duration)1000000)
+#define CULEX_SECOND ((culex_duration)1000000000)
+#define CULEX_MINUTE (60 * CULEX_SECOND)
+#define CULEX_HOUR (60 * CULEX_MINUTE)
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 culex_native_int128;
+__extension__ typedef unsigned __int128 culex_native_uint128;
+
+static inline culex_native_int128 culex_int128_native(culex_int128 value)
+{
+    culex_native_uint128 bits = (culex_native_uint128)(uint64_t)value.hi << 64 | value.lo;
+    return (culex_native_int128)bits;
+}
+
+static inline culex_int128 culex_int128_make(culex_native_int128 value)
+{
+    culex_int128 made;
+    made.lo = (uint64_t)value;
+    made.hi = (int64_t)(value >> 64);
+    return made;
+}
+
+static inline culex_native_uint128 culex_uint128_native(culex_uint128 value)
+{
+    return (culex_native_uint128)value.hi << 64 | value.lo;
+}
+
+static inline culex_uint128 culex_uint128_make(culex_native_uint128 value)
+{
+    culex_uint128 made;
+    made.lo = (uint64_t)value;
+    made.hi = (uint64_t)(value >> 64);
+    return made;
+}
+#endif
+
+/* Room for the text of a UUID, its NUL included. */
+enum { CULEX_UUID_TEXT_SIZE = 37 };
+
+/* Writes the 36 lower-case characters of `id` and a NUL into `ret_text`. */
+CULEX_API void culex_uuid_format(culex_uuid id, char ret_text[CULEX_UUID_TEXT_SIZE]);
+
+/* Reads 36 characters, either case. False, and *ret_id untouched, when `text`
+ * (NUL-ended) is anything else. */
+CULEX_API bool culex_uuid_parse(const char *text, culex_uuid *ret_id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

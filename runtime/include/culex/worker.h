@@ -1,0 +1,129 @@
+/* culex/worker.h - run jobs: handlers, the worker, and a whole program in one call.
+ */
+#ifndef CULEX_WORKER_H
+#define CULEX_WORKER_H
+
+#include <culex/codec.h>
+#include <culex/error.h>
+#include <culex/job.h>
+#include <culex/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One execution of one run, lent to the handler while it runs. */
+typedef struct culex_run culex_run;
+
+/* What a handler returns. Snooze, fail and discard with details go through
+ * culex_run_fail, culex_run_discard and culex_run_snooze, which return these. */
+typedef enum culex_outcome {
+    CULEX_DONE = 0,     /* success */
+    CULEX_FAILED = 1,   /* try again as the retry policy says, or dead when none is left */
+    CULEX_DISCARDED = 2, /* dead at once: trying again is pointless */
+    CULEX_SNOOZED = 3   /* later, without charging an attempt */
+} culex_outcome;
+
+CULEX_API culex_uuid culex_run_id(const culex_run *run);
+CULEX_API uint32_t culex_run_attempt(const culex_run *run); /* counted from 1 */
+CULEX_API uint32_t culex_run_failures(const culex_run *run); /* before this attempt */
+CULEX_API const char *culex_run_job(const culex_run *run);   /* qualified name */
+CULEX_API const char *culex_run_queue(const culex_run *run);
+CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
+
+/* True once the handler should stop: the run was cancelled, its timeout or lease is
+ * over, or the worker's grace period has ended. Cheap; ask in every long loop. */
+CULEX_API bool culex_run_cancelled(const culex_run *run);
+
+/* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
+ * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` */
+CULEX_API culex_outcome culex_run_fail(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
+CULEX_API culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
+    CULEX_PRINTF(2, 3);
+
+/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. */
+CULEX_API culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
+
+/* Keeps the value as the run's result when it ends as done; generated
+ * `P_set_result` functions call this. Copies. */
+CULEX_API culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
+                                            const void *value, culex_error *error);
+
+/* Writes one log line that carries the run's job and id. */
+CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
+
+/* Memory that lives until the handler returns; NULL when out of memory. */
+CULEX_API void *culex_run_alloc(culex_run *run, size_t size);
+
+typedef struct culex_worker culex_worker;
+
+typedef enum culex_isolation {
+    CULEX_ISOLATION_DEFAULT, /* what the build and CULEX_ISOLATION say */
+    CULEX_ISOLATION_NONE     /* handlers on threads of this process */
+} culex_isolation;
+
+typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
+
+/* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
+typedef struct culex_worker_options {
+    const char *url;            /* NULL: $CULEX_URL, then sqlite:culex.db */
+    const char *name;           /* of this worker; NULL: host name and pid */
+    const char *const *queues;  /* run_from: only these; none: the queues of all registered jobs */
+    size_t queue_count;
+    unsigned concurrency;       /* runs at a time; 0: number of processors */
+    unsigned batch;             /* most runs claimed in one call, 1..256; 0: 32 */
+    culex_isolation isolation;
+    int64_t lease_ms;           /* 0: 15000; at least 200 */
+    int64_t grace_ms;           /* stop: how long running handlers may take; 0: 25000, -1: none */
+    int64_t idle_wait_ms;       /* longest wait where the store has no wake-up; 0: 100 */
+    bool drain;                 /* stop once nothing is waiting, due or active */
+    culex_log_format log_format;
+    int log_level;              /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
+    const char *prefix;         /* see culex_client_options */
+    int64_t store_timeout_ms;   /* 0: 5000 */
+    const char *synchronous;    /* see culex_client_options */
+} culex_worker_options;
+
+/* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
+ * are borrowed; `options` may be NULL. *ret_worker is returned owned. */
+CULEX_API culex_status culex_worker_create(const culex_worker_options *options,
+                                           culex_worker **ret_worker, culex_error *error);
+
+/* Frees a worker that is not running. Accepts NULL. */
+CULEX_API void culex_worker_free(culex_worker *worker);
+
+/* Any function; cast back to its true type before the call. */
+typedef void (*culex_handler_fn)(void);
+
+/* Generated: calls `handler`, of the job's own type, with typed params. */
+typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn handler,
+                                            const void *params, void *user);
+
+/* Makes the worker run jobs of `type`. Generated `P_register` functions call this.
+ * Before culex_worker_run only. CULEX_EINVAL when the job is registered already.
+ * `user` is handed to the handler as it is, and must bear calls from several threads. */
+CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
+                                             culex_handler_call call, culex_handler_fn handler,
+                                             void *user);
+
+/* Runs jobs on the calling thread until culex_worker_stop, or, with options.drain,
+ * until nothing is left. A store that cannot be reached is tried again with growing,
+ * jittered waits and a log line a minute; only configuration errors end the call. */
+CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error);
+
+/* Asks a running worker to stop: it claims nothing more, gives back what has not
+ * started, lets running handlers finish within the grace period. A second call
+ * skips the grace period. Safe from any thread and from a signal handler. */
+CULEX_API void culex_worker_stop(culex_worker *worker);
+
+/* A whole worker program: reads options and CULEX_* variables, creates the worker,
+ * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM.
+ * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
+ * (message on stderr). `--help` lists the options. */
+typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
+CULEX_API int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
