@@ -20,8 +20,8 @@ extern "C" {
 typedef struct culex_client culex_client;
 
 typedef struct culex_client_options {
-    int64_t timeout_ms; /* longest wait of one call; 0 means 5000 */
-    const char *prefix; /* Redis: first part of every key; NULL means "culex" */
+    int64_t timeout_ms;      /* longest wait of one call; 0 means 5000 */
+    const char *prefix;      /* Redis: first part of every key; NULL means "culex" */
     const char *synchronous; /* SQLite: "full" (default), "normal" or "off" */
 } culex_client_options;
 
@@ -41,14 +41,14 @@ CULEX_API void culex_client_close(culex_client *client);
  * from culex_enqueue_options_make(). Strings are borrowed for the call. */
 typedef struct culex_enqueue_options {
     bool has_id;
-    culex_uuid id;        /* idempotency: the same id enqueues once; see culex_uuid_v7 */
+    culex_uuid id; /* idempotency: the same id enqueues once; see culex_uuid_v7 */
     bool has_delay;
     culex_duration delay; /* counted by the store's clock; negative counts as 0 */
     bool has_at;
-    culex_time at;        /* on the store's clock; a time in the past means now */
-    const char *queue;    /* NULL: the schema's */
+    culex_time at;     /* on the store's clock; a time in the past means now */
+    const char *queue; /* NULL: the schema's */
     bool has_priority;
-    int priority;         /* 0..9 */
+    int priority;            /* 0..9 */
     const char *const *tags; /* replace the schema's when tag_count > 0 */
     size_t tag_count;
 } culex_enqueue_options;
@@ -89,7 +89,7 @@ typedef enum culex_run_state {
     CULEX_RUN_WAITING,   /* ready for a worker */
     CULEX_RUN_ACTIVE,    /* leased by a worker */
     CULEX_RUN_DONE,
-    CULEX_RUN_DEAD,      /* no retry left; kept for the operator */
+    CULEX_RUN_DEAD, /* no retry left; kept for the operator */
     CULEX_RUN_CANCELLED,
     CULEX_RUN_STATE_COUNT
 } culex_run_state;
@@ -101,7 +101,7 @@ CULEX_API const char *culex_run_state_name(culex_run_state state);
 typedef struct culex_run_info {
     culex_uuid id;
     culex_run_state state;
-    char *job;   /* wire name */
+    char *job; /* wire name */
     char *queue;
     int priority;
     uint32_t attempt;  /* executions started so far */
@@ -109,15 +109,15 @@ typedef struct culex_run_info {
     uint32_t crashes;  /* times the handler's process died */
     uint32_t losses;   /* times a lease ran out */
     uint32_t attempts_max;
-    int64_t created_at_ms;  /* store clock, ms since 1970 */
-    int64_t at_ms;          /* scheduled: due; active: lease end; final: when it is forgotten */
-    int64_t expires_at_ms;  /* 0 for never */
-    uint64_t fingerprint;   /* of the schema that encoded the payload */
+    int64_t created_at_ms; /* store clock, ms since 1970 */
+    int64_t at_ms;         /* scheduled: due; active: lease end; final: when it is forgotten */
+    int64_t expires_at_ms; /* 0 for never */
+    uint64_t fingerprint;  /* of the schema that encoded the payload */
     bool cancel_requested;
-    char *tags;             /* comma-separated, may be "" */
-    char *error_text;       /* of the last failure, "" when none */
-    culex_bytes payload;    /* empty once the run is done */
-    culex_bytes result;     /* empty when there is none */
+    char *tags;          /* comma-separated, may be "" */
+    char *error_text;    /* of the last failure, "" when none */
+    culex_bytes payload; /* empty once the run is done */
+    culex_bytes result;  /* empty when there is none */
 } culex_run_info;
 
 /* Reads one run, payload included. CULEX_ENOTFOUND when the store has forgotten it
@@ -163,20 +163,20 @@ CULEX_API culex_status culex_client_resume(culex_client *client, const char *que
 /* Deletes up to `limit` runs of `queue` in a state other than active; *ret_deleted
  * tells how many. Call again while it equals `limit`. */
 CULEX_API culex_status culex_client_purge(culex_client *client, const char *queue,
-                                          culex_run_state state, size_t limit,
-                                          size_t *ret_deleted, culex_error *error);
+                                          culex_run_state state, size_t limit, size_t *ret_deleted,
+                                          culex_error *error);
 
 typedef struct culex_queue_stats {
     uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
-    uint64_t enqueued;  /* totals since the queue began */
+    uint64_t enqueued;                     /* totals since the queue began */
     uint64_t done;
-    uint64_t failed;    /* failed attempts */
+    uint64_t failed; /* failed attempts */
     uint64_t crashed;
-    uint64_t lost;      /* leases that ran out */
+    uint64_t lost; /* leases that ran out */
     uint64_t dead;
     uint64_t cancelled;
-    uint64_t stale;     /* results refused by the fence */
-    int64_t now_ms;     /* store clock */
+    uint64_t stale; /* results refused by the fence */
+    int64_t now_ms; /* store clock */
     bool paused;
 } culex_queue_stats;
 

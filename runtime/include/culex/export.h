@@ -7,10 +7,10 @@
 #define CULEX_EXPORT_H
 
 #if defined(__GNUC__)
-#define CULEX_API __attribute__((visibility("default")))
-#define CULEX_HIDDEN __attribute__((visibility("hidden")))
+#define CULEX_API                 __attribute__((visibility("default")))
+#define CULEX_HIDDEN              __attribute__((visibility("hidden")))
 #define CULEX_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define CULEX_MUST_USE __attribute__((warn_unused_result))
+#define CULEX_MUST_USE            __attribute__((warn_unused_result))
 #else
 #define CULEX_API
 #define CULEX_HIDDEN

@@ -65,10 +65,11 @@ typedef enum culex_shape {
 } culex_shape;
 
 enum culex_field_flags {
-    CULEX_FIELD_OPTIONAL = 1u << 0,        /* `bool has_x` tells whether it is there */
-    CULEX_FIELD_REQUIRED = 1u << 1,        /* decoding fails without it */
-    CULEX_FIELD_SECRET = 1u << 2,          /* never in a log line or error text */
-    CULEX_FIELD_MUST_UNDERSTAND = 1u << 3, /* written as "!x": a reader without x gives the run back */
+    CULEX_FIELD_OPTIONAL = 1u << 0, /* `bool has_x` tells whether it is there */
+    CULEX_FIELD_REQUIRED = 1u << 1, /* decoding fails without it */
+    CULEX_FIELD_SECRET = 1u << 2,   /* never in a log line or error text */
+    CULEX_FIELD_MUST_UNDERSTAND = 1u
+                                  << 3, /* written as "!x": a reader without x gives the run back */
     CULEX_FIELD_DEPRECATED = 1u << 4,
     CULEX_FIELD_MIN = 1u << 5, /* `min` holds */
     CULEX_FIELD_MAX = 1u << 6  /* `max` holds */
@@ -89,8 +90,8 @@ typedef struct culex_enum_type {
 struct culex_struct_type;
 
 typedef struct culex_field {
-    const char *name;  /* in the schema and in C */
-    const char *wire;  /* in the payload; differs from `name` after a rename, never has the "!" */
+    const char *name; /* in the schema and in C */
+    const char *wire; /* in the payload; differs from `name` after a rename, never has the "!" */
     culex_kind kind;
     culex_shape shape;
     unsigned flags;    /* of enum culex_field_flags */
@@ -124,9 +125,9 @@ typedef enum culex_backoff_kind {
 
 typedef enum culex_jitter_kind {
     CULEX_JITTER_NONE,
-    CULEX_JITTER_FULL, /* uniform in [0, delay] */
+    CULEX_JITTER_FULL,  /* uniform in [0, delay] */
     CULEX_JITTER_EQUAL, /* uniform in [delay/2, delay] */
-    CULEX_JITTER_RATIO /* uniform in [delay*(1-ratio), delay*(1+ratio)] */
+    CULEX_JITTER_RATIO  /* uniform in [delay*(1-ratio), delay*(1+ratio)] */
 } culex_jitter_kind;
 
 /* When and how often a failed run is tried again; n is the number of failures so far. */

@@ -40,12 +40,12 @@ typedef int64_t culex_time;
 /* Nanoseconds, negative allowed. */
 typedef int64_t culex_duration;
 
-#define CULEX_NANOSECOND ((culex_duration)1)
+#define CULEX_NANOSECOND  ((culex_duration)1)
 #define CULEX_MICROSECOND ((culex_duration)1000)
 #define CULEX_MILLISECOND ((culex_duration)1000000)
-#define CULEX_SECOND ((culex_duration)1000000000)
-#define CULEX_MINUTE (60 * CULEX_SECOND)
-#define CULEX_HOUR (60 * CULEX_MINUTE)
+#define CULEX_SECOND      ((culex_duration)1000000000)
+#define CULEX_MINUTE      (60 * CULEX_SECOND)
+#define CULEX_HOUR        (60 * CULEX_MINUTE)
 
 #ifdef __SIZEOF_INT128__
 __extension__ typedef __int128 culex_native_int128;

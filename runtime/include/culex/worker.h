@@ -18,14 +18,14 @@ typedef struct culex_run culex_run;
 /* What a handler returns. Snooze, fail and discard with details go through
  * culex_run_fail, culex_run_discard and culex_run_snooze, which return these. */
 typedef enum culex_outcome {
-    CULEX_DONE = 0,     /* success */
-    CULEX_FAILED = 1,   /* try again as the retry policy says, or dead when none is left */
+    CULEX_DONE = 0,      /* success */
+    CULEX_FAILED = 1,    /* try again as the retry policy says, or dead when none is left */
     CULEX_DISCARDED = 2, /* dead at once: trying again is pointless */
-    CULEX_SNOOZED = 3   /* later, without charging an attempt */
+    CULEX_SNOOZED = 3    /* later, without charging an attempt */
 } culex_outcome;
 
 CULEX_API culex_uuid culex_run_id(const culex_run *run);
-CULEX_API uint32_t culex_run_attempt(const culex_run *run); /* counted from 1 */
+CULEX_API uint32_t culex_run_attempt(const culex_run *run);  /* counted from 1 */
 CULEX_API uint32_t culex_run_failures(const culex_run *run); /* before this attempt */
 CULEX_API const char *culex_run_job(const culex_run *run);   /* qualified name */
 CULEX_API const char *culex_run_queue(const culex_run *run);
@@ -66,22 +66,22 @@ typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_forma
 
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
 typedef struct culex_worker_options {
-    const char *url;            /* NULL: $CULEX_URL, then sqlite:culex.db */
-    const char *name;           /* of this worker; NULL: host name and pid */
-    const char *const *queues;  /* run_from: only these; none: the queues of all registered jobs */
+    const char *url;           /* NULL: $CULEX_URL, then sqlite:culex.db */
+    const char *name;          /* of this worker; NULL: host name and pid */
+    const char *const *queues; /* run_from: only these; none: the queues of all registered jobs */
     size_t queue_count;
-    unsigned concurrency;       /* runs at a time; 0: number of processors */
-    unsigned batch;             /* most runs claimed in one call, 1..256; 0: 32 */
+    unsigned concurrency; /* runs at a time; 0: number of processors */
+    unsigned batch;       /* most runs claimed in one call, 1..256; 0: 32 */
     culex_isolation isolation;
-    int64_t lease_ms;           /* 0: 15000; at least 200 */
-    int64_t grace_ms;           /* stop: how long running handlers may take; 0: 25000, -1: none */
-    int64_t idle_wait_ms;       /* longest wait where the store has no wake-up; 0: 100 */
-    bool drain;                 /* stop once nothing is waiting, due or active */
+    int64_t lease_ms;     /* 0: 15000; at least 200 */
+    int64_t grace_ms;     /* stop: how long running handlers may take; 0: 25000, -1: none */
+    int64_t idle_wait_ms; /* longest wait where the store has no wake-up; 0: 100 */
+    bool drain;           /* stop once nothing is waiting, due or active */
     culex_log_format log_format;
-    int log_level;              /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
-    const char *prefix;         /* see culex_client_options */
-    int64_t store_timeout_ms;   /* 0: 5000 */
-    const char *synchronous;    /* see culex_client_options */
+    int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
+    const char *prefix;       /* see culex_client_options */
+    int64_t store_timeout_ms; /* 0: 5000 */
+    const char *synchronous;  /* see culex_client_options */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

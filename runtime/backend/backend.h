@@ -1,0 +1,261 @@
+/* backend/backend.h - what a store can do: one table, one contract, several stores.
+ *
+ * A backend is a constant table of operations plus a struct that embeds
+ * struct culex_backend first. Every operation is atomic and bounded, takes effect
+ * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN. The meaning of
+ * each stands here; sqlite*.c and redis*.c implement it, tests/suite/model.c is the
+ * reference, and one conformance suite holds all of them to this page.
+ *
+ * Time: `now` is the store's own clock (Redis: server TIME; SQLite: this machine's),
+ * in ms since 1970, unless env->store_clock_ms replaces it. Callers send delays, not
+ * instants, wherever they can.
+ *
+ * A backend serves one thread at a time. Strings in requests are borrowed for the
+ * call. Replies own their memory until the matching release.
+ *
+ * Order of claims within a queue: higher priority first; within a priority in the
+ * order in which runs became ready; a run released without delay goes to the front.
+ */
+#ifndef CULEX_BACKEND_BACKEND_H
+#define CULEX_BACKEND_BACKEND_H
+
+#include <culex/client.h>
+#include <culex/error.h>
+
+#include "core/run.h"
+#include "platform/env.h"
+
+struct culex_backend;
+
+/* --- ENQUEUE ------------------------------------------------------------------- */
+
+struct culex_new_run {
+    culex_uuid id;         /* time-ordered (version 7): its first 48 bits are ms since 1970 */
+    const char *job;       /* wire name */
+    int priority;          /* 0..9 */
+    int64_t delay_ms;      /* from now; 0 or less: at once, unless at_ms is set */
+    int64_t at_ms;         /* absolute, on the store's clock; 0: not used */
+    uint32_t attempts_max; /* at least 1 */
+    int64_t expires_ms;    /* 0 never; else dead unless claimed this long after it became due */
+    int64_t timeout_ms;    /* 0 none; else beats extend a lease no further than claim + timeout */
+    int64_t keep_success_ms;
+    int64_t keep_failure_ms;
+    uint64_t fingerprint;   /* of the schema */
+    uint64_t content;       /* hash of job and payload: tells a repeat from a conflict */
+    const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
+    const char *tags;       /* comma-joined, "" for none; neither '|' nor control characters */
+    const void *payload;
+    size_t payload_len;
+};
+
+enum culex_enqueued {
+    CULEX_ENQUEUED_NEW,
+    CULEX_ENQUEUED_DUPLICATE,    /* this id is there, same content, or is remembered: success */
+    CULEX_ENQUEUED_CONFLICT,     /* this id is there with other content */
+    CULEX_ENQUEUED_FULL,         /* the queue's limit is reached */
+    CULEX_ENQUEUED_UNIQUE_TAKEN, /* a live run holds the unique key: `holder` */
+    CULEX_ENQUEUED_EXPIRED /* unknown id whose own time is more than CULEX_ID_HORIZON_MS off */
+};
+
+struct culex_enqueue_result {
+    enum culex_enqueued outcome;
+    culex_uuid holder; /* for UNIQUE_TAKEN */
+};
+
+/* --- STEP ---------------------------------------------------------------------- */
+
+/* How an execution ended: the events of run_rules.def that a worker may send. */
+struct culex_ack {
+    culex_uuid id;
+    uint32_t attempt;           /* the fence, with the request's session */
+    enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
+    int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue */
+    const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL */
+    const void *result; /* DONE: kept with the record; may be NULL */
+    size_t result_len;
+};
+
+/* Extends a lease to now + lease_ms of the request, never past the run's own limit. */
+struct culex_beat {
+    culex_uuid id;
+    uint32_t attempt;
+};
+
+enum culex_answer {
+    CULEX_ANSWER_OK,
+    CULEX_ANSWER_REPEATED, /* ack: this very result was recorded before */
+    CULEX_ANSWER_STALE,    /* not the holder any more; nothing changed; counted in stats.stale */
+    CULEX_ANSWER_GONE,     /* the store knows no such run */
+    CULEX_ANSWER_CANCEL    /* beat: still the holder, but somebody asked to cancel the run */
+};
+
+struct culex_step {
+    const char *queue;
+    const char *session; /* this worker process's random token: 16 hex characters */
+    uint64_t nonce;      /* fresh per step, reused when the same step is repeated */
+    uint32_t want;       /* most runs to claim; 0 for none */
+    uint32_t max_bytes;  /* of payload to claim, beyond the first run */
+    int64_t lease_ms;
+    const struct culex_ack *acks;
+    size_t ack_count;
+    const struct culex_beat *beats;
+    size_t beat_count;
+};
+
+/* A claimed run. */
+struct culex_grant {
+    culex_uuid id;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    const char *job; /* wire name */
+    int64_t created_at_ms;
+    int64_t timeout_ms;
+    uint64_t fingerprint;
+    const void *payload;
+    size_t payload_len;
+};
+
+struct culex_step_reply {
+    int64_t now_ms;
+    int64_t due_in_ms; /* until something of this queue wants a STEP (scheduled due, lease end);
+                          -1: nothing in sight */
+    bool is_paused;
+    bool is_empty;           /* nothing scheduled, waiting or active: a drain may end */
+    enum culex_answer *acks; /* parallel to the request */
+    enum culex_answer *beats;
+    struct culex_grant *grants;
+    size_t grant_count;
+    void *storage; /* the backend's own */
+};
+
+/* --- other verbs ----------------------------------------------------------------- */
+
+struct culex_tick {
+    const char *queue;
+    const char *schedule; /* the job's wire name */
+    int64_t tick_ms;      /* store clock; 0: now */
+    int64_t interval_ms;
+    const struct culex_new_run *run; /* at_ms unused; delay_ms may carry the jitter */
+};
+
+struct culex_tick_reply {
+    bool is_enqueued;
+    int64_t
+        mark_ms; /* the schedule's newest tick after the call: the next is due at mark + interval */
+    int64_t now_ms;
+};
+
+struct culex_list_reply {
+    culex_run_info *runs; /* payload, result and error text empty */
+    size_t count;
+    uint64_t cursor; /* 0 at the end */
+    void *storage;
+};
+
+struct culex_backend_ops {
+    const char *name; /* "sqlite", "redis" */
+
+    /* Enqueues up to CULEX_ENQUEUE_BATCH_MAX runs into one queue, sets results[i] for each, and
+     * wakes an idle worker. CULEX_OK even when some are refused. CULEX_EFULL when the store itself
+     * has no room: then nothing was enqueued. */
+    culex_status (*enqueue)(struct culex_backend *backend, const char *queue,
+                            const struct culex_new_run *runs, size_t count,
+                            struct culex_enqueue_result *results, culex_error *error);
+
+    /* In this order: acks, beats, a bounded share of reaping (leases that ran out),
+     * promotion and purging, then claims. Acks and beats count only from the session
+     * that was granted this very attempt. The same session and nonce again changes
+     * nothing and returns the same answers and the grants that still hold. Expired runs
+     * met while claiming become dead with the text "expired". A suspect (see
+     * run_rules.def) is granted only as the sole grant of its step.
+     * Acks of one step name different runs. Fills `reply`; release it with step_release. */
+    culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
+                         struct culex_step_reply *ret_reply, culex_error *error);
+    void (*step_release)(struct culex_backend *backend, struct culex_step_reply *reply);
+
+    /* Worker `worker` now lives as `session`; whatever its previous session held in this
+     * queue is released uncharged, to the front. Also registers the queue's name.
+     * *ret_now_ms is the store's clock. */
+    culex_status (*hello)(struct culex_backend *backend, const char *queue, const char *worker,
+                          const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                          culex_error *error);
+
+    /* Enqueues the run when the schedule has no mark yet, or tick >= mark + interval;
+     * the mark becomes the tick. */
+    culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
+                         struct culex_tick_reply *ret_reply, culex_error *error);
+
+    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _purge, _stats. */
+    culex_status (*cancel)(struct culex_backend *backend, const char *queue, culex_uuid id,
+                           culex_run_state *ret_state, culex_error *error);
+    culex_status (*retry)(struct culex_backend *backend, const char *queue, culex_uuid id,
+                          culex_error *error);
+    culex_status (*forget)(struct culex_backend *backend, const char *queue, culex_uuid id,
+                           culex_error *error);
+    culex_status (*pause)(struct culex_backend *backend, const char *queue, bool is_paused,
+                          culex_error *error);
+    culex_status (*purge)(struct culex_backend *backend, const char *queue, culex_run_state state,
+                          size_t limit, size_t *ret_deleted, culex_error *error);
+    culex_status (*stats)(struct culex_backend *backend, const char *queue,
+                          culex_queue_stats *ret_stats, culex_error *error);
+
+    /* *ret_run is owned by the caller: culex_run_info_free. */
+    culex_status (*get)(struct culex_backend *backend, const char *queue, culex_uuid id,
+                        culex_run_info **ret_run, culex_error *error);
+
+    /* At most `limit` (1..1000) runs from `cursor` on; release with list_release. */
+    culex_status (*list)(struct culex_backend *backend, const char *queue, culex_run_state state,
+                         uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                         culex_error *error);
+    void (*list_release)(struct culex_backend *backend, struct culex_list_reply *reply);
+
+    /* Names of all queues, sorted, as one NULL-terminated block to free() at once. */
+    culex_status (*queues)(struct culex_backend *backend, char ***ret_names, culex_error *error);
+
+    /* The store's clock. */
+    culex_status (*now)(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error);
+
+    /* Wake-ups are hints: a lost one costs latency, never a run.
+     * wake_arm asks to be told when one of `queues` gets work; it returns at once and
+     * may be called again while armed (no effect). *ret_fd is the descriptor to poll
+     * for reading, -1 when the store has no wake-up (the caller then polls at idle_wait).
+     * `timeout_ms` bounds how long the store keeps the request.
+     * wake_take is called when the descriptor is readable: *ret_woken tells whether work
+     * may be there (false: timed out, or noise). After CULEX_OK with a reply taken the
+     * caller must arm again. Errors drop the wake-up connection; arming opens a new one. */
+    culex_status (*wake_arm)(struct culex_backend *backend, const char *const *queues, size_t count,
+                             int64_t timeout_ms, int *ret_fd, culex_error *error);
+    culex_status (*wake_take)(struct culex_backend *backend, bool *ret_woken, culex_error *error);
+
+    /* Frees the backend. Accepts half-built ones. */
+    void (*close)(struct culex_backend *backend);
+};
+
+/* First member of every backend's own struct. */
+struct culex_backend {
+    const struct culex_backend_ops *ops;
+    const struct culex_env *env;
+};
+
+struct culex_backend_options {
+    const char *prefix;      /* NULL: "culex" */
+    int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
+    const char *synchronous; /* SQLite: NULL means "full" */
+};
+
+/* Opens the store at `url` (never NULL here) by its scheme and connects at once.
+ * CULEX_EURL when no backend takes the URL. `options` may be NULL. */
+culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
+                                 const struct culex_env *env, struct culex_backend **ret_backend,
+                                 culex_error *error);
+
+/* One per store; `rest` is what follows the scheme and colon. Called by culex__backend_open. */
+culex_status culex__sqlite_open(const char *rest, bool is_memory,
+                                const struct culex_backend_options *options,
+                                const struct culex_env *env, struct culex_backend **ret_backend,
+                                culex_error *error);
+culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,
+                               const struct culex_env *env, struct culex_backend **ret_backend,
+                               culex_error *error);
+
+#endif

@@ -1,0 +1,138 @@
+#include "core/run.h"
+
+/* ORDER RUN_STATE: STATE rows, enum culex_run_state and the names. */
+enum rule_state {
+#define STATE(name, letter, final) RULE_STATE_##name,
+#include "core/run_rules.def"
+    RULE_STATE_COUNT
+};
+#define STATE(name, letter, final)                                                                 \
+    _Static_assert((int)RULE_STATE_##name == (int)CULEX_RUN_##name, "ORDER RUN_STATE");
+#include "core/run_rules.def"
+_Static_assert((int)RULE_STATE_COUNT == (int)CULEX_RUN_STATE_COUNT, "ORDER RUN_STATE");
+
+struct charge {
+    uint32_t failures, crashes, losses;
+};
+
+static const struct charge charges[CULEX_EVENT_COUNT] = {
+#define EVENT(name, failures, crashes, losses) {failures, crashes, losses},
+#include "core/run_rules.def"
+};
+
+struct transition {
+    culex_run_state from;
+    enum culex_run_event event;
+    culex_run_state to;
+};
+
+static const struct transition transitions[] = {
+#define TRANSITION(from, event, to) {CULEX_RUN_##from, CULEX_EVENT_##event, CULEX_RUN_##to},
+#include "core/run_rules.def"
+};
+
+static const char letters[CULEX_RUN_STATE_COUNT] = {
+#define STATE(name, letter, final) #letter[0],
+#include "core/run_rules.def"
+};
+
+static const bool finals[CULEX_RUN_STATE_COUNT] = {
+#define STATE(name, letter, final) final,
+#include "core/run_rules.def"
+};
+
+const char *culex_run_state_name(culex_run_state state)
+{
+    switch (state) {
+    case CULEX_RUN_SCHEDULED:
+        return "scheduled";
+    case CULEX_RUN_WAITING:
+        return "waiting";
+    case CULEX_RUN_ACTIVE:
+        return "active";
+    case CULEX_RUN_DONE:
+        return "done";
+    case CULEX_RUN_DEAD:
+        return "dead";
+    case CULEX_RUN_CANCELLED:
+        return "cancelled";
+    case CULEX_RUN_STATE_COUNT:
+        break;
+    }
+    return "unknown";
+}
+
+char culex__run_state_letter(culex_run_state state)
+{
+    return letters[state];
+}
+
+bool culex__run_state_parse(char letter, culex_run_state *ret_state)
+{
+    for (int i = 0; i < CULEX_RUN_STATE_COUNT; i++) {
+        if (letters[i] == letter) {
+            *ret_state = (culex_run_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool culex__run_state_is_final(culex_run_state state)
+{
+    return finals[state];
+}
+
+bool culex__run_is_exhausted(const struct culex_run_counters *counters)
+{
+    return (uint64_t)counters->failures + counters->crashes >= counters->attempts_max ||
+           counters->crash_streak >= CULEX_CRASH_STREAK_MAX || counters->losses >= CULEX_LOSSES_MAX;
+}
+
+static bool transition_find(culex_run_state from, enum culex_run_event event,
+                            culex_run_state *ret_to)
+{
+    for (size_t i = 0; i < sizeof transitions / sizeof transitions[0]; i++) {
+        if (transitions[i].from == from && transitions[i].event == event) {
+            *ret_to = transitions[i].to;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void counters_charge(struct culex_run_counters *counters, enum culex_run_event event)
+{
+    const struct charge *charge = &charges[event];
+    counters->failures += charge->failures;
+    counters->crashes += charge->crashes;
+    counters->losses += charge->losses;
+    if (charge->crashes > 0)
+        counters->crash_streak += charge->crashes;
+    else if (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD)
+        counters->crash_streak = 0;
+    if (event == CULEX_EVENT_RETRY) {
+        counters->failures = counters->crashes = counters->crash_streak = 0;
+        counters->losses = 0;
+    }
+}
+
+bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is_cancel_requested,
+                      bool is_delayed, struct culex_run_counters *counters,
+                      culex_run_state *ret_state)
+{
+    culex_run_state to;
+    if (!transition_find(state, event, &to))
+        return false;
+    counters_charge(counters, event);
+    bool is_charged =
+        event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH || event == CULEX_EVENT_LOSS;
+    if (is_cancel_requested && (is_charged || event == CULEX_EVENT_RELEASE))
+        to = CULEX_RUN_CANCELLED;
+    else if (is_charged && culex__run_is_exhausted(counters))
+        to = CULEX_RUN_DEAD;
+    else if (event == CULEX_EVENT_RELEASE && is_delayed)
+        to = CULEX_RUN_SCHEDULED;
+    *ret_state = to;
+    return true;
+}

@@ -1,0 +1,58 @@
+/* core/run.h - the state machine of a run: pure rules, no clock, no store.
+ *
+ *  enqueue, no delay             claim                 done
+ *  -----------------> [waiting] -------> [active] ----------------> [done]
+ *                       ^   ^             | | |
+ *  enqueue, delay, tick |   '- release ---' | '- exhausted, discard -> [dead] -- purge --> gone
+ *  -----> [scheduled] --'      loss         |                            |
+ *             ^       due                   | fail, crash: after backoff | retry (operator)
+ *             '-----------------------------'                            v
+ *  cancel: [scheduled] [waiting] -> [cancelled]; [active]: flagged     [waiting]
+ *
+ * The rows stand in run_rules.def. SQLite decides with culex__run_apply, Redis
+ * with the same rows in Lua; the conformance suite holds both against one model.
+ */
+#ifndef CULEX_CORE_RUN_H
+#define CULEX_CORE_RUN_H
+
+#include <culex/client.h>
+
+enum culex_run_event {
+#define EVENT(name, failures, crashes, losses) CULEX_EVENT_##name,
+#include "core/run_rules.def"
+    CULEX_EVENT_COUNT
+};
+
+enum culex_rule_limit {
+#define LIMIT(name, value) CULEX_##name = value,
+#include "core/run_rules.def"
+};
+
+struct culex_run_counters {
+    uint32_t failures;
+    uint32_t crashes;
+    uint32_t crash_streak; /* crashes since the last other outcome */
+    uint32_t losses;
+    uint32_t attempts_max; /* failures + crashes allowed; at least 1 */
+};
+
+/* The letter that stands for `state` in a record. */
+char culex__run_state_letter(culex_run_state state);
+
+/* False when `letter` stands for no state. */
+bool culex__run_state_parse(char letter, culex_run_state *ret_state);
+
+/* Done, dead or cancelled. */
+bool culex__run_state_is_final(culex_run_state state);
+
+/* No attempt is left: see the limits in run_rules.def. */
+bool culex__run_is_exhausted(const struct culex_run_counters *counters);
+
+/* Where `event` leads from `state`, counters charged. `is_cancel_requested` and
+ * `is_delayed` (RELEASE with a delay) are the two facts beside the state that the
+ * rules look at. False, with nothing changed, when the event is not allowed. */
+bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is_cancel_requested,
+                      bool is_delayed, struct culex_run_counters *counters,
+                      culex_run_state *ret_state);
+
+#endif

@@ -1,0 +1,81 @@
+/* platform/env.h - every effect the runtime has on the world, in one table.
+ *
+ * Clocks, randomness, network and files of waiting go through a struct culex_env, so that a test
+ * can put a seeded world under the shipped code. culex__env_system() is the real
+ * one. Members are never NULL except where said. Implementations keep their state
+ * behind `self`; the table itself is constant while a handle uses it.
+ *
+ * Processes (fork, kill, wait) join this table with process isolation.
+ */
+#ifndef CULEX_PLATFORM_ENV_H
+#define CULEX_PLATFORM_ENV_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <culex/error.h>
+
+/* Where to connect: a host and port, or a UNIX socket when `path` is not NULL. */
+struct culex_address {
+    const char *host;
+    int port;
+    const char *path;
+};
+
+struct culex_env {
+    void *self;
+
+    /* Wall clock, ms since 1970. Used by SQLite stores (they have no server) and log lines. */
+    int64_t (*clock_ms)(void *self);
+
+    /* Monotonic, ns, counts through suspend (CLOCK_BOOTTIME). For deadlines and waits. */
+    int64_t (*boottime_ns)(void *self);
+
+    /* Fills `len` bytes with unpredictable bits. Cannot fail. */
+    void (*random)(void *self, void *ret_bytes, size_t len);
+
+    /* Opens a connected, non-blocking, close-on-exec stream socket before `deadline_ns`
+     * (boot time). Negative status with host and reason in `error`, else 0 and *ret_fd. */
+    culex_status (*connect)(void *self, const struct culex_address *address, int64_t deadline_ns,
+                            int *ret_fd, culex_error *error);
+
+    /* As recv(2), send(2) with MSG_NOSIGNAL, poll(2) and close(2); errno is set. */
+    ssize_t (*recv)(void *self, int fd, void *ret_bytes, size_t len);
+    ssize_t (*send)(void *self, int fd, const void *bytes, size_t len);
+    int (*poll)(void *self, struct pollfd *fds, nfds_t count, int timeout_ms);
+    void (*close)(void *self, int fd);
+
+    /* NULL outside tests: then a Redis store uses the server's TIME. Otherwise the time, ms since
+     * 1970, that every store operation takes as now. */
+    int64_t (*store_clock_ms)(void *self);
+};
+
+/* The real world. Threads may share it. */
+const struct culex_env *culex__env_system(void);
+
+static inline int64_t culex__env_clock_ms(const struct culex_env *env)
+{
+    return env->clock_ms(env->self);
+}
+
+static inline int64_t culex__env_boottime_ns(const struct culex_env *env)
+{
+    return env->boottime_ns(env->self);
+}
+
+static inline int64_t culex__env_boottime_ms(const struct culex_env *env)
+{
+    return env->boottime_ns(env->self) / 1000000;
+}
+
+/* 64 unpredictable bits. */
+static inline uint64_t culex__env_random(const struct culex_env *env)
+{
+    uint64_t bits;
+    env->random(env->self, &bits, sizeof bits);
+    return bits;
+}
+
+#endif
