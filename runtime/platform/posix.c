@@ -1,0 +1,197 @@
+/* platform/posix.c - the real world behind struct culex_env, on Linux and POSIX. */
+#include "platform/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC
+#endif
+
+static int64_t system_clock_ms(void *self)
+{
+    (void)self;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t system_boottime_ns(void *self)
+{
+    (void)self;
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* getrandom without flags fails only before the kernel's pool is ready and a signal
+ * comes; going on with predictable bits would break fencing, so that is fatal. */
+static void system_random(void *self, void *ret_bytes, size_t len)
+{
+    (void)self;
+    unsigned char *at = ret_bytes;
+    while (len > 0) {
+        ssize_t got = getrandom(at, len, 0);
+        if (got < 0 && errno != EINTR)
+            abort();
+        if (got > 0) {
+            at += got;
+            len -= (size_t)got;
+        }
+    }
+}
+
+static ssize_t system_recv(void *self, int fd, void *ret_bytes, size_t len)
+{
+    (void)self;
+    return recv(fd, ret_bytes, len, 0);
+}
+
+static ssize_t system_send(void *self, int fd, const void *bytes, size_t len)
+{
+    (void)self;
+    return send(fd, bytes, len, MSG_NOSIGNAL);
+}
+
+static int system_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    (void)self;
+    return poll(fds, count, timeout_ms);
+}
+
+static void system_close(void *self, int fd)
+{
+    (void)self;
+    close(fd);
+}
+
+/* Waits until the non-blocking connect on `fd` has ended; 0 or an errno. */
+static int connect_finish(int fd, int64_t deadline_ns)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    for (;;) {
+        int64_t left_ns = deadline_ns - system_boottime_ns(NULL);
+        if (left_ns <= 0)
+            return ETIMEDOUT;
+        int64_t left_ms = (left_ns + 999999) / 1000000;
+        int ready = poll(&wait, 1, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+        if (ready < 0 && errno != EINTR)
+            return errno;
+        if (ready > 0)
+            break;
+    }
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) < 0)
+        return errno;
+    return failure;
+}
+
+/* A connected socket, or -1 with the reason in errno. */
+static int socket_open(const struct sockaddr *address, socklen_t size, int64_t deadline_ns)
+{
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    int failure = connect(fd, address, size) < 0 ? errno : 0;
+    if (failure == EINPROGRESS || failure == EINTR)
+        failure = connect_finish(fd, deadline_ns);
+    if (failure == 0)
+        return fd;
+    close(fd);
+    errno = failure;
+    return -1;
+}
+
+static culex_status connect_path(const char *path, int64_t deadline_ns, int *ret_fd,
+                                 culex_error *error)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return culex__fail(error, CULEX_EURL, "socket path is longer than %zu bytes: %s",
+                           sizeof address.sun_path - 1, path);
+    strcpy(address.sun_path, path);
+    int fd = socket_open((const struct sockaddr *)&address, sizeof address, deadline_ns);
+    if (fd < 0)
+        return culex__fail(error, CULEX_ECONNECT, "cannot connect to %s: %s", path,
+                           strerror(errno));
+    *ret_fd = fd;
+    return CULEX_OK;
+}
+
+/* Small requests must not wait for more to come, and a peer that vanished without a
+ * word must be noticed while we block. */
+static void socket_tune(int fd)
+{
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+#ifdef TCP_KEEPIDLE
+    int idle_s = 15, interval_s = 5, count = 3;
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+#endif
+}
+
+static culex_status connect_host(const char *host, int port, int64_t deadline_ns, int *ret_fd,
+                                 culex_error *error)
+{
+    char service[16];
+    snprintf(service, sizeof service, "%d", port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    int failure = getaddrinfo(host, service, &hints, &found);
+    if (failure != 0)
+        return culex__fail(error, CULEX_ECONNECT, "cannot resolve host '%s': %s", host,
+                           gai_strerror(failure));
+    int fd = -1;
+    for (struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
+        fd = socket_open(at->ai_addr, at->ai_addrlen, deadline_ns);
+    int reason = errno;
+    freeaddrinfo(found);
+    if (fd < 0)
+        return culex__fail(error, CULEX_ECONNECT, "cannot connect to %s port %d: %s", host, port,
+                           strerror(reason));
+    socket_tune(fd);
+    *ret_fd = fd;
+    return CULEX_OK;
+}
+
+static culex_status system_connect(void *self, const struct culex_address *address,
+                                   int64_t deadline_ns, int *ret_fd, culex_error *error)
+{
+    (void)self;
+    if (address->path != NULL)
+        return connect_path(address->path, deadline_ns, ret_fd, error);
+    return connect_host(address->host, address->port, deadline_ns, ret_fd, error);
+}
+
+static const struct culex_env system_env = {
+    .clock_ms = system_clock_ms,
+    .boottime_ns = system_boottime_ns,
+    .random = system_random,
+    .connect = system_connect,
+    .recv = system_recv,
+    .send = system_send,
+    .poll = system_poll,
+    .close = system_close,
+};
+
+const struct culex_env *culex__env_system(void)
+{
+    return &system_env;
+}
