@@ -1,0 +1,19 @@
+/* base/utf8.h - strict UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF). */
+#ifndef CULEX_BASE_UTF8_H
+#define CULEX_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of the well-formed character at `text`, 1 to 4; 0 when `len` is 0 or it is malformed. */
+size_t culex__utf8_char(const char *text, size_t len);
+
+/* All `len` bytes are well-formed. NUL counts as a character. */
+bool culex__utf8_is_valid(const char *text, size_t len);
+
+/* Copies `text` to `ret_clean`, each malformed byte and control character (but tab and
+ * newline) as '?', cut at a character border so that it fits `size` with its NUL. `size` is
+ * at least 1. Returns the length written, without the NUL. `text` and `ret_clean` do not overlap. */
+size_t culex__utf8_clean(char *ret_clean, size_t size, const char *text, size_t len);
+
+#endif
