@@ -11,11 +11,23 @@
 #define CULEX_HIDDEN              __attribute__((visibility("hidden")))
 #define CULEX_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define CULEX_MUST_USE            __attribute__((warn_unused_result))
+#define CULEX_DEPRECATED(text)    __attribute__((deprecated(text)))
 #else
 #define CULEX_API
 #define CULEX_HIDDEN
 #define CULEX_PRINTF(text, first)
 #define CULEX_MUST_USE
+#define CULEX_DEPRECATED(text)
+#endif
+
+/* Between these two, generated code uses deprecated params without a warning. */
+#if defined(__GNUC__)
+#define CULEX_DEPRECATED_QUIET_BEGIN                                                               \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+#define CULEX_DEPRECATED_QUIET_END _Pragma("GCC diagnostic pop")
+#else
+#define CULEX_DEPRECATED_QUIET_BEGIN
+#define CULEX_DEPRECATED_QUIET_END
 #endif
 
 #endif
