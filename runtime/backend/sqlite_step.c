@@ -141,6 +141,25 @@ static culex_uuid horizon_id(int64_t now_ms)
     return id;
 }
 
+static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    culex_uuid oldest = horizon_id(store->now_ms), last;
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_SEEN_OLD, "iui", queue->key,
+                                                 &oldest, (int64_t)CULEX_PURGE_MAX);
+    int has = culex__sqlite_next(store, statement, error);
+    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
+    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
+        memcpy(&last, id, sizeof last);
+    else
+        id = NULL;
+    culex__sqlite_end(statement);
+    if (has < 0 || id == NULL)
+        return has < 0 ? (culex_status)has : CULEX_OK;
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_PURGE, "iu", queue->key, &last), error);
+}
+
 static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                           culex_error *error)
 {
@@ -160,14 +179,7 @@ static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue 
         if (status == CULEX_OK)
             status = culex__sqlite_run_forget(store, queue, &run, error);
     }
-    culex_uuid oldest = horizon_id(store->now_ms);
-    if (status == CULEX_OK)
-        status =
-            culex__sqlite_finish(store,
-                                 culex__sqlite_bind(store, CULEX__SQLITE_SEEN_PURGE, "iui",
-                                                    queue->key, &oldest, (int64_t)CULEX_PURGE_MAX),
-                                 error);
-    return status;
+    return status == CULEX_OK ? purge_seen(store, queue, error) : status;
 }
 
 /* --- the reply ---------------------------------------------------------------------------------
