@@ -14,7 +14,7 @@
 #include "core/timestamp.h"
 #include "core/uuid.h"
 
-/* Room for every scalar text whose length does not depend on the value's. */
+/* Room for the text of every value but strings, bytes and enums, quotes included. */
 enum { SCALAR_TEXT_MAX = 64 };
 
 struct encoder {
@@ -167,11 +167,10 @@ static culex_status encode_integer(struct encoder *encoder, const struct culex__
     int side = culex__integer_compare(field, bits);
     if (side != 0)
         return fail_bound(encoder, path, field, bits, side < 0);
-    char *at = room(encoder, SCALAR_TEXT_MAX);
-    if (at != NULL)
-        encoder->buf->len += culex__kind_is_signed(field->kind)
-                                 ? culex__int64_format((int64_t)bits, at)
-                                 : culex__uint64_format(bits, at);
+    char text[SCALAR_TEXT_MAX];
+    put(encoder, text,
+        culex__kind_is_signed(field->kind) ? culex__int64_format((int64_t)bits, text)
+                                           : culex__uint64_format(bits, text));
     return CULEX_OK;
 }
 
@@ -230,10 +229,10 @@ static void encode_float(struct encoder *encoder, culex_kind kind, const void *s
     } else if (isinf(value)) {
         put(encoder, value < 0 ? "\"-Infinity\"" : "\"Infinity\"", value < 0 ? 11 : 10);
     } else {
-        char *at = room(encoder, SCALAR_TEXT_MAX);
-        if (at != NULL)
-            encoder->buf->len += kind == CULEX_KIND_FLOAT32 ? culex__float32_format(narrow, at)
-                                                            : culex__float64_format(value, at);
+        char text[SCALAR_TEXT_MAX];
+        put(encoder, text,
+            kind == CULEX_KIND_FLOAT32 ? culex__float32_format(narrow, text)
+                                       : culex__float64_format(value, text));
     }
 }
 
@@ -264,13 +263,10 @@ static size_t quoted_format(culex_kind kind, const void *slot, char *text)
 /* Kinds whose text is short, in quotes, and free of escapes. */
 static void encode_quoted(struct encoder *encoder, culex_kind kind, const void *slot)
 {
-    char *at = room(encoder, SCALAR_TEXT_MAX);
-    if (at == NULL)
-        return;
-    size_t len = quoted_format(kind, slot, at + 1);
-    at[0] = '"';
-    at[len + 1] = '"';
-    encoder->buf->len += len + 2;
+    char text[SCALAR_TEXT_MAX] = "\"";
+    size_t len = 1 + quoted_format(kind, slot, text + 1);
+    text[len] = '"';
+    put(encoder, text, len + 1);
 }
 
 static culex_status encode_value(struct encoder *encoder, const struct culex__path *path,
@@ -368,21 +364,21 @@ static bool is_omitted(const culex_field *field, const char *base, size_t list_l
 
 static void put_name(struct encoder *encoder, const culex_field *field, bool is_first)
 {
+    bool is_marked = (field->flags & CULEX_FIELD_MUST_UNDERSTAND) != 0;
     size_t len = strlen(field->wire);
-    char *at = room(encoder, len + 5);
+    size_t total = len + 3 + (is_first ? 0 : 1) + (is_marked ? 1 : 0);
+    char *at = room(encoder, total);
     if (at == NULL)
         return;
-    char *start = at;
     if (!is_first)
         *at++ = ',';
     *at++ = '"';
-    if ((field->flags & CULEX_FIELD_MUST_UNDERSTAND) != 0)
+    if (is_marked)
         *at++ = '!';
     memcpy(at, field->wire, len);
-    at += len;
-    *at++ = '"';
-    *at++ = ':';
-    encoder->buf->len += (size_t)(at - start);
+    at[len] = '"';
+    at[len + 1] = ':';
+    encoder->buf->len += total;
 }
 
 static culex_status encode_field(struct encoder *encoder, const struct culex__path *up,
