@@ -25,9 +25,7 @@ def job_view(context: Context, job: Job) -> JobView:
     tables, policy = _policy(context, job, params, results)
     thunk = context.names.fresh(job.c + "_call")
     return JobView(
-        title=literals.c_comment(job.name),
-        params=params,
-        results=results,
+        records=[params] + results,
         type_symbol=CText(job.functions.type),
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",

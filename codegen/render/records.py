@@ -245,7 +245,7 @@ def _initialiser(field: Field, value: Value, data: CText) -> Tuple[List[CText], 
     assert literal is not None
     try:
         return [], literal(value)
-    except ValueError as error:
+    except literals.RangeError as error:
         raise IRError(f"default of {field.name}: {error}") from None
 
 
