@@ -48,6 +48,8 @@ def make_environment() -> jinja2.Environment:
 
 def only_c(value: object) -> CText:
     """Stops a template that prints what is not known to be C, such as text from a schema."""
+    if isinstance(value, jinja2.Undefined):
+        return CText(value)  # raises with the name
     if not isinstance(value, CText):
         raise TypeError(f"a template prints something that is no CText: {type(value).__name__}")
     return value

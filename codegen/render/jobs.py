@@ -176,7 +176,7 @@ def _retry(retry: Retry, steps: CText) -> CText:
         literals.c_uint32(retry.max),
         BACKOFFS[retry.backoff],
         _milliseconds(retry.base_ns),
-        literals.c_float64(retry.factor),
+        literals.c_float64(retry.factor or "1"),
         _milliseconds(retry.cap_ns),
         steps,
         CText(len(retry.steps_ns)),
