@@ -50,6 +50,13 @@ static_assert(sizeof(tick_job) == 1 && sizeof(blank) == 1, "a struct without fie
 static_assert(sizeof(colour) == sizeof(int16_t), "an enum is its base type");
 """
 
+# Generated code is quiet about what it deprecates; an application that uses it is told.
+DEPRECATED = """
+#include "enums_job.h"
+int use_old(void);
+int use_old(void) { return LANG_OLD; }
+"""
+
 
 def compile_one(compiler: str, mode: str, folders: List[str], source: str) -> str:
     """What the compiler says; nothing when it is content."""
@@ -89,6 +96,8 @@ def main(compiler: str, mode: str, *rest: str) -> int:
             complaints.append(compile_text(compiler, mode, folders, f'#include "{name}"\n'))
     if "-ffreestanding" not in MODES[mode]:
         complaints.append(compile_text(compiler, mode, folders, SIZES))
+        told = compile_text(compiler, mode, folders, DEPRECATED)
+        complaints.append("" if "gone" in told else f"LANG_OLD is not deprecated: {told}")
     print("\n".join(complaint for complaint in complaints if complaint)[:20000])
     failed = sum(1 for complaint in complaints if complaint)
     print(f"{len(complaints)} compilations, {failed} of them not clean")

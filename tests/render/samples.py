@@ -18,6 +18,7 @@ BANNED_TEXT = (
     "caf\u00e9 \u4f60\u597d \U0001f600",
     "right\u202eto left\u2066 isolate\u2069 zero\u200bwidth bom\ufeff line\u2028sep",
     "*/*/**//*/* ????/ *\\\n/",
+    "a line that ends in ??/\nand goes on",
     "\\u0022 \\x41 \\101 {{ 7 * 7 }} {% raw %} {# x #} @file \\brief",
 )
 
@@ -190,9 +191,9 @@ def limits() -> Json:
     for kind in INTEGERS:
         if not kind.endswith("128"):
             low, high = limits_of(kind)
-            fields.append(field(kind + "_", kind, min=str(low), max=str(high)))
+            fields.append(field(kind + "_", kind, min={"int": str(low)}, max={"int": str(high)}))
     fields += [
-        field("wait", "duration", min="0", max="3600000000000"),
+        field("wait", "duration", min={"duration_ns": "0"}, max={"duration_ns": "3600000000000"}),
         field("name", min_len=1, max_len=320, secret=True),
         field("raw", "bytes", max_len=1048576, must_understand=True, wire="old_raw"),
         field("code", min_len=3, max_len=3, optional=True, deprecated="use \"name\" ??/ \\ caf\u00e9"),
@@ -250,7 +251,7 @@ def imports() -> Json:
 
 def policies() -> Json:
     return schema("policies", jobs=[
-        job("steps", retry=retry(max=3, backoff="steps", base_ns="0",
+        job("steps", retry=retry(max=3, backoff="steps", base_ns=None, factor=None,
                                  steps_ns=["60000000000", "1", "3600000000000000"]),
             tags=["slow", "night \"shift\""], priority=9, queue="batch"),
         job("ratio", retry=retry(max=4294967295, backoff="exponential", factor="1.5",
@@ -264,13 +265,18 @@ def policies() -> Json:
 
 def names() -> Json:
     """Params called like what a constructor, a prototype or C++ would stumble over."""
-    words = ["made", "job", "memset", "memcpy", "worker", "client", "options", "value", "clash_job",
+    words = ["made", "job", "memset", "memcpy", "worker", "client", "index", "time", "options", "value", "clash_job",
              "clash_fields", "offsetof", "a_very_long_parameter_name_of_some_forty_chars"]
     fields = [field(word) for word in words]
     fields.insert(0, field("lang", "enum", ref=enum_ref("lang")))
     fields.append(field("also", "enum", ref=enum_ref("lang"), shape="array", count=2))
     fields.append(field("id", "uuid"))
+    fields.append(field("NAMES_EN"))
+    fields.append(field("usual", "enum", ref=enum_ref("lang"),
+                        default={"enum": "NAMES_EN", "c": "NAMES_EN", "value": "1"}))
+    types = ["user", "made", "value", "status", "options", "job", "run", "result", "handler", "text"]
     return schema("names", enums=[enum("lang", "uint8", [value("NAMES_EN", 1)])],
+                  structs=[struct(word, [field("x")]) for word in types],
                   jobs=[job("clash", fields),
                         job("a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really",
                             [field("x")], result=[])])

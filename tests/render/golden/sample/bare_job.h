@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef uint8_t nothing; /* bare.job:2 */
 
@@ -104,7 +104,7 @@ CULEX_HIDDEN culex_status tick_job_encode(const tick_job *job, culex_buf *ret_te
 CULEX_HIDDEN culex_status tick_job_decode(culex_arena *arena, const void *text, size_t len,
                                           const tick_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "defaults_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -1443,4 +1443,4 @@ culex_status fill_job_decode(culex_arena *arena, const void *text, size_t len,
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

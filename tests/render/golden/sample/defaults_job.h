@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef uint64_t wide; /* defaults.job:2 */
 #define WIDE_LOW UINT64_C(0)
@@ -1182,7 +1182,7 @@ CULEX_HIDDEN culex_status fill_job_encode(const fill_job *job, culex_buf *ret_te
 CULEX_HIDDEN culex_status fill_job_decode(culex_arena *arena, const void *text, size_t len,
                                           const fill_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

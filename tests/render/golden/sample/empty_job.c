@@ -2,10 +2,10 @@
 /* clang-format off */
 #include "empty_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "enums_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -236,4 +236,4 @@ culex_status use_enums_job_decode(culex_arena *arena, const void *text, size_t l
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

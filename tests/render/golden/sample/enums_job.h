@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* Language of a mail. */
 typedef uint8_t lang; /* enums.job:2 */
@@ -145,7 +145,7 @@ CULEX_HIDDEN culex_status use_enums_job_encode(const use_enums_job *job, culex_b
 CULEX_HIDDEN culex_status use_enums_job_decode(culex_arena *arena, const void *text, size_t len,
                                                const use_enums_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "hello_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -105,4 +105,4 @@ culex_status greet_job_decode(culex_arena *arena, const void *text, size_t len,
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* Says hello. */
 typedef struct greet_job { /* hello.job:4 */
@@ -77,7 +77,7 @@ CULEX_HIDDEN culex_status greet_job_encode(const greet_job *job, culex_buf *ret_
 CULEX_HIDDEN culex_status greet_job_decode(culex_arena *arena, const void *text, size_t len,
                                            const greet_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

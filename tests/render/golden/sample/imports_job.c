@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "imports_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -109,4 +109,4 @@ culex_status import_both_job_decode(culex_arena *arena, const void *text, size_t
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

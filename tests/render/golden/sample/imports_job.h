@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef struct import_both_job { /* imports.job:4 */
     uint8_t lang; /* imports.job:5 */
@@ -86,7 +86,7 @@ SAMPLE_API culex_status import_both_job_encode(const import_both_job *job, culex
 SAMPLE_API culex_status import_both_job_decode(culex_arena *arena, const void *text, size_t len,
                                                const import_both_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

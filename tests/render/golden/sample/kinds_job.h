@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef int16_t colour; /* kinds.job:2 */
 enum {
@@ -524,7 +524,7 @@ CULEX_HIDDEN culex_status lists_job_encode(const lists_job *job, culex_buf *ret_
 CULEX_HIDDEN culex_status lists_job_decode(culex_arena *arena, const void *text, size_t len,
                                            const lists_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

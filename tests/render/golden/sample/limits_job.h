@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef struct limited_job { /* limits.job:4 */
     int8_t int8_;                                        /* limits.job:5 */
@@ -99,7 +99,7 @@ CULEX_HIDDEN culex_status limited_job_encode(const limited_job *job, culex_buf *
 CULEX_HIDDEN culex_status limited_job_decode(culex_arena *arena, const void *text, size_t len,
                                              const limited_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "names_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -26,6 +26,108 @@ const char *lang_name(lang value)
     }
 }
 
+static const culex_field user_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(user, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type user_type = {
+    "user", sizeof(user), user_fields, 1,
+};
+
+static const culex_field made_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(made, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type made_type = {
+    "made", sizeof(made), made_fields, 1,
+};
+
+static const culex_field value_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(value, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type value_type = {
+    "value", sizeof(value), value_fields, 1,
+};
+
+static const culex_field status_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(status, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type status_type = {
+    "status", sizeof(status), status_fields, 1,
+};
+
+static const culex_field options_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(options, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type options_type = {
+    "options", sizeof(options), options_fields, 1,
+};
+
+static const culex_field job_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(job, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type job_type = {
+    "job", sizeof(job), job_fields, 1,
+};
+
+static const culex_field run_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(run, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type run_type = {
+    "run", sizeof(run), run_fields, 1,
+};
+
+static const culex_field result_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(result, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type result_type = {
+    "result", sizeof(result), result_fields, 1,
+};
+
+static const culex_field handler_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(handler, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type handler_type = {
+    "handler", sizeof(handler), handler_fields, 1,
+};
+
+static const culex_field text_fields[] = {
+    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(text, x), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+const culex_struct_type text_type = {
+    "text", sizeof(text), text_fields, 1,
+};
+
+static const lang clash_job_usual_default = NAMES_EN;
+
 static const culex_field clash_job_fields[] = {
     {"lang",                                           "lang",                                           CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, lang),                                           0, 0,
@@ -47,6 +149,12 @@ static const culex_field clash_job_fields[] = {
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
     {"client",                                         "client",                                         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, client),                                         0, 0,
+     0, 0, 0, 0, 0, NULL,       NULL, NULL},
+    {"index",                                          "index",                                          CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, index),                                          0, 0,
+     0, 0, 0, 0, 0, NULL,       NULL, NULL},
+    {"time",                                           "time",                                           CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, time),                                           0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
     {"options",                                        "options",                                        CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, options),                                        0, 0,
@@ -72,10 +180,16 @@ static const culex_field clash_job_fields[] = {
     {"id",                                             "id",                                             CULEX_KIND_UUID,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, id),                                             0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
+    {"NAMES_EN",                                       "NAMES_EN",                                       CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, NAMES_EN),                                       0, 0,
+     0, 0, 0, 0, 0, NULL,       NULL, NULL},
+    {"usual",                                          "usual",                                          CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(clash_job, usual),                                          0, 0,
+     0, 0, 0, 0, 0, &lang_type, NULL, &clash_job_usual_default},
 };
 
 static const culex_struct_type clash_params = {
-    "clash", sizeof(clash_job), clash_job_fields, 15,
+    "clash", sizeof(clash_job), clash_job_fields, 19,
 };
 
 const culex_job_type clash_job_type = {
@@ -301,4 +415,4 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef uint8_t lang; /* names.job:2 */
 enum {
@@ -27,6 +27,176 @@ CULEX_HIDDEN const char *lang_name(lang value);
 
 CULEX_HIDDEN extern const culex_enum_type lang_type;
 
+typedef struct user { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} user;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline user user_make(const char *x)
+{
+    user made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type user_type;
+
+typedef struct made { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} made;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline made made_make(const char *x)
+{
+    made made_;
+
+    memset(&made_, 0, sizeof made_);
+    made_.x = x;
+    return made_;
+}
+
+CULEX_HIDDEN extern const culex_struct_type made_type;
+
+typedef struct value { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} value;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline value value_make(const char *x)
+{
+    value made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type value_type;
+
+typedef struct status { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} status;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline status status_make(const char *x)
+{
+    status made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type status_type;
+
+typedef struct options { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} options;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline options options_make(const char *x)
+{
+    options made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type options_type;
+
+typedef struct job { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} job;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline job job_make(const char *x)
+{
+    job made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type job_type;
+
+typedef struct run { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} run;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline run run_make(const char *x)
+{
+    run made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type run_type;
+
+typedef struct result { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} result;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline result result_make(const char *x)
+{
+    result made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type result_type;
+
+typedef struct handler { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} handler;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline handler handler_make(const char *x)
+{
+    handler made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type handler_type;
+
+typedef struct text { /* names.job:3 */
+    const char *x; /* names.job:5 */
+} text;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline text text_make(const char *x)
+{
+    text made;
+
+    memset(&made, 0, sizeof made);
+    made.x = x;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type text_type;
+
 typedef struct clash_job { /* names.job:4 */
     uint8_t lang;                                               /* names.job:5 */
     const char *made;                                           /* names.job:5 */
@@ -35,6 +205,8 @@ typedef struct clash_job { /* names.job:4 */
     const char *memcpy;                                         /* names.job:5 */
     const char *worker;                                         /* names.job:5 */
     const char *client;                                         /* names.job:5 */
+    const char *index;                                          /* names.job:5 */
+    const char *time;                                           /* names.job:5 */
     const char *options;                                        /* names.job:5 */
     const char *value;                                          /* names.job:5 */
     const char *clash_job;                                      /* names.job:5 */
@@ -43,17 +215,20 @@ typedef struct clash_job { /* names.job:4 */
     const char *a_very_long_parameter_name_of_some_forty_chars; /* names.job:5 */
     uint8_t also[2];                                            /* names.job:5 */
     culex_uuid id;                                              /* names.job:5 */
+    const char *NAMES_EN;                                       /* names.job:5 */
+    uint8_t usual;                                              /* names.job:5 */
 } clash_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
 static inline clash_job clash_job_make(lang lang_, const char *made, const char *job,
                                        const char *memset_, const char *memcpy_, const char *worker,
-                                       const char *client, const char *options, const char *value,
+                                       const char *client, const char *index, const char *time,
+                                       const char *options, const char *value,
                                        const char *clash_job_, const char *clash_fields,
                                        const char *offsetof,
                                        const char *a_very_long_parameter_name_of_some_forty_chars,
-                                       const lang also[2], culex_uuid id)
+                                       const lang also[2], culex_uuid id, const char *NAMES_EN_)
 {
     clash_job made_;
 
@@ -65,6 +240,8 @@ static inline clash_job clash_job_make(lang lang_, const char *made, const char 
     made_.memcpy = memcpy_;
     made_.worker = worker;
     made_.client = client;
+    made_.index = index;
+    made_.time = time;
     made_.options = options;
     made_.value = value;
     made_.clash_job = clash_job_;
@@ -73,6 +250,8 @@ static inline clash_job clash_job_make(lang lang_, const char *made, const char 
     made_.a_very_long_parameter_name_of_some_forty_chars = a_very_long_parameter_name_of_some_forty_chars;
     memcpy(made_.also, also, sizeof made_.also);
     made_.id = id;
+    made_.NAMES_EN = NAMES_EN_;
+    made_.usual = NAMES_EN;
     return made_;
 }
 
@@ -197,7 +376,7 @@ CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job **ret_job,
     culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "policies_job.h"
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 /* A field: name, name in the payload, kind, shape, flags;
  * offset of the value, of has_x, of x_len;
@@ -37,7 +37,7 @@ const culex_job_type steps_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {3, CULEX_BACKOFF_STEPS, 0, 2.0, 0, steps_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
+    {3, CULEX_BACKOFF_STEPS, 0, 1.0, 0, steps_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     steps_job_tags,               /* tags */
@@ -364,4 +364,4 @@ culex_status constant_job_decode(culex_arena *arena, const void *text, size_t le
     return status;
 }
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END

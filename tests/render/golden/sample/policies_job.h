@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef struct steps_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -249,7 +249,7 @@ CULEX_HIDDEN culex_status constant_job_encode(const constant_job *job, culex_buf
 CULEX_HIDDEN culex_status constant_job_decode(culex_arena *arena, const void *text, size_t len,
                                               const constant_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-CULEX_DEPRECATED_QUIET_BEGIN
+CULEX_GENERATED_BEGIN
 
 typedef struct node node;
 
@@ -185,7 +185,7 @@ CULEX_HIDDEN culex_status ship_job_encode(const ship_job *job, culex_buf *ret_te
 CULEX_HIDDEN culex_status ship_job_decode(culex_arena *arena, const void *text, size_t len,
                                           const ship_job **ret_job, culex_error *error);
 
-CULEX_DEPRECATED_QUIET_END
+CULEX_GENERATED_END
 
 #ifdef __cplusplus
 }
