@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Dict, List, Sequence
 
@@ -9,8 +10,8 @@ import jinja2
 
 from enums import enum_view
 from jobs import job_view
-from literals import SPECIAL_FLOATS, CText, c_comment, c_message
-from model import Field, Schema
+from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
+from model import Field, IRError, Schema
 from names import Context
 from records import order_structs, struct_view
 from view import SchemaView
@@ -20,7 +21,10 @@ TEMPLATES = os.path.join(HERE, "templates")
 
 
 def render(schema: Schema) -> List[Dict[str, str]]:
-    view = schema_view(schema)
+    try:
+        view = schema_view(schema)
+    except RangeError as error:
+        raise IRError(str(error)) from None
     environment = make_environment()
     return [
         {"path": schema.header, "content": environment.get_template("job.h.j2").render(schema=view)},
@@ -28,6 +32,7 @@ def render(schema: Schema) -> List[Dict[str, str]]:
     ]
 
 
+@functools.lru_cache(maxsize=None)
 def make_environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -43,6 +48,8 @@ def make_environment() -> jinja2.Environment:
 
 def only_c(value: object) -> CText:
     """Stops a template that prints what is not known to be C, such as text from a schema."""
+    if isinstance(value, jinja2.Undefined):
+        return CText(value)  # raises with the name
     if not isinstance(value, CText):
         raise TypeError(f"a template prints something that is no CText: {type(value).__name__}")
     return value

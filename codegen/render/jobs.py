@@ -25,9 +25,7 @@ def job_view(context: Context, job: Job) -> JobView:
     tables, policy = _policy(context, job, params, results)
     thunk = context.names.fresh(job.c + "_call")
     return JobView(
-        title=literals.c_comment(job.name),
-        params=params,
-        results=results,
+        records=[params] + results,
         type_symbol=CText(job.functions.type),
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",
@@ -178,7 +176,7 @@ def _retry(retry: Retry, steps: CText) -> CText:
         literals.c_uint32(retry.max),
         BACKOFFS[retry.backoff],
         _milliseconds(retry.base_ns),
-        literals.c_float64(retry.factor),
+        literals.c_float64(retry.factor or "1"),
         _milliseconds(retry.cap_ns),
         steps,
         CText(len(retry.steps_ns)),

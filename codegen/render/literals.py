@@ -23,6 +23,10 @@ INT_MAX = (1 << 31) - 1
 INT64_MIN = -(1 << 63)
 
 
+class RangeError(ValueError):
+    """The number does not fit the C type."""
+
+
 class CText(str):
     """Text that may stand in a C file as it is."""
 
@@ -110,7 +114,7 @@ def c_float64(text: str) -> CText:
         return SPECIAL_FLOATS[text]
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise ValueError("too large for a float64")
+        raise RangeError("too large for a float64")
     return _with_point(repr(value))
 
 
@@ -119,7 +123,7 @@ def c_float32(text: str) -> CText:
         return SPECIAL_FLOATS[text]
     value = _nearest_float32(text)
     if value in (float("inf"), float("-inf")):
-        raise ValueError("too large for a float32")
+        raise RangeError("too large for a float32")
     shown = (f"{value:.{digits}g}" for digits in range(1, 10))
     shortest = next(text for text in shown if _nearest_float32(text) == value)
     return CText(_with_point(shortest) + "f")

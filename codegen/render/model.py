@@ -409,8 +409,8 @@ class Result:
 class Retry:
     max: int
     backoff: str
-    base_ns: int
-    factor: str
+    base_ns: Optional[int]
+    factor: Optional[str]
     cap_ns: Optional[int]
     steps_ns: Tuple[int, ...]
     jitter: str
@@ -421,8 +421,8 @@ class Retry:
         retry = cls(
             max=node.integer("max", 0, (1 << 32) - 1),
             backoff=node.word("backoff", BACKOFFS),
-            base_ns=node.integer("base_ns", *NANOSECONDS),
-            factor=node.match("factor", NUMBER, "a number"),
+            base_ns=node.maybe("base_ns", Node.integer, *NANOSECONDS),
+            factor=node.maybe("factor", Node.match, NUMBER, "a number"),
             cap_ns=node.maybe("cap_ns", Node.integer, *NANOSECONDS),
             steps_ns=node.integers("steps_ns", *NANOSECONDS),
             jitter=node.word("jitter", JITTERS),
@@ -525,7 +525,7 @@ class Schema:
     def read(cls, value: Any) -> "Schema":
         node = Node(value, "")
         version = node.raw("ir")
-        if version != IR_VERSION or isinstance(version, bool):
+        if type(version) is not int or version != IR_VERSION:
             raise node.fail("ir", f"this renderer reads version {IR_VERSION} only")
         return cls(
             file=node.text("file"),
@@ -552,8 +552,6 @@ def read_limit(node: Node, key: str, kind: str) -> Optional[int]:
     """`min` and `max` bound what the runtime compares as 64 bits, and nothing else."""
     if node.is_null(key):
         return None
-    if kind in ("timestamp", "duration"):
-        return node.integer(key, *INT64)
-    if VALUE_KEYS.get(kind) != "int" or kind.endswith("128"):
+    if VALUE_KEYS.get(kind) not in ("int", "time_ns", "duration_ns") or kind.endswith("128"):
         raise node.fail(key, f"a {kind} has no such limit")
-    return node.integer(key, *integer_range(kind))
+    return Value.read(node.child(key), kind).integer

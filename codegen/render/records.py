@@ -159,6 +159,7 @@ def _const(c_type: CText) -> CText:
 def make_view(name: str, c: str, fields: Sequence[Field], deprecations: List[CText]) -> MakeView:
     required = [field for field in fields if field.required]
     taken = {c} | CALLED | _type_words(fields)
+    taken |= {field.default.c for field in fields if field.default is not None}
     arguments: Dict[str, CText] = {}
     for field in required:
         for wish in (field.c, field.len_c):
@@ -245,7 +246,7 @@ def _initialiser(field: Field, value: Value, data: CText) -> Tuple[List[CText], 
     assert literal is not None
     try:
         return [], literal(value)
-    except ValueError as error:
+    except literals.RangeError as error:
         raise IRError(f"default of {field.name}: {error}") from None
 
 

@@ -93,9 +93,7 @@ class FunctionView:
 
 @dataclass(frozen=True)
 class JobView:
-    title: CText
-    params: RecordView
-    results: List[RecordView]
+    records: List[RecordView]  # the params and, where there is one, the result
     type_symbol: CText
     thunk_head: CText
     thunk_call: CText

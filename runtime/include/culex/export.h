@@ -20,14 +20,16 @@
 #define CULEX_DEPRECATED(text)
 #endif
 
-/* Between these two, generated code uses deprecated params without a warning. */
+/* Generated code stands between these two: there it may use deprecated params, and names of
+ * its own may hide a type that a schema without package calls "user" or "value". */
 #if defined(__GNUC__)
-#define CULEX_DEPRECATED_QUIET_BEGIN                                                               \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
-#define CULEX_DEPRECATED_QUIET_END _Pragma("GCC diagnostic pop")
+#define CULEX_GENERATED_BEGIN                                                                      \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"") \
+        _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define CULEX_GENERATED_END _Pragma("GCC diagnostic pop")
 #else
-#define CULEX_DEPRECATED_QUIET_BEGIN
-#define CULEX_DEPRECATED_QUIET_END
+#define CULEX_GENERATED_BEGIN
+#define CULEX_GENERATED_END
 #endif
 
 #endif
