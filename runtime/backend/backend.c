@@ -32,19 +32,14 @@ culex_status culex__backend_open(const char *url, const struct culex_backend_opt
     static const struct culex_backend_options defaults = {0};
     if (options == NULL)
         options = &defaults;
-#ifdef CULEX_HAVE_SQLITE
     const char *rest = after(url, "sqlite:");
     if (rest != NULL)
         return culex__sqlite_open(rest, false, options, env, ret_backend, error);
     rest = after(url, "memory:");
     if (rest != NULL)
         return culex__sqlite_open(rest, true, options, env, ret_backend, error);
-#endif
-#ifdef CULEX_HAVE_REDIS
     if (after(url, "redis://") != NULL || after(url, "rediss://") != NULL ||
         after(url, "redis+unix://") != NULL)
         return culex__redis_open(url, options, env, ret_backend, error);
-#endif
-    (void)after;
     return scheme_refuse(url, error);
 }

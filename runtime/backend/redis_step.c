@@ -8,8 +8,7 @@
 
 #include "backend/redis_record.h"
 #include "base/error.h"
-
-enum { ERROR_TEXT_MAX = 4096 };
+#include "base/limits.h"
 
 /* --- request ------------------------------------------------------------------------- */
 
@@ -55,10 +54,10 @@ static culex_status step_check(const struct culex_step *step, culex_error *error
 /* Bytes of `text` that fit, cut at a character border. */
 static size_t text_cut(const char *text)
 {
-    size_t len = strnlen(text, ERROR_TEXT_MAX + 1);
-    if (len <= ERROR_TEXT_MAX)
+    size_t len = strnlen(text, CULEX_ERROR_TEXT_MAX + 1);
+    if (len <= CULEX_ERROR_TEXT_MAX)
         return len;
-    len = ERROR_TEXT_MAX;
+    len = CULEX_ERROR_TEXT_MAX;
     while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
         len--;
     return len;
