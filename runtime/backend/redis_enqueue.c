@@ -51,16 +51,20 @@ static void tail_add(struct culex__redis_request *request, const struct culex_ne
     culex__redis_request_join(request, after, 4);
 }
 
+static int64_t at_most(int64_t value, int64_t max)
+{
+    return value < max ? value : max;
+}
+
 static void times_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
-    int64_t at_ms = run->at_ms < 0 ? 1 : run->at_ms;
-    if (at_ms > CULEX__REDIS_INSTANT_MAX)
-        at_ms = CULEX__REDIS_INSTANT_MAX;
+    /* Any instant before the first is over, and 0 means none. */
+    int64_t at_ms = run->at_ms < 0 ? 1 : at_most(run->at_ms, CULEX__REDIS_INSTANT_MAX);
+    int64_t expires_ms = at_most(culex__redis_delay(run->expires_ms), CULEX__REDIS_DELAY_MAX / 2);
     char times[96] = "";
-    if (run->delay_ms > 0 || at_ms != 0 || run->expires_ms > 0 || run->priority != 0)
+    if (run->delay_ms > 0 || at_ms != 0 || expires_ms > 0 || run->priority != 0)
         snprintf(times, sizeof times, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%d",
-                 culex__redis_delay(run->delay_ms), at_ms, culex__redis_delay(run->expires_ms) / 2,
-                 run->priority);
+                 culex__redis_delay(run->delay_ms), at_ms, expires_ms, run->priority);
     culex__redis_request_text(request, times);
 }
 
