@@ -140,6 +140,31 @@ static void test_hammer__by_sqlite(void **state)
     hammer(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
 
+/* Opening creates: the file is met in every state between empty and ready. */
+static void test_open__many_at_once_create_one_file(void **state)
+{
+    enum { OPENERS = 6, ROUNDS = 15 };
+    struct fixture *fixture = *state;
+    for (int round = 0; round < ROUNDS; round++) {
+        pid_t children[OPENERS];
+        snprintf(fixture->path, sizeof fixture->path, "%s/%d.db", fixture->folder, round);
+        for (int i = 0; i < OPENERS; i++) {
+            children[i] = fork();
+            assert_true(children[i] >= 0);
+            if (children[i] == 0)
+                produce(fixture, 3040001, -1, 1);
+        }
+        int failed = 0;
+        for (int i = 0; i < OPENERS; i++) {
+            int status;
+            assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+            failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+        }
+        assert_int_equal(failed, 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), OPENERS);
+    }
+}
+
 /* --- kills
  * ------------------------------------------------------------------------------------------- */
 
@@ -366,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_hammer__guarded),
         TEST(test_hammer__by_sqlite),
+        TEST(test_open__many_at_once_create_one_file),
         TEST(test_kill__no_acknowledged_run_is_lost),
         TEST(test_wake__from_another_process),
         TEST(test_wake__work_that_came_before_arming),
