@@ -13,7 +13,8 @@ bool culex__utf8_is_valid(const char *text, size_t len);
 
 /* Copies `text` to `ret_clean`, each malformed byte and control character (but tab and
  * newline) as '?', cut at a character border so that it fits `size` with its NUL. `size` is
- * at least 1. Returns the length written, without the NUL. `text` and `ret_clean` do not overlap. */
+ * at least 1. Returns the length written, without the NUL. `text` and `ret_clean` do not overlap.
+ */
 size_t culex__utf8_clean(char *ret_clean, size_t size, const char *text, size_t len);
 
 #endif

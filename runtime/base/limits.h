@@ -1,0 +1,34 @@
+/* base/limits.h - every bound of the runtime that is a choice and not a law.
+ *
+ * Limits of one store live beside that store. What both stores decide by (losses, crashes, the
+ * id horizon) is rules of the run and stands in core/run_rules.def. */
+#ifndef CULEX_BASE_LIMITS_H
+#define CULEX_BASE_LIMITS_H
+
+enum {
+    /* Payload (schemas/payload.md). */
+    CULEX_PAYLOAD_MAX = 1024 * 1024, /* bytes of text */
+    CULEX_PAYLOAD_DEPTH_MAX = 16,    /* objects and lists inside each other, the outermost is 1 */
+    CULEX_LIST_MAX = 65535,          /* elements of a list without a bound of its own */
+    CULEX_FIELDS_MAX = 1024,         /* fields of one struct */
+
+    /* Elements of all lists of one payload, as they lie in memory: at most LIST_BYTES_FREE plus
+     * LIST_BYTES_FACTOR for each byte of text. A struct of many absent optional fields is two
+     * bytes of text and may be kilobytes in memory; this keeps hostile lists of them small. */
+    CULEX_LIST_BYTES_FREE = 1024 * 1024,
+    CULEX_LIST_BYTES_FACTOR = 64,
+
+    /* What a run may carry beside its payload. */
+    CULEX_QUEUE_NAME_MAX = 64, /* bytes */
+    CULEX_JOB_NAME_MAX = 255,  /* bytes */
+    CULEX_TAGS_MAX = 16,
+    CULEX_TAG_MAX = 64, /* bytes */
+    CULEX_PRIORITY_MAX = 9,
+    CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
+
+    /* Calls to a store. */
+    CULEX_BATCH_MAX = 256,        /* runs claimed or settled at once */
+    CULEX_ENQUEUE_BATCH_MAX = 200 /* runs enqueued at once */
+};
+
+#endif

@@ -1,0 +1,71 @@
+"""Include directions: who may see whom (ARCHITECTURE.md, "Layers").
+
+usage: check_layers.py REPOSITORY
+Names every include that goes the wrong way, and third-party headers outside
+their one place.
+"""
+import pathlib
+import re
+import sys
+
+# Folder -> the folders of ours that its files may include from.
+ALLOWED = {
+    "runtime/include/culex": {"runtime/include/culex"},
+    "runtime/base": {"runtime/include/culex", "runtime/base"},
+    "runtime/core": {"runtime/include/culex", "runtime/base", "runtime/core"},
+    "runtime/platform": {"runtime/include/culex", "runtime/base", "runtime/platform"},
+    "runtime/backend": {"runtime/include/culex", "runtime/base", "runtime/core",
+                        "runtime/platform", "runtime/backend"},
+    "runtime/engine": {"runtime/include/culex", "runtime/base", "runtime/core",
+                       "runtime/platform", "runtime/engine"},
+    "codegen/front": {"codegen/front"},
+}
+# The engine meets stores through one header only.
+ALLOWED_FILES = {"runtime/engine": {"backend/backend.h"}}
+# Third-party header -> pattern of the files that may include it.
+THIRD_PARTY = {
+    r"hiredis": r"runtime/backend/redis",
+    r"sqlite3\.h": r"runtime/backend/sqlite",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def owner(path: str) -> str:
+    """The ALLOWED folder that `path` lies in."""
+    return max((folder for folder in ALLOWED if path.startswith(folder + "/")), key=len, default="")
+
+
+def target(root: pathlib.Path, source: pathlib.Path, name: str) -> str:
+    """The repository path that an include means, or "" for a system header."""
+    for base in (root / "runtime", root / "runtime/include", source.parent):
+        if (base / name).is_file():
+            return (base / name).resolve().relative_to(root).as_posix()
+    return ""
+
+
+def complaints(root: pathlib.Path, source: pathlib.Path) -> list[str]:
+    path = source.relative_to(root).as_posix()
+    folder = owner(path)
+    found = []
+    for match in INCLUDE.finditer(source.read_text()):
+        name = match.group(2)
+        line = source.read_text()[:match.start()].count("\n") + 1
+        for pattern, place in THIRD_PARTY.items():
+            if re.match(pattern, name) and not re.match(place, path):
+                found.append(f"{path}:{line}: {name} is for {place}* only")
+        seen = target(root, source, name)
+        if seen and owner(seen) not in ALLOWED[folder] and name not in ALLOWED_FILES.get(folder, ()):
+            found.append(f"{path}:{line}: {folder} must not include {seen}")
+    return found
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1]).resolve()
+    sources = [p for folder in ("runtime", "codegen/front") for p in sorted((root / folder).rglob("*"))
+               if p.suffix in {".c", ".h", ".re", ".def"}]
+    found = [text for source in sources for text in complaints(root, source)]
+    print("\n".join(found) or f"{len(sources)} files, every include goes the right way")
+    return 1 if found or len(sources) < 10 else 0
+
+
+sys.exit(main())
