@@ -1,0 +1,85 @@
+/* core/codec.h - what the encoder and the decoder share; the public side is culex/codec.h.
+ *
+ * A field holds one value or several of its kind. The codec walks descriptors, so a "slot" is
+ * where one such value lies in memory: of the C type that the field's kind means. */
+#ifndef CULEX_CORE_CODEC_H
+#define CULEX_CORE_CODEC_H
+
+#include <culex/codec.h>
+
+#include "base/limits.h"
+#include "core/json.h"
+
+/* Where in the payload the codec is: a chain on the stack, made into text only by a failure. */
+struct culex__path {
+    const struct culex__path *up; /* NULL at the outermost object */
+    const char *name;             /* of the field; NULL for an element */
+    size_t index;                 /* of the element, when `name` is NULL */
+    bool is_secret;               /* here or anywhere above: no value goes into a text */
+};
+
+/* The path of `field` inside `up`, and of element `index` of it. */
+struct culex__path culex__path_field(const struct culex__path *up, const culex_field *field);
+struct culex__path culex__path_element(const struct culex__path *up, size_t index);
+
+/* As culex__fail_field, with the path as field and before the text. */
+culex_status culex__codec_fail(culex_error *error, culex_status code,
+                               const struct culex__path *path, const char *format, ...)
+    CULEX_PRINTF(4, 5);
+
+/* CULEX_EINVAL when the codec cannot work with so many fields. */
+culex_status culex__codec_check(const culex_struct_type *type, culex_error *error);
+
+/* sizeof of the C type of one value of `field`. */
+size_t culex__slot_size(const culex_field *field);
+
+/* Most elements of a list field, its own bound or the general one. */
+size_t culex__list_max(const culex_field *field);
+
+/* Bytes that all list elements of a payload of `len` bytes may take in memory. */
+size_t culex__list_bytes_max(size_t len);
+
+/* An integer kind of at most 64 bits, signed or not. */
+bool culex__kind_is_integer(culex_kind kind);
+bool culex__kind_is_signed(culex_kind kind);
+
+/* The bounds of such a kind, as bits sign-extended to 64. */
+uint64_t culex__kind_min(culex_kind kind);
+uint64_t culex__kind_max(culex_kind kind);
+
+/* The value in a slot of such a kind, sign-extended; storing takes bits that fit the kind. */
+uint64_t culex__integer_load(culex_kind kind, const void *slot);
+void culex__integer_store(culex_kind kind, void *slot, uint64_t bits);
+
+/* `left` < `right`, as the kind reads bits. */
+bool culex__integer_less(culex_kind kind, uint64_t left, uint64_t right);
+
+/* Which of the field's own bounds the value breaks: -1 below `min`, 1 above `max`, 0 none. */
+int culex__integer_compare(const culex_field *field, uint64_t bits);
+
+/* The decimal text of the bits, NUL-ended. */
+void culex__integer_text(culex_kind kind, uint64_t bits, char ret_text[24]);
+
+/* What the decoder carries along. */
+struct culex__decoder {
+    struct culex__json json;
+    culex_arena *arena;
+    culex_error *error;
+    unsigned depth_left;
+    size_t list_bytes_left;
+};
+
+/* Decodes one value of the field, not a struct, into `slot`. */
+culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct culex__path *path,
+                                  const culex_field *field, void *slot);
+
+/* Resolves the escapes of a string just read, into the arena when there are any. */
+culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex__json_text *text);
+
+/* Failures of the decoder: malformed text here, or another kind of value than expected. */
+culex_status culex__decode_malformed(struct culex__decoder *decoder, const struct culex__path *path,
+                                     const char *wrong);
+culex_status culex__decode_unexpected(struct culex__decoder *decoder,
+                                      const struct culex__path *path, const char *expected);
+
+#endif
