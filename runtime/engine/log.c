@@ -101,7 +101,7 @@ void culex__log_format_time(int64_t ms, char ret_text[CULEX_LOG_TIME_SIZE])
     date_from_days(days, &year, &month, &day);
     snprintf(ret_text, CULEX_LOG_TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year & 0x3fff,
              month & 0xf, day & 0x1f, (int)(rest / 3600000 % 24), (int)(rest / 60000 % 60),
-             (int)(rest / 1000 % 60), (int)(rest % 1000));
+             (int)(rest / 1000 % 60), (int)(rest % 1000) & 0x3ff);
 }
 
 void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE])
