@@ -316,6 +316,31 @@ static void test_wake__one_at_a_time_in_a_chain(void **state)
         stores[i]->ops->close(stores[i]);
 }
 
+/* A worker that was woken is busy until it arms again, and not knocked at meanwhile. */
+static void test_wake__busy_worker_is_passed_over(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *busy = open_patient(fixture, 3040001);
+    struct culex_backend *idle = open_patient(fixture, 3040001);
+    struct culex_new_run run = real_run(fixture);
+    int busy_fd = arm(busy);
+    fixture_enqueue(idle, "q", &run);
+    assert_true(is_readable(busy_fd, DEADLINE_MS));
+    assert_true(take(busy));
+    struct culex_step_reply reply = fixture_step(busy, "q", "s", 1, NULL, 0);
+    busy->ops->step_release(busy, &reply);
+    arm(idle);
+    for (int i = 0; i < 8; i++) { /* the first to be tried is drawn by lot */
+        run = real_run(fixture);
+        fixture_enqueue(busy, "q", &run);
+    }
+    char byte;
+    assert_int_equal(read(culex__sqlite_of(busy)->wake.socket_fd, &byte, 1), -1);
+    assert_int_equal(read(culex__sqlite_of(idle)->wake.socket_fd, &byte, 1), 1);
+    busy->ops->close(busy);
+    idle->ops->close(idle);
+}
+
 /* inotify finds a writer that knocks at no door; commits without work are no wake-up. */
 static void test_wake__foreign_writer(void **state)
 {
@@ -396,6 +421,7 @@ int main(void)
         TEST(test_wake__from_another_process),
         TEST(test_wake__work_that_came_before_arming),
         TEST(test_wake__one_at_a_time_in_a_chain),
+        TEST(test_wake__busy_worker_is_passed_over),
         TEST(test_wake__foreign_writer),
         TEST(test_wake__dead_sockets_are_removed),
     };
