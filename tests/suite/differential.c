@@ -23,6 +23,7 @@ enum {
     GRANTS = 128,
     STEP_MAX = 8,
     LIVE_MAX = 60,
+    ACTIVE_MAX = 30,
     OPS_PER_COMPARE = 150
 };
 
@@ -307,6 +308,17 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
     }
 }
 
+/* How many more runs may be claimed. The bounds of one step (32 reaped, 64 promoted) stay out of
+ * reach: which runs they leave for the next step is the store's affair. */
+static int64_t claims_left(const struct world *world, int queue)
+{
+    culex_queue_stats stats;
+    struct culex_backend *model = &world->compare.model->base;
+    model->ops->stats(model, queues[queue], &stats, NULL);
+    int64_t left = ACTIVE_MAX - (int64_t)stats.count[CULEX_RUN_ACTIVE];
+    return left < 0 ? 0 : left < STEP_MAX ? left : STEP_MAX;
+}
+
 static bool op_step(struct world *world, int queue)
 {
     int session = (int)below(world, SESSIONS);
@@ -317,7 +329,7 @@ static bool op_step(struct world *world, int queue)
     *step = (struct culex_step){.queue = queues[queue],
                                 .session = world->sessions[session],
                                 .nonce = random_next(world) | 1,
-                                .want = (uint32_t)below(world, STEP_MAX + 1),
+                                .want = (uint32_t)below(world, claims_left(world, queue) + 1),
                                 .max_bytes = bytes[below(world, 4)],
                                 .lease_ms = leases[below(world, 4)],
                                 .acks = last->acks,
@@ -529,8 +541,6 @@ static bool operate(struct world *world)
     size_t i = 0;
     while (pick >= operations[i].weight)
         pick -= operations[i++].weight;
-    /* Bounds of one step (32 reaped, 64 promoted) stay out of reach: which runs they leave
-     * for the next is the store's affair. */
     if (operations[i].run == op_enqueue && live_count(world->compare.model) > LIVE_MAX)
         return op_step(world, queue);
     return operations[i].run(world, queue);
