@@ -62,12 +62,19 @@ void case_enqueue__repeat_within_a_batch_is_a_duplicate(struct suite *suite)
 
 void case_enqueue__id_of_a_forgotten_run_is_remembered(struct suite *suite)
 {
-    struct culex_new_run run = suite_run(suite), deleted = suite_run(suite);
+    struct culex_new_run run = suite_run(suite), deleted = suite_run(suite), purged = deleted;
+    purged.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
     suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
     suite_put_run(suite, &deleted);
     suite_cancel(suite, deleted.id);
     assert_ok(suite->backend->ops->forget(suite->backend, suite->queue, deleted.id, NULL));
+    size_t count = 0;
+    suite_put_run(suite, &purged);
+    assert_ok(suite->backend->ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 10,
+                                         &count, NULL));
+    assert_int_equal(count, 1);
+    assert_int_equal(suite_enqueue(suite, &purged), CULEX_ENQUEUED_DUPLICATE);
     suite_pass(suite, SUITE_MINUTE_MS + 1);
     assert_null(suite_get(suite, run.id));
     assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);

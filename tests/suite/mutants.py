@@ -54,7 +54,7 @@ MUTANTS = [
      "r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0", "", "redis"),
     ("a tick is taken twice", LUA + "tick.lua", "if mark and tick < mark + tonumber(ARGV[4])",
      "if mark and tick < mark", "redis"),
-    ("a deleted id is forgotten", LUA + "forget.lua", "remember({id}, now)", "", "redis"),
+    ("a purged id is forgotten", LUA + "purge.lua", "remember(ids, now)", "", "redis"),
     ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
      "return attempt == attempt && strcmp", "memory"),
     ("no session in the fence", SQL + "step.c",
@@ -85,7 +85,7 @@ MUTANTS = [
     ("a longer horizon", RULES, "ID_HORIZON_MS, 600000", "ID_HORIZON_MS, 600001", "memory redis"),
     ("a discard is not charged", RULES, "EVENT(DISCARD, 1,", "EVENT(DISCARD, 0,", "memory redis"),
     ("a crash goes to the front", RULES, "TRANSITION(ACTIVE, CRASH, SCHEDULED)",
-     "TRANSITION(ACTIVE, CRASH, WAITING)", "memory redis"),
+     "TRANSITION(ACTIVE, CRASH, WAITING)", "redis"),
     ("done may be retried", RULES, "TRANSITION(DEAD, RETRY, WAITING)",
      "TRANSITION(DEAD, RETRY, WAITING)\nTRANSITION(DONE, RETRY, WAITING)", "redis"),
 ]
