@@ -11,11 +11,25 @@
 #define CULEX_HIDDEN              __attribute__((visibility("hidden")))
 #define CULEX_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define CULEX_MUST_USE            __attribute__((warn_unused_result))
+#define CULEX_DEPRECATED(text)    __attribute__((deprecated(text)))
 #else
 #define CULEX_API
 #define CULEX_HIDDEN
 #define CULEX_PRINTF(text, first)
 #define CULEX_MUST_USE
+#define CULEX_DEPRECATED(text)
+#endif
+
+/* Generated code stands between these two: there it may use deprecated params, and names of
+ * its own may hide a type that a schema without package calls "user" or "value". */
+#if defined(__GNUC__)
+#define CULEX_GENERATED_BEGIN                                                                      \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"") \
+        _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define CULEX_GENERATED_END _Pragma("GCC diagnostic pop")
+#else
+#define CULEX_GENERATED_BEGIN
+#define CULEX_GENERATED_END
 #endif
 
 #endif

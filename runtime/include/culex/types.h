@@ -40,12 +40,19 @@ typedef int64_t culex_time;
 /* Nanoseconds, negative allowed. */
 typedef int64_t culex_duration;
 
-#define CULEX_NANOSECOND  ((culex_duration)1)
-#define CULEX_MICROSECOND ((culex_duration)1000)
-#define CULEX_MILLISECOND ((culex_duration)1000000)
-#define CULEX_SECOND      ((culex_duration)1000000000)
+#define CULEX_NANOSECOND  INT64_C(1)
+#define CULEX_MICROSECOND INT64_C(1000)
+#define CULEX_MILLISECOND INT64_C(1000000)
+#define CULEX_SECOND      INT64_C(1000000000)
 #define CULEX_MINUTE      (60 * CULEX_SECOND)
 #define CULEX_HOUR        (60 * CULEX_MINUTE)
+
+/* A cast between numbers that is quiet under -Wold-style-cast in C++. */
+#ifdef __cplusplus
+#define CULEX_CAST(type, value) static_cast<type>(value)
+#else
+#define CULEX_CAST(type, value) ((type)(value))
+#endif
 
 #ifdef __SIZEOF_INT128__
 __extension__ typedef __int128 culex_native_int128;
@@ -53,28 +60,29 @@ __extension__ typedef unsigned __int128 culex_native_uint128;
 
 static inline culex_native_int128 culex_int128_native(culex_int128 value)
 {
-    culex_native_uint128 bits = (culex_native_uint128)(uint64_t)value.hi << 64 | value.lo;
-    return (culex_native_int128)bits;
+    culex_native_uint128 high = CULEX_CAST(uint64_t, value.hi);
+    return CULEX_CAST(culex_native_int128, high << 64 | value.lo);
 }
 
 static inline culex_int128 culex_int128_make(culex_native_int128 value)
 {
     culex_int128 made;
-    made.lo = (uint64_t)value;
-    made.hi = (int64_t)(value >> 64);
+    made.lo = CULEX_CAST(uint64_t, value);
+    made.hi = CULEX_CAST(int64_t, value >> 64);
     return made;
 }
 
 static inline culex_native_uint128 culex_uint128_native(culex_uint128 value)
 {
-    return (culex_native_uint128)value.hi << 64 | value.lo;
+    culex_native_uint128 high = value.hi;
+    return high << 64 | value.lo;
 }
 
 static inline culex_uint128 culex_uint128_make(culex_native_uint128 value)
 {
     culex_uint128 made;
-    made.lo = (uint64_t)value;
-    made.hi = (uint64_t)(value >> 64);
+    made.lo = CULEX_CAST(uint64_t, value);
+    made.hi = CULEX_CAST(uint64_t, value >> 64);
     return made;
 }
 #endif

@@ -1,0 +1,100 @@
+"""From a schema to the text of its two files."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Dict, List, Sequence
+
+import jinja2
+
+from enums import enum_view
+from jobs import job_view
+from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
+from model import Field, IRError, Schema
+from names import Context
+from records import order_structs, struct_view
+from view import SchemaView
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEMPLATES = os.path.join(HERE, "templates")
+
+
+def render(schema: Schema) -> List[Dict[str, str]]:
+    try:
+        view = schema_view(schema)
+    except RangeError as error:
+        raise IRError(str(error)) from None
+    pairs = [(schema.header, "job.h.j2"), (schema.source, "job.c.j2")]
+    templates = make_environment()
+    return [{"path": path, "content": templates.get_template(name).render(schema=view)}
+            for path, name in pairs]
+
+
+@functools.lru_cache(maxsize=None)
+def make_environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        newline_sequence="\n",
+        autoescape=False,
+        finalize=only_c,
+    )
+
+
+def only_c(value: object) -> CText:
+    """Stops a template that prints what is not known to be C, such as text from a schema."""
+    if isinstance(value, jinja2.Undefined):
+        return CText(value)  # raises with the name
+    if not isinstance(value, CText):
+        raise TypeError(f"a template prints something that is no CText: {type(value).__name__}")
+    return value
+
+
+def schema_view(schema: Schema) -> SchemaView:
+    context = Context.of(schema)
+    mismatch = f"{schema.header} does not fit this runtime: regenerate it with culexc gen"
+    order, forwards = order_structs(schema.structs)
+    return SchemaView(
+        file=c_comment(schema.file),
+        header=CText(schema.header),
+        guard=CText(schema.guard),
+        mismatch=c_message(mismatch),
+        includes=[CText(name) for name in system_headers(schema)],
+        own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],
+        export=context.export,
+        imports=[CText(item.header) for item in schema.imports],
+        enums=[enum_view(context, enum) for enum in schema.enums],
+        forwards=[CText(struct.c) for struct in order if struct.c in forwards],
+        structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
+        jobs=[job_view(context, job) for job in schema.jobs],
+    )
+
+
+def system_headers(schema: Schema) -> List[str]:
+    """What the constructors need besides culex.h; nothing at all without any struct."""
+    if not schema.structs and not schema.jobs:
+        return []
+    needs_math = any(is_special(field) for fields in all_fields(schema) for field in fields)
+    return ["math.h", "string.h"] if needs_math else ["string.h"]
+
+
+def all_fields(schema: Schema) -> List[Sequence[Field]]:
+    return ([struct.fields for struct in schema.structs] + [job.params for job in schema.jobs]
+            + [job.result.fields for job in schema.jobs if job.result is not None])
+
+
+def is_special(field: Field) -> bool:
+    """NaN and the infinities are macros of <math.h>."""
+    return field.default is not None and field.default.kind == "float" \
+        and field.default.text in SPECIAL_FLOATS
+
+
+def own_files() -> List[str]:
+    """Everything the output depends on besides the IR, sorted."""
+    found = [os.path.join(folder, name) for folder in (HERE, TEMPLATES)
+             for name in os.listdir(folder)]
+    return sorted(path for path in found if path.endswith((".py", ".j2")))

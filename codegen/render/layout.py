@@ -1,0 +1,66 @@
+"""How C text is laid out: comments, wrapped argument lists, aligned columns."""
+
+from __future__ import annotations
+
+from typing import List, Sequence
+
+import literals
+from literals import CText
+
+LINE_MAX = 100
+
+
+def indent(text: str, columns: int) -> CText:
+    """Moves every line after the first."""
+    return CText(text.replace("\n", "\n" + " " * columns))
+
+
+def comment(doc: str, columns: int = 0) -> List[CText]:
+    """Documentation as one block comment, or nothing."""
+    if not doc.strip():
+        return []
+    lines = literals.c_comment_lines(doc)
+    margin = "\n" + " " * columns + " *"
+    body = margin.join([lines[0]] + [" " + line if line else "" for line in lines[1:]])
+    return [CText(" " * columns + "/* " + body + " */")]
+
+
+def call(head: str, arguments: Sequence[str], tail: str) -> CText:
+    """`head(arguments)tail`, broken before the line limit and aligned behind the parenthesis."""
+    margin = len(head.rpartition("\n")[2]) + 1
+    start = head + "("
+    widest = max([len(argument) for argument in arguments] or [0])
+    if margin + widest + len(tail) + 1 > LINE_MAX:
+        margin = len(head) - len(head.lstrip(" ")) + 4
+        start += "\n" + " " * margin
+    lines = [start]
+    for index, argument in enumerate(arguments):
+        is_last = index + 1 == len(arguments)
+        piece = argument + (")" + tail if is_last else ",")
+        current = lines[-1].rpartition("\n")[2]
+        gap = "" if current.endswith("(") or not current.strip() else " "
+        if gap and len(current) + len(gap) + len(piece) > LINE_MAX:
+            lines.append(" " * margin + piece)
+        else:
+            lines[-1] += gap + piece
+    return CText("\n".join(lines) if arguments else start + ")" + tail)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> List[CText]:
+    """Each row joined by commas, its cells padded to the widest of their column."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
+    lines = []
+    for row in rows:
+        cells = [f"{cell},".ljust(width + 1) for cell, width in zip(row, widths)]
+        lines.append(CText(" ".join(cells).rstrip(" ").rstrip(",")))
+    return lines
+
+
+def margin_notes(statements: Sequence[str], notes: Sequence[str]) -> List[CText]:
+    """Each statement with its note behind it, the notes in one column where that is near."""
+    noted = [len(statement) for statement, note in zip(statements, notes) if note]
+    width = max([length for length in noted if length <= 60] or [0])
+    lines = []
+    for statement, note in zip(statements, notes):
+        lines.append(CText(f"{statement.ljust(width)} {note}" if note else statement))
+    return lines

@@ -1,0 +1,451 @@
+"""The IR of one .job file as frozen dataclasses.
+
+Only reading and refusing happens here: what is not the IR of a version we know, or
+contradicts itself, ends in IRError with the path of the place. Names that become C
+identifiers or file names are checked again although the front end made them,
+because everything printed later relies on it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Optional, Tuple
+
+from node import FILE_NAME, NUMBER, IRError, Node
+
+IR_VERSION = 1
+
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+FINGERPRINT = re.compile(r"[0-9a-f]{16}\Z")
+
+KINDS = (
+    "bool", "char",
+    "int8", "int16", "int32", "int64", "int128",
+    "uint8", "uint16", "uint32", "uint64", "uint128",
+    "float32", "float64", "string", "bytes", "uuid", "timestamp", "duration",
+    "enum", "struct",
+)
+SHAPES = ("single", "list", "array")
+BASES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+BACKOFFS = ("constant", "linear", "polynomial", "exponential", "steps")
+JITTERS = ("none", "full", "equal", "ratio")
+
+# What a default may be for each kind; the two wide integers are plain "int" too.
+VALUE_KEYS = {
+    "bool": "bool", "char": "char", "float32": "float", "float64": "float",
+    "string": "string", "bytes": "bytes", "uuid": "uuid",
+    "timestamp": "time_ns", "duration": "duration_ns", "enum": "enum",
+    **{kind: "int" for kind in KINDS if kind.startswith(("int", "uint"))},
+}
+
+INT64 = (-(1 << 63), (1 << 63) - 1)
+NANOSECONDS = (0, (1 << 63) - 1)
+SIZE = (0, (1 << 31) - 1)
+LINE = (0, (1 << 31) - 1)
+
+
+@dataclass(frozen=True)
+class Import:
+    file: str
+    header: str
+
+    @classmethod
+    def read(cls, node: Node) -> "Import":
+        return cls(file=node.text("file"), header=node.file("header"))
+
+
+@dataclass(frozen=True)
+class EnumValue:
+    name: str
+    c: str
+    value: int
+    doc: str
+    deprecated: Optional[str]
+
+    @classmethod
+    def read(cls, node: Node) -> "EnumValue":
+        return cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            value=node.integer("value", -(1 << 63), (1 << 64) - 1),
+            doc=node.text("doc"),
+            deprecated=node.maybe("deprecated", Node.text),
+        )
+
+
+@dataclass(frozen=True)
+class Enum:
+    name: str
+    c: str
+    type_symbol: str
+    name_function: str
+    doc: str
+    line: int
+    base: str
+    values: Tuple[EnumValue, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Enum":
+        return cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            type_symbol=node.name("type_symbol"),
+            name_function=node.name("name_function"),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            base=node.word("base", BASES),
+            values=tuple(EnumValue.read(child) for child in node.children("values")),
+        )
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The enum or struct that a field is of."""
+
+    name: str
+    c: str
+    type_symbol: str
+    base: Optional[str]
+
+    @classmethod
+    def read(cls, node: Node) -> "Ref":
+        return cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            type_symbol=node.name("type_symbol"),
+            base=node.maybe("base", Node.word, BASES),
+        )
+
+
+@dataclass(frozen=True)
+class Value:
+    """A default. Exactly one of the members besides `kind` means something."""
+
+    kind: str
+    text: str = ""
+    integer: int = 0
+    flag: bool = False
+    c: str = ""
+
+    @classmethod
+    def read(cls, node: Node, kind: str) -> "Value":
+        key = VALUE_KEYS.get(kind)
+        if key is None:
+            raise IRError(f"{node.path}: a {kind} has no default")
+        if key == "bool":
+            return cls(key, flag=node.flag(key))
+        if key == "char":
+            return cls(key, integer=node.integer(key, 0, 255))
+        if key == "int":
+            return cls(key, integer=node.integer(key, *integer_range(kind)))
+        if key in ("time_ns", "duration_ns"):
+            return cls(key, integer=node.integer(key, *INT64))
+        if key == "enum":
+            return cls(key, text=node.text(key), c=node.name("c"))
+        return cls(key, text=cls._checked_text(node, key))
+
+    @staticmethod
+    def _checked_text(node: Node, key: str) -> str:
+        text = node.text(key)
+        if key == "string" and "\0" in text:
+            raise node.fail(key, "a string holds no NUL")
+        if key == "bytes" and not re.match(r"([0-9a-fA-F]{2})*\Z", text):
+            raise node.fail(key, "not hex digits")
+        if key == "uuid" and not UUID.match(text):
+            raise node.fail(key, "not a UUID")
+        if key == "float" and not (NUMBER.match(text) or text in ("NaN", "Infinity", "-Infinity")):
+            raise node.fail(key, "not a number")
+        return text
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    c: str
+    wire: str
+    doc: str
+    line: int
+    kind: str
+    ref: Optional[Ref]
+    shape: str
+    count: Optional[int]
+    optional: bool
+    required: bool
+    has_c: Optional[str]
+    len_c: Optional[str]
+    default: Optional[Value]
+    min_len: Optional[int]
+    max_len: Optional[int]
+    min: Optional[int]
+    max: Optional[int]
+    secret: bool
+    must_understand: bool
+    deprecated: Optional[str]
+
+    @classmethod
+    def read(cls, node: Node) -> "Field":
+        kind = node.word("kind", KINDS)
+        field = cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            wire=node.text("wire"),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            kind=kind,
+            ref=None if node.is_null("ref") else Ref.read(node.child("ref")),
+            shape=node.word("shape", SHAPES),
+            count=node.maybe("count", Node.integer, *SIZE),
+            optional=node.flag("optional"),
+            required=node.flag("required"),
+            has_c=node.maybe("has_c", Node.name),
+            len_c=node.maybe("len_c", Node.name),
+            default=None if node.is_null("default") else Value.read(node.child("default"), kind),
+            min_len=node.maybe("min_len", Node.integer, *SIZE),
+            max_len=node.maybe("max_len", Node.integer, *SIZE),
+            min=read_limit(node, "min", kind),
+            max=read_limit(node, "max", kind),
+            secret=node.flag("secret"),
+            must_understand=node.flag("must_understand"),
+            deprecated=node.maybe("deprecated", Node.text),
+        )
+        field._check(node)
+        return field
+
+    def _check(self, node: Node) -> None:
+        """Members that only make sense together; the view relies on each of these."""
+        if (self.ref is not None) != (self.kind in ("enum", "struct")):
+            raise node.fail("ref", "belongs to an enum or struct, and to nothing else")
+        if self.ref is not None and (self.ref.base is not None) != (self.kind == "enum"):
+            raise node.fail("ref.base", "belongs to an enum, and to nothing else")
+        if self.optional != (self.has_c is not None):
+            raise node.fail("has_c", "belongs to an optional field, and to nothing else")
+        if (self.shape == "list") != (self.len_c is not None):
+            raise node.fail("len_c", "belongs to a list, and to nothing else")
+        if self.shape == "array" and not self.count:
+            raise node.fail("count", "an array has at least one element")
+        if self.shape == "single" and self.count is not None:
+            raise node.fail("count", "a single value has none")
+        if self.default is not None and (self.shape != "single" or self.optional or self.required):
+            raise node.fail("default", "not for a list, an array, optional or required field")
+        if self.optional and self.required:
+            raise node.fail("required", "an optional field is not required")
+
+
+@dataclass(frozen=True)
+class Struct:
+    name: str
+    c: str
+    type_symbol: str
+    make: str
+    doc: str
+    line: int
+    fields: Tuple[Field, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Struct":
+        return cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            type_symbol=node.name("type_symbol"),
+            make=node.name("make"),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            fields=tuple(Field.read(child) for child in node.children("fields")),
+        )
+
+
+@dataclass(frozen=True)
+class Functions:
+    make: str
+    enqueue: str
+    enqueue_in: str
+    enqueue_at: str
+    enqueue_many: str
+    register: str
+    handler: str
+    encode: str
+    decode: str
+    type: str
+    set_result: Optional[str]
+
+    @classmethod
+    def read(cls, node: Node) -> "Functions":
+        return cls(
+            make=node.name("make"),
+            enqueue=node.name("enqueue"),
+            enqueue_in=node.name("enqueue_in"),
+            enqueue_at=node.name("enqueue_at"),
+            enqueue_many=node.name("enqueue_many"),
+            register=node.name("register"),
+            handler=node.name("handler"),
+            encode=node.name("encode"),
+            decode=node.name("decode"),
+            type=node.name("type"),
+            set_result=node.maybe("set_result", Node.name),
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    c: str
+    fields: Tuple[Field, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Result":
+        return cls(
+            c=node.name("c"),
+            fields=tuple(Field.read(child) for child in node.children("fields")),
+        )
+
+
+@dataclass(frozen=True)
+class Retry:
+    max: int
+    backoff: str
+    base_ns: Optional[int]
+    factor: Optional[str]
+    cap_ns: Optional[int]
+    steps_ns: Tuple[int, ...]
+    jitter: str
+    jitter_ratio: Optional[str]
+
+    @classmethod
+    def read(cls, node: Node) -> "Retry":
+        retry = cls(
+            max=node.integer("max", 0, (1 << 32) - 1),
+            backoff=node.word("backoff", BACKOFFS),
+            base_ns=node.maybe("base_ns", Node.integer, *NANOSECONDS),
+            factor=node.maybe("factor", Node.match, NUMBER, "a number"),
+            cap_ns=node.maybe("cap_ns", Node.integer, *NANOSECONDS),
+            steps_ns=node.integers("steps_ns", *NANOSECONDS),
+            jitter=node.word("jitter", JITTERS),
+            jitter_ratio=node.maybe("jitter_ratio", Node.match, NUMBER, "a number"),
+        )
+        if (retry.backoff == "steps") != bool(retry.steps_ns):
+            raise node.fail("steps_ns", "belong to backoff steps, and to nothing else")
+        if (retry.jitter == "ratio") != (retry.jitter_ratio is not None):
+            raise node.fail("jitter_ratio", "belongs to jitter ratio, and to nothing else")
+        return retry
+
+
+@dataclass(frozen=True)
+class Every:
+    interval_ns: int
+    jitter_ns: int
+
+    @classmethod
+    def read(cls, node: Node) -> "Every":
+        return cls(
+            interval_ns=node.integer("interval_ns", 1, INT64[1]),
+            jitter_ns=node.integer("jitter_ns", *NANOSECONDS),
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    name: str
+    qualified: str
+    wire: str
+    c: str
+    functions: Functions
+    doc: str
+    line: int
+    deprecated: Optional[str]
+    retired: bool
+    params: Tuple[Field, ...]
+    params_symbol: str
+    result: Optional[Result]
+    queue: str
+    priority: int
+    timeout_ns: Optional[int]
+    expires_ns: Optional[int]
+    keep_success_ns: int
+    keep_failure_ns: int
+    memory_bytes: Optional[int]
+    retry: Retry
+    every: Optional[Every]
+    tags: Tuple[str, ...]
+    fingerprint: int
+
+    @classmethod
+    def read(cls, node: Node) -> "Job":
+        for key in ("cron", "unique", "concurrency", "rate"):
+            if not node.is_null(key):
+                raise node.fail(key, "the runtime's descriptor has no place for it yet")
+        job = cls(
+            name=node.name("name"),
+            qualified=node.text("qualified"),
+            wire=node.text("wire"),
+            c=node.name("c"),
+            functions=Functions.read(node.child("functions")),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            deprecated=node.maybe("deprecated", Node.text),
+            retired=node.flag("retired"),
+            params=tuple(Field.read(child) for child in node.children("params")),
+            params_symbol=node.name("params_symbol"),
+            result=None if node.is_null("result") else Result.read(node.child("result")),
+            queue=node.text("queue"),
+            priority=node.integer("priority", 0, 9),
+            timeout_ns=node.maybe("timeout_ns", Node.integer, *NANOSECONDS),
+            expires_ns=node.maybe("expires_ns", Node.integer, *NANOSECONDS),
+            keep_success_ns=node.integer("keep_success_ns", *NANOSECONDS),
+            keep_failure_ns=node.integer("keep_failure_ns", *NANOSECONDS),
+            memory_bytes=node.maybe("memory_bytes", Node.integer, *NANOSECONDS),
+            retry=Retry.read(node.child("retry")),
+            every=None if node.is_null("every") else Every.read(node.child("every")),
+            tags=node.texts("tags"),
+            fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
+        )
+        if (job.result is not None) != (job.functions.set_result is not None):
+            raise node.fail("functions.set_result", "belongs to a job with a result")
+        return job
+
+
+@dataclass(frozen=True)
+class Schema:
+    file: str
+    header: str
+    source: str
+    guard: str
+    export_macro: Optional[str]
+    imports: Tuple[Import, ...]
+    enums: Tuple[Enum, ...]
+    structs: Tuple[Struct, ...]
+    jobs: Tuple[Job, ...]
+
+    @classmethod
+    def read(cls, value: Any) -> "Schema":
+        node = Node(value, "")
+        version = node.raw("ir")
+        if type(version) is not int or version != IR_VERSION:
+            raise node.fail("ir", f"this renderer reads version {IR_VERSION} only")
+        return cls(
+            file=node.text("file"),
+            header=node.match("header", FILE_NAME, "a file name"),
+            source=node.match("source", FILE_NAME, "a file name"),
+            guard=node.name("guard"),
+            export_macro=node.maybe("export_macro", Node.name),
+            imports=tuple(Import.read(child) for child in node.children("imports")),
+            enums=tuple(Enum.read(child) for child in node.children("enums")),
+            structs=tuple(Struct.read(child) for child in node.children("structs")),
+            jobs=tuple(Job.read(child) for child in node.children("jobs")),
+        )
+
+
+def integer_range(kind: str) -> Tuple[int, int]:
+    """The smallest and largest number of an integer kind."""
+    bits = int(kind.lstrip("uint"))
+    if kind.startswith("u"):
+        return 0, (1 << bits) - 1
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def read_limit(node: Node, key: str, kind: str) -> Optional[int]:
+    """`min` and `max` bound what the runtime compares as 64 bits, and nothing else."""
+    if node.is_null(key):
+        return None
+    if VALUE_KEYS.get(kind) not in ("int", "time_ns", "duration_ns") or kind.endswith("128"):
+        raise node.fail(key, f"a {kind} has no such limit")
+    return Value.read(node.child(key), kind).integer

@@ -1,0 +1,67 @@
+"""C names that the front end did not make: those that only one source file sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Optional, Set
+
+import literals
+from literals import CText
+from model import Field, Schema
+
+
+class Names:
+    """C names that are taken; makes further ones for what only the source file sees."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._taken: Set[str] = set()
+        for enum in schema.enums:
+            self._taken |= {enum.c, enum.type_symbol, enum.name_function}
+            self._taken |= {value.c for value in enum.values}
+        for struct in schema.structs:
+            self._taken |= {struct.c, struct.type_symbol, struct.make}
+            self._take_refs(struct.fields)
+        for job in schema.jobs:
+            self._taken |= {job.c, job.params_symbol} | set(vars(job.functions).values())
+            self._take_refs(job.params)
+            if job.result is not None:
+                self._taken.add(job.result.c)
+                self._take_refs(job.result.fields)
+
+    def _take_refs(self, fields: Iterable[Field]) -> None:
+        for field in fields:
+            if field.ref is not None:
+                self._taken |= {field.ref.c, field.ref.type_symbol}
+
+    def fresh(self, wish: str) -> CText:
+        name = fresh_name(wish, self._taken)
+        self._taken.add(name)
+        return name
+
+
+def fresh_name(wish: str, taken: Set[str]) -> CText:
+    while wish in taken:
+        wish += "_"
+    return CText(wish)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What everything in one file has in common."""
+
+    file: CText
+    export: CText
+    names: Names
+
+    @classmethod
+    def of(cls, schema: Schema) -> "Context":
+        return cls(literals.c_comment(schema.file), CText(schema.export_macro or "CULEX_HIDDEN"),
+                   Names(schema))
+
+    def marker(self, line: int) -> CText:
+        return CText(f"/* {self.file}:{line} */")
+
+
+def deprecation(reason: Optional[str]) -> str:
+    """The attribute behind a declarator, with the blank before it, or nothing."""
+    return "" if reason is None else f" CULEX_DEPRECATED({literals.c_message(reason)})"

@@ -1,0 +1,303 @@
+"""C structs with their constructor and descriptor: schema structs, params, results."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Optional, Sequence, Set, Tuple
+
+import layout
+import literals
+from enums import base_type
+from kinds import KINDS, SHAPES, declare
+from literals import NULL, ZERO, CText
+from model import Field, IRError, Job, Result, Struct, Value
+from names import Context, deprecation, fresh_name
+from view import MakeView, MemberView, RecordView, TableView
+
+# Functions that a constructor calls; a param of the same name would hide them.
+CALLED = frozenset(("memset", "memcpy"))
+
+
+def struct_view(context: Context, struct: Struct, is_declared: bool) -> RecordView:
+    symbol = CText(struct.type_symbol)
+    return _record(context, struct.c, struct.fields, struct.doc, struct.line, struct.name, symbol,
+                   CText(f"const culex_struct_type {symbol}"), is_declared,
+                   [make_view(struct.make, struct.c, struct.fields, [])])
+
+
+def params_view(context: Context, job: Job, deprecations: List[CText]) -> RecordView:
+    symbol = CText(job.params_symbol)
+    return _record(context, job.c, job.params, job.doc, job.line, job.qualified, symbol,
+                   CText(f"static const culex_struct_type {symbol}"), False,
+                   [make_view(job.functions.make, job.c, job.params, deprecations)])
+
+
+def result_view(context: Context, job: Job, result: Result) -> RecordView:
+    symbol = context.names.fresh(result.c + "_type")
+    return _record(context, result.c, result.fields, f"What {job.name} returns.", job.line,
+                   job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False,
+                   [])
+
+
+def order_structs(structs: Sequence[Struct]) -> Tuple[List[Struct], Set[str]]:
+    """The structs such that each stands behind those it holds by value, else as declared,
+    and the names of those that are pointed to before they stand there."""
+    by_name = {struct.c: struct for struct in structs}
+    order: List[Struct] = []
+    open_names: Set[str] = set()
+
+    def place(struct: Struct) -> None:
+        if struct in order:
+            return
+        if struct.c in open_names:
+            raise IRError(f"struct {struct.name}: holds itself by value")
+        open_names.add(struct.c)
+        for field in struct.fields:
+            if field.kind == "struct" and field.shape != "list" and field.ref is not None:
+                if field.ref.c in by_name:
+                    place(by_name[field.ref.c])
+        order.append(struct)
+
+    for struct in structs:
+        place(struct)
+    forwards: Set[str] = set()
+    for index, struct in enumerate(order):
+        later = {other.c for other in order[index:]}
+        forwards |= {field.ref.c for field in struct.fields
+                     if field.kind == "struct" and field.ref is not None and field.ref.c in later}
+    return order, forwards
+
+
+def _record(context: Context, c: str, fields: Sequence[Field], doc: str, line: int, name: str,
+            type_symbol: CText, type_head: CText, is_declared: bool,
+            makes: List[MakeView]) -> RecordView:
+    constants: List[CText] = []
+    defaults: Dict[str, CText] = {}
+    for field in fields:
+        if field.default is not None:
+            lines, defaults[field.c] = _default_object(context, c, field, field.default)
+            constants += lines
+    table = context.names.fresh(c + "_fields")
+    head = CText(f"static const culex_field {table}[]")
+    return RecordView(
+        c=CText(c),
+        comments=layout.comment(doc),
+        marker=context.marker(line),
+        opening=CText(f"struct {c}" if is_declared else f"typedef struct {c}"),
+        closing=CText("" if is_declared else f" {c}"),
+        members=_members(context, fields),
+        makes=makes,
+        type_symbol=type_symbol,
+        type_head=type_head,
+        type_name=literals.c_string(name),
+        constants=constants,
+        tables=[TableView(head, _field_rows(c, fields, defaults))] if fields else [],
+        fields=table if fields else NULL,
+        field_count=CText(len(fields)),
+    )
+
+
+# The struct.
+
+
+def _members(context: Context, fields: Sequence[Field]) -> List[MemberView]:
+    if not fields:
+        text = "char culex_unused_; /* no empty struct: C and C++ would disagree on its size */"
+        return [MemberView([], CText(text))]
+    names = {name for field in fields for name in (field.c, field.has_c, field.len_c) if name}
+    comments: List[List[CText]] = []
+    statements: List[str] = []
+    notes: List[str] = []
+    for field in fields:
+        lines = [(_member(field, names), context.marker(field.line))]
+        if field.has_c is not None:
+            lines.insert(0, (f"bool {field.has_c};", CText("")))
+        if field.len_c is not None:
+            lines.append((f"size_t {field.len_c};", CText("")))
+        comments += [layout.comment(field.doc, 4)] + [[]] * (len(lines) - 1)
+        statements += [statement for statement, _ in lines]
+        notes += [note for _, note in lines]
+    texts = layout.margin_notes(statements, notes)
+    return [MemberView(above, text) for above, text in zip(comments, texts)]
+
+
+def _member(field: Field, names: Set[str]) -> str:
+    c_type = _element_type(field, names)
+    if field.shape == "list":
+        declared = declare(_pointer_to(c_type), field.c)
+    elif field.shape == "array":
+        declared = CText(f"{declare(c_type, field.c)}[{field.count}]")
+    else:
+        declared = declare(c_type, field.c)
+    return f"{declared}{deprecation(field.deprecated)};"
+
+
+def _element_type(field: Field, hidden: Set[str]) -> CText:
+    """The type of one value, spelled so that no name in `hidden` hides it: in C++ a member
+    may not be called like a type that the same struct uses by its bare name."""
+    if field.ref is None:
+        c_type = KINDS[field.kind].c_type
+        assert c_type is not None
+        return c_type
+    if field.ref.c not in hidden:
+        return CText(field.ref.c)
+    if field.ref.base is not None:
+        return base_type(field.ref.base)
+    return CText(f"struct {field.ref.c}")
+
+
+def _pointer_to(c_type: CText) -> CText:
+    """Pointer to const values of the type."""
+    return CText(f"{_const(c_type)} *" if not c_type.endswith("*") else f"{_const(c_type)}*")
+
+
+def _const(c_type: CText) -> CText:
+    return CText(f"{c_type}const " if c_type.endswith("*") else f"const {c_type}")
+
+
+# The constructor.
+
+
+def make_view(name: str, c: str, fields: Sequence[Field], deprecations: List[CText]) -> MakeView:
+    required = [field for field in fields if field.required]
+    taken = {c} | CALLED | _type_words(fields)
+    taken |= {field.default.c for field in fields if field.default is not None}
+    arguments: Dict[str, CText] = {}
+    for field in required:
+        for wish in (field.c, field.len_c):
+            if wish is not None:
+                arguments[wish] = fresh_name(wish, taken)
+                taken.add(arguments[wish])
+    made = fresh_name("made", taken)
+    taken.add(made)
+    constants: List[CText] = []
+    statements: List[CText] = []
+    for field in fields:
+        if field.required:
+            statements += _assign_argument(field, made, arguments)
+        elif field.default is not None:
+            statements += _assign_default(field, field.default, made, taken, constants)
+    parameters = [text for field in required for text in _parameters(field, arguments)]
+    return MakeView(
+        deprecations=deprecations,
+        head=layout.call(f"static inline {c} {name}", parameters or ["void"], ""),
+        declaration=declare(c, made),
+        made=made,
+        constants=constants,
+        statements=statements,
+    )
+
+
+def _type_words(fields: Sequence[Field]) -> Set[str]:
+    """All words in the types of the parameters: none of them may be a parameter's name."""
+    return {word for field in fields for word in _element_type(field, set()).split()} | {"size_t"}
+
+
+def _parameters(field: Field, arguments: Dict[str, CText]) -> List[CText]:
+    c_type, name = _element_type(field, set()), arguments[field.c]
+    if field.shape == "array":
+        return [CText(f"{declare(_const(c_type), name)}[{field.count}]")]
+    if field.len_c is not None:
+        return [declare(_pointer_to(c_type), name), CText(f"size_t {arguments[field.len_c]}")]
+    return [declare(c_type, name)]
+
+
+def _assign_argument(field: Field, made: CText, arguments: Dict[str, CText]) -> List[CText]:
+    place, name = f"{made}.{field.c}", arguments[field.c]
+    if field.shape == "array":
+        return [CText(f"memcpy({place}, {name}, sizeof {place});")]
+    lines = [CText(f"{place} = {name};")]
+    if field.len_c is not None:
+        lines.append(CText(f"{made}.{field.len_c} = {arguments[field.len_c]};"))
+    return lines
+
+
+def _assign_default(field: Field, value: Value, made: CText, taken: Set[str],
+                    constants: List[CText]) -> List[CText]:
+    """Assigns the literal, or a constant of the function where C has no such literal."""
+    data = fresh_name(f"{field.c}_data", taken)
+    lines, initialiser = _initialiser(field, value, data)
+    place = f"{made}.{field.c}"
+    if not KINDS[field.kind].is_braced:
+        if lines:
+            taken.add(data)
+        constants += lines
+        return [CText(f"{place} = {initialiser};")]
+    taken.add(data)
+    name = fresh_name(f"{field.c}_default", taken)
+    taken.add(name)
+    constant = f"static const {declare(_element_type(field, set()), name)} = {initialiser};"
+    constants += [layout.indent(line, 4) for line in lines + [CText(constant)]]
+    return [CText(f"{place} = {name};")]
+
+
+# The descriptor.
+
+
+def _initialiser(field: Field, value: Value, data: CText) -> Tuple[List[CText], CText]:
+    """What stands behind the `=` of a default, after the definition of what it points to."""
+    if field.kind == "bytes":
+        octets = bytes.fromhex(value.text)
+        if not octets:
+            return [], CText("{NULL, 0}")
+        array = f"static const uint8_t {data}[] = {literals.c_byte_array(octets)};"
+        return [CText(array)], CText("{" + f"{data}, sizeof {data}" + "}")
+    if field.kind == "string" and literals.is_long_string(value.text):
+        return [CText(f"static const char {data}[] = {literals.c_char_array(value.text)};")], data
+    literal = KINDS[field.kind].literal
+    assert literal is not None
+    try:
+        return [], literal(value)
+    except literals.RangeError as error:
+        raise IRError(f"default of {field.name}: {error}") from None
+
+
+def _default_object(context: Context, c: str, field: Field,
+                    value: Value) -> Tuple[List[CText], CText]:
+    """The object that a descriptor's `def` points to, and its address."""
+    symbol = context.names.fresh(f"{c}_{field.c}_default")
+    lines, initialiser = _initialiser(field, value, context.names.fresh(f"{c}_{field.c}_data"))
+    c_type = _const(_element_type(field, set()))
+    declared = f"static {c_type.rstrip(' ')} {symbol}"
+    return lines + [CText(f"{declared} = {initialiser};")], CText(f"&{symbol}")
+
+
+def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> List[CText]:
+    """Three lines a field, their cells in columns through the whole table."""
+    words = layout.columns([[
+        literals.c_string(field.name), literals.c_string(field.wire), KINDS[field.kind].constant,
+        SHAPES[field.shape], _flags(field)] for field in fields])
+    offsets = layout.columns([[
+        _offset(c, field.c), _offset(c, field.has_c), _offset(c, field.len_c)] for field in fields])
+    limits = layout.columns([[
+        CText(field.count or 0), CText(field.min_len or 0), CText(field.max_len or 0),
+        _limit(field.min), _limit(field.max), _type_of(field, "enum"), _type_of(field, "struct"),
+        defaults.get(field.c, NULL)] for field in fields])
+    return [CText("{" + f"{word},\n     {offset},\n     {limit}" + "}")
+            for word, offset, limit in zip(words, offsets, limits)]
+
+
+def _flags(field: Field) -> CText:
+    flags = [
+        (field.optional, "OPTIONAL"),
+        (field.required, "REQUIRED"),
+        (field.secret, "SECRET"),
+        (field.must_understand, "MUST_UNDERSTAND"),
+        (field.deprecated is not None, "DEPRECATED"),
+        (field.min is not None, "MIN"),
+        (field.max is not None, "MAX"),
+    ]
+    return CText(" | ".join(f"CULEX_FIELD_{name}" for is_set, name in flags if is_set) or "0")
+
+
+def _offset(c: str, member: Optional[str]) -> CText:
+    return ZERO if member is None else CText(f"offsetof({c}, {member})")
+
+
+def _limit(value: Optional[int]) -> CText:
+    return ZERO if value is None else literals.c_int64_bits(value)
+
+
+def _type_of(field: Field, kind: str) -> CText:
+    if field.kind != kind or field.ref is None:
+        return NULL
+    return CText(f"&{field.ref.type_symbol}")

@@ -1,0 +1,127 @@
+"""What the templates print: the model with every name made and every value written as C.
+
+Only shapes stand here. enums.py, records.py and jobs.py fill them and take
+all decisions, so that the templates hold loops and names only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List
+
+from literals import CText
+
+
+@dataclass(frozen=True)
+class MemberView:
+    comments: List[CText]
+    text: CText
+
+
+@dataclass(frozen=True)
+class MakeView:
+    deprecations: List[CText]
+    head: CText
+    declaration: CText  # of the local variable
+    made: CText         # its name
+    constants: List[CText]
+    statements: List[CText]
+
+
+@dataclass(frozen=True)
+class RecordView:
+    """A C struct and its descriptor: a schema struct, or the params or result of a job."""
+
+    c: CText
+    comments: List[CText]
+    marker: CText
+    opening: CText
+    closing: CText
+    members: List[MemberView]
+    makes: List[MakeView]
+    # the descriptor
+    type_symbol: CText
+    type_head: CText
+    type_name: CText
+    constants: List[CText]  # defaults and what they point to
+    tables: List["TableView"]
+    fields: CText
+    field_count: CText
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A static const array."""
+
+    head: CText
+    rows: List[CText]
+
+
+@dataclass(frozen=True)
+class NamedValue:
+    label: CText
+    literal: CText
+
+
+@dataclass(frozen=True)
+class EnumView:
+    c: CText
+    comments: List[CText]
+    marker: CText
+    base: CText
+    blocks: List[List[MemberView]]  # one anonymous enum, or none and macros in its place
+    macros: List[MemberView]
+    type_symbol: CText
+    name_function: CText
+    tables: List[TableView]
+    cases: List[NamedValue]
+    type_name: CText
+    kind: CText
+    values: CText
+    value_count: CText
+
+
+@dataclass(frozen=True)
+class FunctionView:
+    """`head` is the declaration without semicolon; `call` the statement that does the work."""
+
+    deprecations: List[CText]
+    prototype: CText
+    head: CText
+    call: CText
+
+
+@dataclass(frozen=True)
+class JobView:
+    records: List[RecordView]  # the params and, where there is one, the result
+    type_symbol: CText
+    thunk_head: CText
+    thunk_call: CText
+    handler: CText
+    enqueue: FunctionView
+    enqueue_in: FunctionView
+    enqueue_at: FunctionView
+    enqueue_many: FunctionView
+    register: FunctionView
+    encode: FunctionView
+    decode: FunctionView
+    decoded: CText
+    set_results: List[FunctionView]
+    tables: List[TableView]
+    policy: List[CText]
+
+
+@dataclass(frozen=True)
+class SchemaView:
+    file: CText
+    header: CText
+    guard: CText
+    mismatch: CText
+    includes: List[CText]
+    own_macros: List[CText]
+    export: CText
+    imports: List[CText]
+    enums: List[EnumView]
+    forwards: List[CText]
+    structs: List[RecordView]
+    jobs: List[JobView]

@@ -1,0 +1,122 @@
+/* backend/redis.h - the Redis store: its struct, and the verbs of its files.
+ *
+ * redis.c        opening, the table of operations, the small verbs
+ * redis_call.c   one script, called once: keys, arguments, EVALSHA and EVAL
+ * redis_conn.c   the connection; redis_reply.c, redis_record.c what it brings
+ * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_wake.c
+ *
+ * schemas/record.md specifies keys and records. */
+#ifndef CULEX_BACKEND_REDIS_H
+#define CULEX_BACKEND_REDIS_H
+
+#include "backend/redis_conn.h"
+#include "redis_scripts.h"
+
+enum {
+    CULEX__REDIS_BATCH_MAX = 1000, /* runs in one script */
+    CULEX__REDIS_NAME_MAX = 255,   /* bytes of a queue's, worker's or schedule's name */
+    CULEX__REDIS_PREFIX_MAX = 64,
+    CULEX__REDIS_TIMEOUT_MS = 5000
+};
+
+/* 126 years, and the year 2160: with these, no sum of instants and delays reaches 10^13, up to
+ * which Lua's texts of them are exact. */
+#define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
+#define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
+
+/* What a queue was already told about on this backend. */
+struct culex__redis_queue {
+    struct culex__redis_queue *next;
+    bool is_worker; /* the worker's commands were probed */
+    char name[];
+};
+
+struct culex__redis_wake {
+    struct culex__redis_conn conn;
+    bool is_armed;
+    int64_t until_ns; /* by then the server should have answered */
+};
+
+struct culex__redis {
+    struct culex_backend base;
+    struct culex__redis_target target;
+    struct culex__redis_conn conn;
+    struct culex__redis_request request; /* kept between calls for its memory */
+    struct culex__redis_wake wake;
+    struct culex__redis_queue *queues;
+    char prefix[CULEX__REDIS_PREFIX_MAX + 1];
+    int64_t timeout_ms;
+};
+
+static inline struct culex__redis *culex__redis_of(struct culex_backend *backend)
+{
+    return (struct culex__redis *)backend;
+}
+
+/* --- redis_call.c -------------------------------------------------------------------- */
+
+/* Starts a call of `script` on `queue`: keys and the time. CULEX_EINVAL for a queue name
+ * that cannot be part of a key. */
+culex_status culex__redis_begin(struct culex__redis *redis,
+                                const struct culex__redis_script *script, const char *queue,
+                                culex_error *error);
+
+static inline void culex__redis_id(struct culex__redis *redis, culex_uuid id)
+{
+    culex__redis_request_add(&redis->request, id.b, sizeof id.b);
+}
+
+/* Sends the call and returns the script's answer; freeReplyObject() frees it. */
+culex_status culex__redis_finish(struct culex__redis *redis,
+                                 const struct culex__redis_script *script, redisReply **ret_reply,
+                                 culex_error *error);
+
+/* "not what the script answers": damaged on the way, or by another program. */
+culex_status culex__redis_bad_reply(const struct culex__redis *redis, const char *script,
+                                    culex_error *error);
+
+/* The instant by which a call that begins now must be over, boot time. */
+int64_t culex__redis_deadline(const struct culex__redis *redis);
+
+/* `delay_ms` as scripts take it: not negative, not beyond CULEX__REDIS_DELAY_MAX. */
+int64_t culex__redis_delay(int64_t delay_ms);
+
+/* Makes `queue` known to the store and tries the commands that scripts will need on it;
+ * once per backend and queue. */
+culex_status culex__redis_register(struct culex__redis *redis, const char *queue, bool is_worker,
+                                   culex_error *error);
+
+/* Key `index` of `queue`, or PREFIX:queues for a NULL queue, as an argument of `request`. */
+void culex__redis_key(const struct culex__redis *redis, struct culex__redis_request *request,
+                      const char *queue, size_t index);
+
+/* 1 to CULEX__REDIS_NAME_MAX printable characters other than '|', '{' and '}'. */
+culex_status culex__redis_name_check(const char *what, const char *name, culex_error *error);
+
+/* --- verbs --------------------------------------------------------------------------- */
+
+culex_status culex__redis_enqueue_runs(struct culex_backend *backend, const char *queue,
+                                       const struct culex_new_run *runs, size_t count,
+                                       struct culex_enqueue_result *results, culex_error *error);
+culex_status culex__redis_tick_run(struct culex_backend *backend, const struct culex_tick *tick,
+                                   struct culex_tick_reply *ret_reply, culex_error *error);
+culex_status culex__redis_step_all(struct culex_backend *backend, const struct culex_step *step,
+                                   struct culex_step_reply *ret_reply, culex_error *error);
+void culex__redis_step_release(struct culex_backend *backend, struct culex_step_reply *reply);
+culex_status culex__redis_stats_read(struct culex_backend *backend, const char *queue,
+                                     culex_queue_stats *ret_stats, culex_error *error);
+culex_status culex__redis_get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                  culex_run_info **ret_run, culex_error *error);
+culex_status culex__redis_list_runs(struct culex_backend *backend, const char *queue,
+                                    culex_run_state state, uint64_t cursor, size_t limit,
+                                    struct culex_list_reply *ret_reply, culex_error *error);
+void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply);
+culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
+                                      culex_error *error);
+culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                   size_t count, int64_t timeout_ms, int *ret_fd,
+                                   culex_error *error);
+culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
+                                    culex_error *error);
+
+#endif

@@ -1,0 +1,534 @@
+#include "backend/redis_conn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* --- where --------------------------------------------------------------------------- */
+
+static culex_status database_read(struct culex__redis_target *target, bool is_socket,
+                                  culex_error *error)
+{
+    const char *text = is_socket ? culex__url_param(&target->url, "db") : target->url.path;
+    if (text == NULL || strcmp(text, "") == 0 || (!is_socket && strcmp(text, "/") == 0))
+        return CULEX_OK;
+    return culex__url_number("the database", is_socket ? text : text + 1, 0, 999999,
+                             &target->database, error);
+}
+
+static culex_status params_check(const struct culex__url *url, bool is_socket, culex_error *error)
+{
+    for (int i = 0; i < url->param_count; i++) {
+        const char *name = url->params[i].name;
+        bool is_known = strcmp(name, "user") == 0 || strcmp(name, "password") == 0 ||
+                        (is_socket && strcmp(name, "db") == 0);
+        if (!is_known)
+            return culex__fail(error, CULEX_EURL,
+                               "store URL: unknown parameter '%.40s'; known are %s", name,
+                               is_socket ? "db, user and password" : "user and password");
+    }
+    return CULEX_OK;
+}
+
+static void identity_read(struct culex__redis_target *target)
+{
+    const char *user = culex__url_param(&target->url, "user");
+    const char *password = culex__url_param(&target->url, "password");
+    target->user = user != NULL ? user : target->url.user;
+    target->password = password != NULL ? password : target->url.password;
+}
+
+static culex_status address_read(struct culex__redis_target *target, bool is_socket,
+                                 culex_error *error)
+{
+    const struct culex__url *url = &target->url;
+    if (is_socket && (url->host[0] != '\0' || url->path[0] == '\0'))
+        return culex__fail(
+            error, CULEX_EURL,
+            "store URL: a socket is written as redis+unix:///PATH, with three slashes");
+    if (is_socket) {
+        target->address.path = url->path;
+        snprintf(target->label, sizeof target->label, "%s", url->path);
+        return CULEX_OK;
+    }
+    target->address.host = url->host[0] != '\0' ? url->host : "127.0.0.1";
+    target->address.port = url->port != 0 ? url->port : 6379;
+    snprintf(target->label, sizeof target->label, "%.128s port %d", target->address.host,
+             target->address.port);
+    return CULEX_OK;
+}
+
+culex_status culex__redis_target_parse(const char *url, struct culex__redis_target *ret_target,
+                                       culex_error *error)
+{
+    struct culex__redis_target target = {.database = 0};
+    culex_status status = culex__url_parse(url, &target.url, error);
+    if (status != CULEX_OK)
+        return status;
+    bool is_socket = strcmp(target.url.scheme, "redis+unix") == 0;
+    if (strcmp(target.url.scheme, "rediss") == 0)
+        status =
+            culex__fail(error, CULEX_EUNSUPPORTED,
+                        "this build has no TLS for rediss://; use redis:// through a TLS tunnel, "
+                        "or a UNIX socket with redis+unix://");
+    if (status == CULEX_OK)
+        status = params_check(&target.url, is_socket, error);
+    if (status == CULEX_OK)
+        status = address_read(&target, is_socket, error);
+    if (status == CULEX_OK)
+        status = database_read(&target, is_socket, error);
+    if (status != CULEX_OK) {
+        culex__url_release(&target.url);
+        return status;
+    }
+    identity_read(&target);
+    *ret_target = target;
+    return CULEX_OK;
+}
+
+void culex__redis_target_release(struct culex__redis_target *target)
+{
+    culex__url_release(&target->url);
+}
+
+/* --- requests ------------------------------------------------------------------------ */
+
+void culex__redis_request_reset(struct culex__redis_request *request)
+{
+    enum { KEPT_MAX = 1024 * 1024 };
+    if (request->cap > KEPT_MAX)
+        culex__redis_request_release(request); /* one huge batch must not cost memory for ever */
+    request->len = request->count = 0;
+    request->is_too_long = false;
+}
+
+void culex__redis_request_release(struct culex__redis_request *request)
+{
+    free(request->data);
+    memset(request, 0, sizeof *request);
+}
+
+/* Room for `len` more bytes; NULL, and the request spoilt, when there is none. */
+static char *request_grow(struct culex__redis_request *request, size_t len)
+{
+    if (request->is_too_long || len > CULEX__REDIS_REQUEST_BYTES_MAX - request->len) {
+        request->is_too_long = true;
+        return NULL;
+    }
+    size_t cap = request->cap == 0 ? 4096 : request->cap;
+    while (cap < request->len + len)
+        cap *= 2;
+    if (cap != request->cap) {
+        char *data = realloc(request->data, cap);
+        if (data == NULL) {
+            request->is_too_long = true;
+            return NULL;
+        }
+        request->data = data;
+        request->cap = cap;
+    }
+    return request->data + request->len;
+}
+
+/* Decimal digits of `value`, written backwards to end at `end`; returns the first. */
+static char *digits_before(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
+void culex__redis_request_join(struct culex__redis_request *request,
+                               const struct culex__redis_piece *pieces, size_t count)
+{
+    enum { FRAME_MAX = 32 }; /* '$', the length, two line ends */
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].len > CULEX__REDIS_REQUEST_BYTES_MAX - len) {
+            request->is_too_long = true;
+            return;
+        }
+        len += pieces[i].len;
+    }
+    char *to = request_grow(request, len + FRAME_MAX);
+    if (to == NULL)
+        return;
+    char digits[24], *end = digits + sizeof digits, *first = digits_before(end, len);
+    *to++ = '$';
+    memcpy(to, first, (size_t)(end - first));
+    to += end - first;
+    *to++ = '\r';
+    *to++ = '\n';
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].len > 0)
+            memcpy(to, pieces[i].bytes, pieces[i].len);
+        to += pieces[i].len;
+    }
+    *to++ = '\r';
+    *to++ = '\n';
+    request->len = (size_t)(to - request->data);
+    request->count++;
+}
+
+void culex__redis_request_add(struct culex__redis_request *request, const void *bytes, size_t len)
+{
+    struct culex__redis_piece piece = {bytes, len};
+    culex__redis_request_join(request, &piece, 1);
+}
+
+void culex__redis_request_text(struct culex__redis_request *request, const char *text)
+{
+    culex__redis_request_add(request, text, strlen(text));
+}
+
+void culex__redis_request_int(struct culex__redis_request *request, int64_t value)
+{
+    char digits[24], *end = digits + sizeof digits;
+    char *first = digits_before(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    if (value < 0)
+        *--first = '-';
+    culex__redis_request_add(request, first, (size_t)(end - first));
+}
+
+/* --- bytes --------------------------------------------------------------------------- */
+
+void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_env *env,
+                            const struct culex__redis_target *target)
+{
+    memset(conn, 0, sizeof *conn);
+    conn->env = env;
+    conn->target = target;
+    conn->fd = -1;
+}
+
+void culex__redis_conn_close(struct culex__redis_conn *conn)
+{
+    if (conn->fd >= 0)
+        conn->env->close(conn->env->self, conn->fd);
+    if (conn->reader != NULL)
+        redisReaderFree(conn->reader);
+    conn->fd = -1;
+    conn->reader = NULL;
+    conn->received = 0;
+}
+
+static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code, const char *doing,
+                              const char *reason, culex_error *error)
+{
+    culex__redis_conn_close(conn);
+    return culex__fail(error, code, "%s redis at %s: %s", doing, conn->target->label, reason);
+}
+
+/* Waits for `events` until the deadline. 0, or an errno. */
+static int conn_wait(const struct culex__redis_conn *conn, short events, int64_t deadline_ns)
+{
+    struct pollfd wait = {.fd = conn->fd, .events = events};
+    for (;;) {
+        int64_t left_ns = deadline_ns - culex__env_boottime_ns(conn->env);
+        if (left_ns <= 0)
+            return ETIMEDOUT;
+        int64_t left_ms = (left_ns + 999999) / 1000000;
+        int ready = conn->env->poll(conn->env->self, &wait, 1,
+                                    left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+        if (ready > 0)
+            return 0;
+        if (ready < 0 && errno != EINTR)
+            return errno;
+    }
+}
+
+static bool is_transient(int reason)
+{
+    return reason == EAGAIN || reason == EWOULDBLOCK || reason == EINTR;
+}
+
+/* Sends all bytes; 0 or an errno. Tries before it polls: there is room nearly always. */
+static int bytes_send(const struct culex__redis_conn *conn, const char *bytes, size_t len,
+                      int64_t deadline_ns)
+{
+    while (len > 0) {
+        ssize_t sent = conn->env->send(conn->env->self, conn->fd, bytes, len);
+        if (sent > 0) {
+            bytes += sent;
+            len -= (size_t)sent;
+            continue;
+        }
+        if (sent < 0 && !is_transient(errno))
+            return errno;
+        int reason = conn_wait(conn, POLLOUT, deadline_ns);
+        if (reason != 0)
+            return reason;
+    }
+    return 0;
+}
+
+culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
+                                    size_t head_len, const struct culex__redis_request *request,
+                                    int64_t deadline_ns, culex_error *error)
+{
+    if (request->is_too_long)
+        return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
+                           CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);
+    int reason = bytes_send(conn, head, head_len, deadline_ns);
+    if (reason == 0)
+        reason = bytes_send(conn, request->data, request->len, deadline_ns);
+    if (reason != 0) /* a part of a request is nothing to the server */
+        return conn_fail(conn, CULEX_ECONNECT, "cannot send to", strerror(reason), error);
+    return CULEX_OK;
+}
+
+static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **ret_reply,
+                                 culex_error *error)
+{
+    void *reply = NULL;
+    if (redisReaderGetReply(conn->reader, &reply) != REDIS_OK) {
+        char reason[160];
+        snprintf(reason, sizeof reason, "%.120s", conn->reader->errstr);
+        return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of", reason, error);
+    }
+    if (reply != NULL) {
+        bool has_more = conn->reader->len > conn->reader->pos;
+        conn->received = 0;
+        if (has_more) {
+            freeReplyObject(reply);
+            return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of",
+                             "more than one reply to a request", error);
+        }
+    }
+    *ret_reply = reply;
+    return CULEX_OK;
+}
+
+culex_status culex__redis_conn_take(struct culex__redis_conn *conn, redisReply **ret_reply,
+                                    culex_error *error)
+{
+    char bytes[32 * 1024];
+    *ret_reply = NULL;
+    for (;;) {
+        ssize_t got = conn->env->recv(conn->env->self, conn->fd, bytes, sizeof bytes);
+        if (got == 0)
+            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from",
+                             "the server closed the connection", error);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && is_transient(errno))
+            return CULEX_OK;
+        if (got < 0)
+            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", strerror(errno), error);
+        conn->received += (size_t)got;
+        if (conn->received > CULEX__REDIS_REPLY_BYTES_MAX)
+            return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of",
+                             "it is larger than 64 MiB", error);
+        if (redisReaderFeed(conn->reader, bytes, (size_t)got) != REDIS_OK)
+            return conn_fail(conn, CULEX_ENOMEM, "cannot read from", "out of memory", error);
+        culex_status status = reply_decode(conn, ret_reply, error);
+        if (status != CULEX_OK || *ret_reply != NULL)
+            return status;
+        if ((size_t)got < sizeof bytes)
+            return CULEX_OK; /* nothing more for now */
+    }
+}
+
+culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                       redisReply **ret_reply, culex_error *error)
+{
+    for (;;) {
+        int reason = conn_wait(conn, POLLIN, deadline_ns);
+        if (reason == ETIMEDOUT)
+            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", "timed out", error);
+        if (reason != 0)
+            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", strerror(reason), error);
+        culex_status status = culex__redis_conn_take(conn, ret_reply, error);
+        if (status != CULEX_OK || *ret_reply != NULL)
+            return status;
+    }
+}
+
+culex_status culex__redis_conn_refused(const struct culex__redis_conn *conn, const char *text,
+                                       culex_error *error)
+{
+    culex_status status = culex__redis_refusal_status(text);
+    if (culex__redis_refusal_is(text, "OOM"))
+        return culex__fail(error, status, "redis at %s is out of memory (maxmemory): %.200s",
+                           conn->target->label, text);
+    return culex__fail(error, status, "redis at %s refused: %.240s", conn->target->label, text);
+}
+
+culex_status culex__redis_conn_command(struct culex__redis_conn *conn, const char *const *words,
+                                       size_t count, int64_t deadline_ns, redisReply **ret_reply,
+                                       culex_error *error)
+{
+    struct culex__redis_request request = {.data = NULL};
+    for (size_t i = 0; i < count; i++)
+        culex__redis_request_text(&request, words[i]);
+    char head[24];
+    int head_len = snprintf(head, sizeof head, "*%zu\r\n", count);
+    redisReply *reply = NULL;
+    culex_status status =
+        culex__redis_conn_send(conn, head, (size_t)head_len, &request, deadline_ns, error);
+    if (status == CULEX_OK)
+        status = culex__redis_conn_receive(conn, deadline_ns, &reply, error);
+    if (request.data != NULL)
+        culex__wipe(request.data, request.len); /* it may hold the password */
+    culex__redis_request_release(&request);
+    if (status == CULEX_OK && reply->type == REDIS_REPLY_ERROR) {
+        status = culex__redis_conn_refused(conn, reply->str, error);
+        freeReplyObject(reply);
+    } else if (status == CULEX_OK) {
+        *ret_reply = reply;
+    }
+    return status;
+}
+
+/* --- greeting ------------------------------------------------------------------------ */
+
+/* A command whose reply says no more than that it worked. */
+static culex_status say(struct culex__redis_conn *conn, const char *const *words, size_t count,
+                        int64_t deadline_ns, culex_error *error)
+{
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_conn_command(conn, words, count, deadline_ns, &reply, error);
+    if (status == CULEX_OK)
+        freeReplyObject(reply);
+    return status;
+}
+
+static culex_status authenticate(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                 culex_error *error)
+{
+    const struct culex__redis_target *target = conn->target;
+    if (target->password == NULL)
+        return CULEX_OK;
+    const char *with_user[] = {"AUTH", target->user, target->password};
+    const char *without[] = {"AUTH", target->password};
+    culex_status status = target->user != NULL ? say(conn, with_user, 3, deadline_ns, error)
+                                               : say(conn, without, 2, deadline_ns, error);
+    if (status == CULEX_ESTORE)
+        status = error->code = CULEX_EDENIED;
+    return status;
+}
+
+static culex_status database_select(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                    culex_error *error)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", conn->target->database);
+    const char *words[] = {"SELECT", number};
+    return conn->target->database == 0 ? CULEX_OK : say(conn, words, 2, deadline_ns, error);
+}
+
+/* The value of `name` in the text of INFO, cut at the line's end; "" when absent. */
+static void info_value(const redisReply *reply, const char *name, char *ret_value, size_t size)
+{
+    ret_value[0] = '\0';
+    if (reply->type != REDIS_REPLY_STRING)
+        return;
+    const char *at = strstr(reply->str, name);
+    if (at == NULL || (at != reply->str && at[-1] != '\n') || at[strlen(name)] != ':')
+        return;
+    at += strlen(name) + 1;
+    size_t len = strcspn(at, "\r\n");
+    snprintf(ret_value, size, "%.*s", (int)(len < size ? len : size - 1), at);
+}
+
+static culex_status version_check(const struct culex__redis_conn *conn, const redisReply *reply,
+                                  culex_error *error)
+{
+    char version[32];
+    unsigned major, minor;
+    info_value(reply, "redis_version", version, sizeof version);
+    if (sscanf(version, "%3u.%3u", &major, &minor) == 2 && major * 100 + minor < 602)
+        return culex__fail(error, CULEX_EUNSUPPORTED,
+                           "redis at %s is version %s; Culex needs 6.2 or newer",
+                           conn->target->label, version);
+    return CULEX_OK;
+}
+
+static culex_status eviction_check(const struct culex__redis_conn *conn, const redisReply *reply,
+                                   culex_error *error)
+{
+    char policy[32];
+    info_value(reply, "maxmemory_policy", policy, sizeof policy);
+    if (strncmp(policy, "allkeys-", 8) == 0)
+        return culex__fail(error, CULEX_EUNSUPPORTED,
+                           "redis at %s may evict queues (maxmemory-policy %s); set it to "
+                           "noeviction or to a volatile policy",
+                           conn->target->label, policy);
+    return CULEX_OK;
+}
+
+/* A user without INFO is not kept out for that: the checks are advice, not safety. */
+static culex_status info_check(struct culex__redis_conn *conn, const char *section,
+                               culex_status (*check)(const struct culex__redis_conn *conn,
+                                                     const redisReply *reply, culex_error *error),
+                               int64_t deadline_ns, culex_error *error)
+{
+    const char *words[] = {"INFO", section};
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_conn_command(conn, words, 2, deadline_ns, &reply, error);
+    if (status == CULEX_EDENIED && conn->fd >= 0 && strstr(error->text, "NOPERM") != NULL)
+        return CULEX_OK;
+    if (status != CULEX_OK)
+        return status;
+    status = check(conn, reply, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+static culex_status greet(struct culex__redis_conn *conn, int64_t deadline_ns, culex_error *error)
+{
+    static const char *const name[] = {"CLIENT", "SETNAME", "culex"};
+    culex_error ignored;
+    culex_status status = authenticate(conn, deadline_ns, error);
+    if (status == CULEX_OK)
+        status = database_select(conn, deadline_ns, error);
+    if (status == CULEX_OK)
+        status = info_check(conn, "server", version_check, deadline_ns, error);
+    if (status == CULEX_OK)
+        status = info_check(conn, "memory", eviction_check, deadline_ns, error);
+    if (status == CULEX_OK) /* only helps whoever reads CLIENT LIST */
+        say(conn, name, 3, deadline_ns, &ignored);
+    return status;
+}
+
+/* Between exchanges nothing may arrive: what does is the server hanging up. */
+static bool is_quiet(const struct culex__redis_conn *conn)
+{
+    struct pollfd wait = {.fd = conn->fd, .events = POLLIN};
+    return conn->env->poll(conn->env->self, &wait, 1, 0) == 0;
+}
+
+culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                    culex_error *error)
+{
+    if (conn->fd >= 0 && is_quiet(conn))
+        return CULEX_OK;
+    culex_error scratch;
+    if (error == NULL) /* the greeting reads its own errors */
+        error = &scratch;
+    culex__redis_conn_close(conn);
+    conn->reader = culex__redis_reader_create(&conn->functions);
+    if (conn->reader == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    culex_status status =
+        conn->env->connect(conn->env->self, &conn->target->address, deadline_ns, &conn->fd, error);
+    if (status != CULEX_OK) {
+        conn->fd = -1;
+        culex__redis_conn_close(conn);
+        return status;
+    }
+    status = greet(conn, deadline_ns, error);
+    if (status != CULEX_OK)
+        culex__redis_conn_close(conn);
+    /* No request of the caller's was sent yet, so nothing is unknown. */
+    if (status == CULEX_EUNKNOWN)
+        status = error->code = CULEX_ECONNECT;
+    if (status == CULEX_OK && conn->fd < 0)
+        return culex__fail(error, CULEX_ECONNECT, "redis at %s hung up", conn->target->label);
+    return status;
+}

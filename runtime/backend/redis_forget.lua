@@ -1,0 +1,21 @@
+-- keys: runs payloads done cancelled dead errors results meta seen0 seen1 seen2 seen3 seen4 seen5
+-- uses: base seen
+--
+-- Deletes final run ARGV[2]; its id stays remembered. Reply: 'O', '' unknown, '!' not final.
+
+local now, id = clock(), ARGV[2]
+local text = call('HGET', runs, id)
+if not text then return '' end
+local r = record_parse(text)
+if r and not IS_FINAL[r.state] then return '!' end
+local slot = call('HGET', meta, 'slot')
+call('HDEL', runs, id)
+call('HDEL', payloads, id)
+call('HDEL', errors, id)
+call('HDEL', results, id)
+call('ZREM', done, id)
+call('ZREM', cancelled, id)
+call('ZREM', dead, id)
+slots_turn(slot, now)
+remember({id}, now)
+return 'O'

@@ -1,0 +1,143 @@
+-- What a script has decided, collected so that each command runs once for the whole batch.
+-- plan_write() carries it out and starts over.
+
+local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
+local text_puts, result_puts = {}, {}
+local lease_drops, due_drops, payload_drops, key_drops, finals = {}, {}, {}, {}, {}
+local backs, fronts, urgents = {}, {}, {}
+local counts = {}
+
+local function put(list, a, b)
+  local count = #list
+  list[count + 1] = a
+  list[count + 2] = b
+end
+
+local function count(name, by)
+  counts[name] = (counts[name] or 0) + by
+end
+
+-- Makes `id` ready. Priority 0 lives in a list; the others in one sorted set whose score
+-- holds priority and order together: 9 * 2^40 + seq is far below 2^53.
+local function ready_put(id, r, is_front)
+  local priority = tonumber(string.match(r.tail, TAIL_priority))
+  if priority == 0 then
+    local list = is_front and fronts or backs
+    list[#list + 1] = id
+  else
+    local order = is_front and call('HINCRBY', meta, 'front', -1) or call('HINCRBY', meta, 'back', 1)
+    put(urgents, order - priority * 1099511627776, id)
+  end
+end
+
+local function unique_release(id, tail)
+  local key = string.match(tail, TAIL_unique_key)
+  if key ~= '' and call('HGET', unique, key) == id then key_drops[#key_drops + 1] = key end
+end
+
+-- Ends the life of `id`: `until_ms` is when the run is forgotten.
+local function finish(id, r, state, until_ms)
+  r.state, r.at_ms = state, until_ms
+  finals[#finals + 1] = id
+  -- An empty unique key leaves two bars side by side, and nothing else in a tail does.
+  if not string.find(r.tail, '||', 1, true) then unique_release(id, r.tail) end
+  if state == DONE then
+    put(done_puts, until_ms, id)
+    payload_drops[#payload_drops + 1] = id
+    count('done', 1)
+  elseif state == CANCELLED then
+    put(cancelled_puts, until_ms, id)
+    count('cancelled', 1)
+  else
+    put(dead_puts, until_ms, id)
+    count('dead', 1)
+  end
+end
+
+local function keep_until(r, now, field, least)
+  return now + math.max(tonumber(string.match(r.tail, field)), least or 0)
+end
+
+local function is_exhausted(r)
+  return r.failures + r.crashes >= tonumber(string.match(r.tail, TAIL_attempts_max))
+    or tonumber(r.crash_streak) >= CRASH_STREAK_MAX or tonumber(r.losses) >= LOSSES_MAX
+end
+
+local function charge(r, event)
+  r.failures = r.failures + (FAILURES[event] or 0)
+  r.losses = r.losses + (LOSSES[event] or 0)
+  if CRASHES[event] then
+    r.crashes = r.crashes + CRASHES[event]
+    r.crash_streak = r.crash_streak + CRASHES[event]
+  elseif FAILURES[event] then
+    r.crash_streak = 0
+  end
+end
+
+-- The state that `event` leads to, counters charged: culex__run_apply in Lua.
+local function apply(r, event, is_delayed)
+  local to = NEXT[r.state .. '_' .. event]
+  charge(r, event)
+  local is_charged = event == 'FAIL' or event == 'CRASH' or event == 'LOSS'
+  if r.cancel == '1' and (is_charged or event == 'RELEASE') then return CANCELLED end
+  if is_charged and is_exhausted(r) then return DEAD end
+  if event == 'RELEASE' and is_delayed then return SCHEDULED end
+  return to
+end
+
+-- Takes an active run from its holder by `event` and puts it where the rules say.
+local function leave(id, r, event, delay, now, lease)
+  local to = apply(r, event, delay > 0)
+  lease_drops[#lease_drops + 1] = id
+  r.claimed_at_ms = 0
+  if to == DONE then
+    finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms, lease))
+  else
+    r.owner = ''
+    if to == DEAD then
+      finish(id, r, to, keep_until(r, now, TAIL_keep_failure_ms))
+    elseif to == CANCELLED then
+      finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
+    elseif to == SCHEDULED then
+      r.state, r.at_ms = to, now + math.max(delay, 0)
+      put(due_puts, r.at_ms, id)
+    else
+      r.state, r.at_ms = to, now
+      ready_put(id, r, true)
+    end
+  end
+  put(record_puts, id, record_text(r))
+end
+
+-- A record that does not parse is never guessed at: the run is set aside as dead, where
+-- an operator finds and deletes it.
+local function quarantine(id, now, text)
+  put(dead_puts, now + 86400000, id)
+  put(text_puts, id, text)
+  count('damaged', 1)
+end
+
+local function plan_write(now)
+  write('ZREM', active, lease_drops)
+  write('ZREM', scheduled, due_drops)
+  write('HSET', runs, record_puts)
+  write('ZADD', active, lease_puts)
+  write('ZADD', scheduled, due_puts)
+  write('ZADD', done, done_puts)
+  write('ZADD', dead, dead_puts)
+  write('ZADD', cancelled, cancelled_puts)
+  write('HDEL', payloads, payload_drops)
+  write('HDEL', unique, key_drops)
+  write('HSET', errors, text_puts)
+  write('HSET', results, result_puts)
+  write('RPUSH', ready, backs)
+  write('LPUSH', ready, fronts)
+  write('ZADD', urgent, urgents)
+  if #finals > 0 then remember(finals, now) end
+  for name, by in pairs(counts) do call('HINCRBY', meta, name, by) end
+  record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
+  text_puts, result_puts = {}, {}
+  lease_drops, due_drops, payload_drops, key_drops, finals = {}, {}, {}, {}, {}
+  backs, fronts, urgents = {}, {}, {}
+  counts = {}
+end

@@ -1,0 +1,38 @@
+-- keys: runs ready urgent scheduled active done cancelled dead
+-- uses: base
+--
+-- Runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4].
+-- Reply: next place (0 at the end), then id, record...
+
+local state, from, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local sets = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [CANCELLED] = cancelled,
+  [DEAD] = dead}
+local ids, total
+
+-- Waiting runs: those with a priority first, then the list.
+if state == WAITING then
+  local first = call('ZCARD', urgent)
+  total = first + call('LLEN', ready)
+  ids = from < first and call('ZRANGE', urgent, from, from + limit - 1) or {}
+  if #ids < limit then
+    local start = math.max(from - first, 0)
+    for _, id in ipairs(call('LRANGE', ready, start, start + limit - #ids - 1)) do
+      ids[#ids + 1] = id
+    end
+  end
+else
+  total = call('ZCARD', sets[state])
+  ids = call('ZRANGE', sets[state], from, from + limit - 1)
+end
+
+local reply = {0}
+if #ids > 0 and from + #ids < total then reply[1] = from + #ids end
+local texts = read(runs, ids)
+for at, id in ipairs(ids) do
+  local r = texts[at] and record_parse(texts[at])
+  if r and r.state == state then
+    reply[#reply + 1] = id
+    reply[#reply + 1] = texts[at]
+  end
+end
+return reply

@@ -1,0 +1,174 @@
+"""Renders the Lua scripts of the Redis backend into one C file.
+
+    redis_prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...
+
+Every script gets a prelude that holds what it mentions and nothing more: names for its
+KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
+says so in its first lines:
+
+    -- keys: runs payloads ready          the keys, in the order in which C passes them
+    -- uses: base record                  redis_lib_base.lua, redis_lib_record.lua
+
+So the layout of a record and the transitions of a run stand once, for C and Lua alike.
+Needs the standard library only.
+"""
+
+import hashlib
+import pathlib
+import re
+import sys
+
+ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.M)
+PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
+
+# ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
+KEYS = ("runs payloads ready urgent scheduled active done cancelled dead errors results unique "
+        "meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 probe").split()
+
+
+def fail(text):
+    sys.exit(f"redis_prelude.py: {text}")
+
+
+def rows_read(path):
+    rows = {}
+    for kind, arguments in ROW.findall(path.read_text()):
+        rows.setdefault(kind, []).append([word.strip() for word in arguments.split(",")])
+    for kind in ("STATE", "EVENT", "TRANSITION", "LIMIT", "RECORD_FIELD"):
+        if kind not in rows:
+            fail(f"{path}: no row of {kind}")
+    return rows
+
+
+def table_text(pairs):
+    return "{" + ", ".join(f"{key} = {value}" for key, value in pairs) + "}"
+
+
+def charges_text(events, column):
+    return table_text((row[0], row[column]) for row in events if row[column] != "0")
+
+
+def record_definitions(fields, limits):
+    """The head as one pattern and its two functions; each tail field as a pattern of its own."""
+    version, split = limits["RECORD_VERSION"], int(limits["RECORD_HEAD_FIELDS"])
+    head, tail = fields[:split], fields[split:]
+    names = ", ".join(name for name, _ in head)
+    pattern = "|".join(f"({PATTERNS[kind]})" for _, kind in head)
+    made = {
+        "record_parse": f"""local function record_parse(text)
+  local {names}, tail = string.match(text, '^{version}|{pattern}|(.*)$')
+  if not state then return nil end
+  return {{{", ".join(f"{name} = {name}" for name, _ in head)}, tail = tail}}
+end""",
+        "record_text": "local function record_text(r)\n  return '%s|' .. %s .. '|' .. r.tail\nend"
+        % (version, " .. '|' .. ".join(f"r.{name}" for name, _ in head)),
+    }
+    for at, (name, kind) in enumerate(tail):
+        skipped = "".join(PATTERNS[other] + "|" for _, other in tail[:at])
+        end = "|" if at + 1 < len(tail) else "$"
+        if name == "expires_at_ms":
+            made["EXPIRES_SPLIT"] = f"local EXPIRES_SPLIT = '^({skipped}){PATTERNS[kind]}(|.*)$'"
+        made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skipped}({PATTERNS[kind]}){end}'"
+    return made
+
+
+def definitions_make(rows):
+    """Everything a script may mention: name -> Lua text."""
+    limits = dict(rows["LIMIT"])
+    letters = {name: letter for name, letter, _ in rows["STATE"]}
+    made = {name: f"local {name} = {value}" for name, value in limits.items()}
+    made.update({name: f"local {name} = '{letter}'" for name, letter in letters.items()})
+    made["IS_FINAL"] = "local IS_FINAL = " + table_text(
+        (letter, "true") for _, letter, final in rows["STATE"] if final == "1")
+    made["NEXT"] = "local NEXT = " + table_text(
+        (f"{letters[start]}_{event}", f"'{letters[end]}'") for start, event, end in rows["TRANSITION"])
+    for column, name in ((1, "FAILURES"), (2, "CRASHES"), (3, "LOSSES")):
+        made[name] = f"local {name} = {charges_text(rows['EVENT'], column)}"
+    made.update(record_definitions(rows["RECORD_FIELD"], limits))
+    return made
+
+
+def header_read(path, text, word):
+    found = re.search(rf"^-- {word}: *(.*)$", text, re.M)
+    if not found:
+        fail(f"{path}: no line '-- {word}:'")
+    return found.group(1).split()
+
+
+def comments_strip(text):
+    lines = (re.sub(r"(^|\s)--.*$", "", line).rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line.strip()) + "\n"
+
+
+def script_render(path, definitions):
+    source = path.read_text()
+    keys = header_read(path, source, "keys")
+    for key in keys:
+        if key not in KEYS:
+            fail(f"{path}: unknown key '{key}'")
+    libraries = [path.with_name(f"redis_lib_{name}.lua").read_text()
+                 for name in header_read(path, source, "uses")]
+    body = comments_strip("\n".join(libraries + [source]))
+    mentioned = set(re.findall(r"\b\w+\b", body))
+    prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
+    prelude += [text for name, text in definitions.items() if name in mentioned]
+    return keys, "\n".join(prelude) + "\n" + body
+
+
+def c_string(text):
+    lines = text.replace("\\", "\\\\").replace('"', '\\"').split("\n")
+    return "\n".join(f'    "{line}\\n"' for line in lines if line)
+
+
+def source_text(scripts):
+    out = ["/* Rendered by redis_prelude.py from the Lua scripts and run_rules.def. */",
+           '#include "redis_scripts.h"', "",
+           "/* Compilers take them; the standard only promises 4095 characters. */",
+           '#pragma GCC diagnostic ignored "-Woverlength-strings"', ""]
+    for name, keys, text in scripts:
+        out += [f"static const unsigned char {name}_keys[] = {{"
+                + ", ".join(str(KEYS.index(key)) for key in keys) + "};",
+                f"static const char {name}_text[] =", c_string(text) + ";", ""]
+    for name, keys, text in scripts:
+        digest = hashlib.sha1(text.encode()).hexdigest()
+        out += [f"const struct culex__redis_script culex__redis_{name} = {{",
+                f'    "{name}", "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
+                "};"]
+    out += ["", "const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
+            "    " + ", ".join(f'"{key}"' for key in KEYS) + "};", ""]
+    return "\n".join(out)
+
+
+def header_text(scripts):
+    return "\n".join([
+        "/* Rendered by redis_prelude.py: the Lua scripts as C strings. */",
+        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "#include <stddef.h>", "",
+        "struct culex__redis_script {", "    const char *name;",
+        "    const char *digest; /* SHA-1, 40 hex characters: its name for EVALSHA */",
+        "    const char *text;", "    size_t len;",
+        "    const unsigned char *keys; /* indexes of culex__redis_key_names */",
+        "    size_t key_count;", "};", "",
+        "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
+        "    CULEX__REDIS_KEY_COUNT", "};",
+        "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",
+        *(f"extern const struct culex__redis_script culex__redis_{name};" for name, _, _ in scripts),
+        "", "#endif", ""])
+
+
+def main(arguments):
+    rules, out_c, out_h, *paths = map(pathlib.Path, arguments)
+    definitions = definitions_make(rows_read(rules))
+    scripts = []
+    for path in sorted(paths):
+        if "_lib_" in path.name:
+            continue
+        keys, text = script_render(path, definitions)
+        scripts.append((path.stem.removeprefix("redis_"), keys, text))
+    out_c.write_text(source_text(scripts))
+    out_h.write_text(header_text(scripts))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        fail("usage: redis_prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...")
+    main(sys.argv[1:])

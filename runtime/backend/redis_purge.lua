@@ -1,0 +1,57 @@
+-- keys: runs payloads ready urgent scheduled done cancelled dead errors results unique meta seen0 seen1 seen2 seen3 seen4 seen5
+-- uses: base seen
+--
+-- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2]. Reply: deleted, is_more.
+
+local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
+local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
+local deleted = 0
+local slot = call('HGET', meta, 'slot')
+
+local function keys_release(ids, texts)
+  for at, id in ipairs(ids) do
+    local key = string.match(texts[at] or '', '^[^|]*|.*|([^|]*)|[^|]*$')
+    if key and key ~= '' and call('HGET', unique, key) == id then call('HDEL', unique, key) end
+  end
+end
+
+local function runs_delete(ids)
+  if #ids == 0 then return end
+  for _, key in ipairs({runs, payloads, errors, results}) do write('HDEL', key, ids) end
+  remember(ids, now)
+  deleted = deleted + #ids
+end
+
+local function set_purge(key)
+  local ids = call('ZRANGE', key, 0, limit - deleted - 1)
+  if #ids == 0 then return false end
+  keys_release(ids, read(runs, ids))
+  write('ZREM', key, ids)
+  runs_delete(ids)
+  return deleted < limit
+end
+
+-- Ghosts of cancelled runs lie in the list too; they go without being counted.
+local function list_purge()
+  local ids = call('LRANGE', ready, 0, limit - deleted - 1)
+  if #ids == 0 then return end
+  local texts, waiting = read(runs, ids), {}
+  for at, id in ipairs(ids) do
+    local r = texts[at] and record_parse(texts[at])
+    if r and r.state == WAITING then waiting[#waiting + 1] = id end
+  end
+  keys_release(ids, texts)
+  call('LPOP', ready, #ids)
+  if #waiting < #ids then call('HINCRBY', meta, 'ghosts', #waiting - #ids) end
+  runs_delete(waiting)
+end
+
+call('ZREM', scheduled, '')
+slots_turn(slot, now)
+if state == WAITING then
+  set_purge(urgent)
+  if deleted < limit then list_purge() end
+  return {deleted, call('LLEN', ready) + call('ZCARD', urgent)}
+end
+set_purge(sets[state])
+return {deleted, call('ZCARD', sets[state])}

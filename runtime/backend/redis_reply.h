@@ -1,0 +1,47 @@
+/* backend/redis_reply.h - a server's answers, read as if an enemy had written them. */
+#ifndef CULEX_BACKEND_REDIS_REPLY_H
+#define CULEX_BACKEND_REDIS_REPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hiredis/hiredis.h>
+
+#include "backend/backend.h"
+
+enum {
+    CULEX__REDIS_REPLY_BYTES_MAX = 64 * 1024 * 1024,
+    CULEX__REDIS_REPLY_ITEMS_MAX = 8192 /* of one array */
+};
+
+/* A reader that refuses larger arrays than CULEX__REDIS_REPLY_ITEMS_MAX before it reserves
+ * memory for them. `functions` belongs to the reader and must live as long. NULL when out of
+ * memory. Free with redisReaderFree. */
+redisReader *culex__redis_reader_create(redisReplyObjectFunctions *functions);
+
+/* Element `at` of an array, when it has the wanted type. False otherwise. */
+bool culex__redis_reply_int(const redisReply *array, size_t at, int64_t *ret_value);
+bool culex__redis_reply_text(const redisReply *array, size_t at, const char **ret_text,
+                             size_t *ret_len);
+
+/* The status that a refusal of the server means, by its text. */
+culex_status culex__redis_refusal_status(const char *text);
+
+/* Whether `text`, or the error of a command inside a script that it quotes, begins with `token`. */
+bool culex__redis_refusal_is(const char *text, const char *token);
+
+/* The answer of STEP as its grants and answers; see redis_step.lua. Both are the reply's own
+ * storage. CULEX_ECORRUPT when it is not what a step of this request can answer. Takes no
+ * ownership of `reply`, which must outlive the grants. */
+culex_status culex__redis_step_read(const redisReply *reply, const struct culex_step *step,
+                                    struct culex_step_reply *ret_reply, culex_error *error);
+
+/* The answer of LIST; see redis_list.lua. */
+culex_status culex__redis_list_read(const redisReply *reply, const char *queue, size_t limit,
+                                    struct culex_list_reply *ret_reply, culex_error *error);
+
+/* The answer of GET; NULL record: CULEX_ENOTFOUND. *ret_run is owned by the caller. */
+culex_status culex__redis_get_read(const redisReply *reply, const char *queue, culex_uuid id,
+                                   culex_run_info **ret_run, culex_error *error);
+
+#endif

@@ -1,0 +1,30 @@
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
+-- uses: base seen plan wake
+--
+-- Revives dead run ARGV[2] with fresh counters. Reply: 'O', '' unknown, 'U' when another
+-- live run took its unique key, '!' when it is not dead, '?' when damaged.
+
+local now, id = clock(), ARGV[2]
+local text = call('HGET', runs, id)
+if not text then return '' end
+local r = record_parse(text)
+if not r then return '?' end
+local to = NEXT[r.state .. '_RETRY']
+if not to then return '!' end
+local key = string.match(r.tail, TAIL_unique_key)
+if key ~= '' then
+  local holder = call('HGET', unique, key)
+  if holder and holder ~= id and call('HEXISTS', runs, holder) == 1 then return 'U' end
+end
+call('ZREM', dead, id)
+if key ~= '' then call('HSET', unique, key, id) end
+r.state, r.at_ms, r.owner, r.cancel = to, now, '', 0
+r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
+-- Its old date would kill it at once; somebody wants it to run now.
+local before, after = string.match(r.tail, EXPIRES_SPLIT)
+r.tail = before .. '0' .. after
+put(record_puts, id, record_text(r))
+ready_put(id, r, false)
+plan_write(now)
+if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+return 'O'

@@ -1,0 +1,126 @@
+/* backend/sqlite.c - the embedded store: one SQLite file, or memory shared within the process. */
+#include "backend/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void store_close(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    if (store == NULL)
+        return;
+    culex__sqlite_wake_close(store);
+    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
+        sqlite3_finalize(store->statements[i]);
+    culex__sqlite_guard_close(store);
+    sqlite3_close(store->db);
+    free(store->idle.queue);
+    free(store->path);
+    free(store->uri);
+    free(store);
+}
+
+static const struct culex_backend_ops operations = {
+    .name = "sqlite",
+    .enqueue = culex__sqlite_enqueue,
+    .step = culex__sqlite_step,
+    .step_release = culex__sqlite_step_release,
+    .hello = culex__sqlite_hello,
+    .tick = culex__sqlite_tick,
+    .cancel = culex__sqlite_cancel,
+    .retry = culex__sqlite_retry,
+    .forget = culex__sqlite_forget,
+    .pause = culex__sqlite_pause_queue,
+    .purge = culex__sqlite_purge,
+    .stats = culex__sqlite_stats,
+    .get = culex__sqlite_get,
+    .list = culex__sqlite_list,
+    .list_release = culex__sqlite_list_release,
+    .queues = culex__sqlite_queues,
+    .now = culex__sqlite_now,
+    .wake_arm = culex__sqlite_wake_arm,
+    .wake_take = culex__sqlite_wake_take,
+    .close = store_close,
+};
+
+/* A memory store's name becomes part of a URI; hex digits need no quoting there. */
+static char *memory_uri(const char *name)
+{
+    static const char head[] = "file:/culex-", tail[] = "?vfs=memdb";
+    size_t len = strlen(name);
+    char *uri = malloc(sizeof head + 2 * len + sizeof tail);
+    if (uri == NULL)
+        return NULL;
+    char *at = stpcpy(uri, head);
+    for (size_t i = 0; i < len; i++)
+        at += sprintf(at, "%02x", (unsigned)(unsigned char)name[i]);
+    strcpy(at, tail);
+    return uri;
+}
+
+static char *memory_path(const char *name)
+{
+    char *path = malloc(sizeof "memory:" + strlen(name));
+    if (path != NULL)
+        strcpy(stpcpy(path, "memory:"), name);
+    return path;
+}
+
+static struct culex_sqlite *store_create(int version, const char *rest, bool is_memory,
+                                         const struct culex_backend_options *options,
+                                         const struct culex_env *env)
+{
+    enum { TIMEOUT_MS = 5000 };
+    struct culex_sqlite *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return NULL;
+    store->base.ops = &operations;
+    store->base.env = env;
+    store->is_memory = is_memory;
+    store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
+    store->lock_fd = -1;
+    store->timeout_ms =
+        options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
+    store->path = is_memory ? memory_path(rest) : strdup(rest);
+    store->uri = is_memory ? memory_uri(rest) : strdup(rest);
+    culex__sqlite_wake_init(store);
+    if (store->path == NULL || store->uri == NULL) {
+        store_close(&store->base);
+        return NULL;
+    }
+    return store;
+}
+
+culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
+                                   const struct culex_backend_options *options,
+                                   const struct culex_env *env, struct culex_backend **ret_backend,
+                                   culex_error *error)
+{
+    if (!is_memory && rest[0] == '\0')
+        return culex__fail(error, CULEX_EURL, "sqlite: needs a path, as in sqlite:culex.db");
+    struct culex_sqlite *store = store_create(version, rest, is_memory, options, env);
+    if (store == NULL)
+        return culex__sqlite_no_memory(error);
+    culex__sqlite_start(store);
+    culex_status status =
+        culex__sqlite_file_open(store, options != NULL ? options->synchronous : NULL, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_prepare(store, error);
+    if (status == CULEX_OK)
+        *ret_backend = &store->base;
+    else
+        store_close(&store->base);
+    return status;
+}
+
+culex_status culex__sqlite_open(const char *rest, bool is_memory,
+                                const struct culex_backend_options *options,
+                                const struct culex_env *env, struct culex_backend **ret_backend,
+                                culex_error *error)
+{
+    return culex__sqlite_open_as(sqlite3_libversion_number(), rest, is_memory, options, env,
+                                 ret_backend, error);
+}

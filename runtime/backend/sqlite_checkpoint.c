@@ -1,0 +1,114 @@
+/* backend/sqlite_checkpoint.c - checkpoints of a SQLite that must not run them beside a writer.
+ *
+ * SQLite 3.7.0 to 3.51.2 can corrupt a file in WAL mode when one connection writes at the very
+ * instant at which another one resets the log after a checkpoint. With such a library
+ * (store->is_guarded) automatic checkpoints are off, also at close, and a lock file
+ * beside the database (PATH-lock) keeps the two apart: shared around every write transaction,
+ * exclusive around a checkpoint. The kernel drops the lock with its holder, however that ends. */
+#include "backend/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Pages in the log: from the first figure on we try, from the second on we wait for our turn. */
+enum { PAGES_TRY = 1000, PAGES_INSIST = 8000, INSIST_TRIES = 200 };
+
+static int on_wal(void *user, sqlite3 *db, const char *name, int pages)
+{
+    (void)db;
+    (void)name;
+    ((struct culex_sqlite *)user)->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+culex_status culex__sqlite_guard_open(struct culex_sqlite *store, culex_error *error)
+{
+    if (!store->is_guarded)
+        return CULEX_OK;
+    size_t size = strlen(store->path) + sizeof "-lock";
+    char *path = malloc(size);
+    if (path == NULL)
+        return culex__sqlite_no_memory(error);
+    snprintf(path, size, "%s-lock", store->path);
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (store->lock_fd < 0 && (errno == EROFS || errno == EACCES))
+        store->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int cause = errno;
+    free(path);
+    sqlite3_wal_autocheckpoint(store->db, 0);
+    sqlite3_wal_hook(store->db, on_wal, store);
+    /* A read-only store writes nothing and needs no lock. */
+    if (store->lock_fd < 0 && sqlite3_db_readonly(store->db, "main") != 1)
+        return culex__fail(error, CULEX_ECONNECT, "%s-lock cannot be opened: %s", store->path,
+                           strerror(cause));
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_guard_enter(struct culex_sqlite *store, culex_error *error)
+{
+    if (!store->is_guarded || store->lock_fd < 0)
+        return CULEX_OK;
+    for (int tries = 0; flock(store->lock_fd, LOCK_SH | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return culex__fail(error, CULEX_ESTORE, "%s-lock cannot be locked: %s", store->path,
+                               strerror(errno));
+        if (!culex__sqlite_pause(store, tries))
+            return culex__fail(error, CULEX_EBUSY,
+                               "%s: a checkpoint holds %s-lock for too long; end the program "
+                               "that runs it or raise the timeout",
+                               store->path, store->path);
+    }
+    return CULEX_OK;
+}
+
+void culex__sqlite_guard_leave(struct culex_sqlite *store)
+{
+    if (store->is_guarded && store->lock_fd >= 0)
+        flock(store->lock_fd, LOCK_UN);
+}
+
+/* A log that has grown far must be written back some time, however busy the writers are. */
+static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
+{
+    int most = is_urgent ? INSIST_TRIES : 1;
+    for (int tries = 0; tries < most; tries++) {
+        if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (tries + 1 < most && !culex__sqlite_pause(store, 0))
+            return false;
+    }
+    return false;
+}
+
+/* The commit before it stands whatever happens here, so errors (a full disk) are not the
+ * caller's: the pages stay in the log and the next commit tries again. */
+void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
+{
+    if (!store->is_guarded || store->lock_fd < 0 || (!always && store->wal_pages < PAGES_TRY))
+        return;
+    if (!enter_alone(store, store->wal_pages >= PAGES_INSIST))
+        return;
+    int in_log = 0, written_back = 0;
+    int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log,
+                                       &written_back);
+    if (rc == SQLITE_OK && in_log == written_back)
+        store->wal_pages = 0;
+    flock(store->lock_fd, LOCK_UN);
+}
+
+void culex__sqlite_guard_close(struct culex_sqlite *store)
+{
+    culex__sqlite_start(store);
+    if (store->db != NULL && sqlite3_get_autocommit(store->db))
+        culex__sqlite_guard_checkpoint(store, true);
+    if (store->lock_fd >= 0)
+        close(store->lock_fd);
+    store->lock_fd = -1;
+}

@@ -1,0 +1,231 @@
+/* backend/sqlite_enqueue.c - runs coming in. The body is apart from its transaction, so that it
+ * may one day run within a caller's own. */
+#include "backend/sqlite.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Repeat or conflict? *ret_is_there tells whether the id was found. */
+static culex_status find_same(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              const struct culex_new_run *run, bool *ret_is_there,
+                              enum culex_enqueued *ret_outcome, culex_error *error)
+{
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_CONTENT, "iu", queue->key, &run->id);
+    int has = culex__sqlite_next(store, statement, error);
+    if (has > 0) {
+        bool is_same = (uint64_t)sqlite3_column_int64(statement, 0) == run->content;
+        *ret_outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
+    }
+    culex__sqlite_end(statement);
+    *ret_is_there = has > 0;
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status find_holder(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                const char *key, bool *ret_is_taken, culex_uuid *ret_holder,
+                                culex_error *error)
+{
+    *ret_is_taken = false;
+    if (key == NULL || key[0] == '\0')
+        return CULEX_OK;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_UNIQUE, "it", queue->key, key);
+    int has = culex__sqlite_next(store, statement, error);
+    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
+    *ret_is_taken = has > 0;
+    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof *ret_holder)
+        memcpy(ret_holder, id, sizeof *ret_holder);
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* Everything that may stand in the way; leaves `result` alone when nothing does. */
+static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                           const struct culex_new_run *run, struct culex_enqueue_result *result,
+                           culex_error *error)
+{
+    bool is_there;
+    culex_status status = find_same(store, queue, run, &is_there, &result->outcome, error);
+    if (status != CULEX_OK || is_there)
+        return status;
+    int64_t off_ms = store->now_ms - culex__sqlite_id_time_ms(run->id);
+    if (off_ms > CULEX_ID_HORIZON_MS || off_ms < -CULEX_ID_HORIZON_MS) {
+        result->outcome = CULEX_ENQUEUED_EXPIRED;
+        return CULEX_OK;
+    }
+    int64_t is_seen;
+    status = culex__sqlite_first_int(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_FIND, "iu", queue->key, &run->id), 0,
+        &is_seen, error);
+    if (status == CULEX_OK && is_seen) {
+        result->outcome = CULEX_ENQUEUED_DUPLICATE;
+        return CULEX_OK;
+    }
+    bool is_taken = false;
+    if (status == CULEX_OK)
+        status = find_holder(store, queue, run->unique_key, &is_taken, &result->holder, error);
+    if (is_taken)
+        result->outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
+    else if (queue->capacity > 0 &&
+             queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] >= queue->capacity)
+        result->outcome = CULEX_ENQUEUED_FULL;
+    return status;
+}
+
+static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                           const struct culex_new_run *run, culex_error *error)
+{
+    int64_t now = store->now_ms;
+    int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
+    bool is_delayed = due > now;
+    int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
+    int64_t expires_at =
+        run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
+    bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
+    const void *payload = run->payload_len > 0 ? run->payload : "";
+    const char *key =
+        run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
+    uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
+    culex_status status = culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD,
+                           "iu"
+                           "iiiiiiiiiiiii"
+                           "tttb",
+                           queue->key, &run->id, (int64_t)run->priority, place, (int64_t)is_delayed,
+                           (int64_t)run->attempts_max, run->timeout_ms, run->keep_success_ms,
+                           run->keep_failure_ms, expires_at, now, (int64_t)run->fingerprint,
+                           (int64_t)run->content, (int64_t)checksum, (int64_t)run->payload_len,
+                           run->job, key, run->tags != NULL ? run->tags : "",
+                           is_long ? NULL : payload, run->payload_len),
+        error);
+    if (status == CULEX_OK && is_long)
+        status = culex__sqlite_finish(store,
+                                      culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_ADD, "ib",
+                                                         sqlite3_last_insert_rowid(store->db),
+                                                         payload, run->payload_len),
+                                      error);
+    queue->kept[CULEX_RUN_WAITING]++;
+    queue->enqueued++;
+    queue->is_changed = true;
+    queue->has_new_work = true;
+    return status;
+}
+
+culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       const struct culex_new_run *run,
+                                       struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
+    culex_status status = refuse(store, queue, run, &result, error);
+    if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
+        status = insert(store, queue, run, error);
+    if (status == CULEX_OK)
+        *ret_result = result;
+    return status;
+}
+
+static culex_status check(const char *queue, const struct culex_new_run *run, culex_error *error)
+{
+    if (queue == NULL || queue[0] == '\0' || run->job == NULL)
+        return culex__fail(error, CULEX_EINVAL, "queue and job must be named");
+    if (run->priority < 0 || run->priority > 9)
+        return culex__fail(error, CULEX_EINVAL, "priority %d is outside 0..9", run->priority);
+    if (run->attempts_max < 1)
+        return culex__fail(error, CULEX_EINVAL, "a run needs at least one attempt");
+    if (run->payload == NULL && run->payload_len > 0)
+        return culex__fail(error, CULEX_EINVAL, "the payload is missing");
+    return CULEX_OK;
+}
+
+static culex_status enqueue_all(struct culex_sqlite *store, const char *name,
+                                const struct culex_new_run *runs, size_t count,
+                                struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__sqlite_enqueue_one(store, &queue, &runs[i], &results[i], error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_queue_save(store, &queue, error);
+    return status;
+}
+
+culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
+                                   const struct culex_new_run *runs, size_t count,
+                                   struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex_status status = CULEX_OK;
+    if (count > CULEX__SQLITE_BATCH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "at most %d runs at once", CULEX__SQLITE_BATCH_MAX);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = check(queue, &runs[i], error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = enqueue_all(store, queue, runs, count, results, error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
+/* --- TICK ------------------------------------------------------------------------------------- */
+
+static culex_status tick_mark(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              const struct culex_tick *tick, int64_t at_ms, bool *ret_is_enqueued,
+                              culex_error *error)
+{
+    struct culex_new_run run = *tick->run;
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
+    run.at_ms = 0;
+    culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_finish(store,
+                                      culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "iti",
+                                                         queue->key, tick->schedule, at_ms),
+                                      error);
+    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
+    return status;
+}
+
+static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick *tick,
+                             struct culex_tick_reply *reply, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    int64_t at_ms = tick->tick_ms != 0 ? tick->tick_ms : store->now_ms;
+    culex_status status = culex__sqlite_queue_load(store, tick->queue, true, &queue, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_first_int(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_GET, "it", queue.key, tick->schedule),
+            INT64_MIN, &reply->mark_ms, error);
+    bool is_due = reply->mark_ms == INT64_MIN ||
+                  at_ms >= culex__sqlite_later(reply->mark_ms, tick->interval_ms);
+    if (status == CULEX_OK && is_due) {
+        reply->mark_ms = at_ms;
+        status = tick_mark(store, &queue, tick, at_ms, &reply->is_enqueued, error);
+    }
+    if (status == CULEX_OK)
+        status = culex__sqlite_queue_save(store, &queue, error);
+    return status;
+}
+
+culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
+                                struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_tick_reply reply = {0};
+    culex_status status = check(tick->queue, tick->run, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = tick_all(store, tick, &reply, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    reply.now_ms = store->now_ms;
+    if (status == CULEX_OK)
+        *ret_reply = reply;
+    return status;
+}

@@ -1,0 +1,251 @@
+/* backend/sqlite_file.c - opening a file: whose is it, may we use it, and how.
+ *
+ * A file is ours when its application_id says so. An empty one becomes ours. Any other is
+ * refused before anything is written: the checks come before journal mode and schema. */
+#include "backend/sqlite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/error.h"
+
+#include "sqlite_schema.h"
+
+#ifndef SQLITE_OPEN_EXRESCODE
+#define SQLITE_OPEN_EXRESCODE 0
+#endif
+
+bool culex__sqlite_is_network(long magic)
+{
+    static const unsigned long networks[] = {
+        0x6969,     /* NFS */
+        0x517b,     /* SMB */
+        0xff534d42, /* CIFS */
+        0xfe534d42, /* SMB2 */
+        0x00c36400, /* Ceph */
+        0x01021997, /* 9P */
+        0x5346414f, /* AFS */
+        0x73757245, /* Coda */
+        0x0bd00bd0, /* Lustre */
+        0x01161970, /* GFS2 */
+        0x7461636f, /* OCFS2 */
+    };
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        if (((unsigned long)magic & 0xffffffff) == networks[i])
+            return true;
+    }
+    return false;
+}
+
+/* --- the file in the file system -----------------------------------------------------------------
+ */
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static culex_status check_file_system(const struct culex_sqlite *store, culex_error *error)
+{
+    struct statfs info;
+    char *folder = folder_of(store->path);
+    if (folder == NULL)
+        return culex__sqlite_no_memory(error);
+    int failed = statfs(folder, &info);
+    int cause = errno;
+    free(folder);
+    if (failed)
+        return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
+                           "%s: its folder cannot be used: %s", store->path, strerror(cause));
+    if (culex__sqlite_is_network((long)info.f_type))
+        return culex__fail(error, CULEX_EUNSUPPORTED,
+                           "%s is on a network file system, where SQLite files get damaged; use "
+                           "a local disk, or Redis",
+                           store->path);
+    return CULEX_OK;
+}
+
+/* The file is made with mknod, not open: closing a descriptor of a database would drop the locks
+ * that other connections of this process hold on it. */
+static culex_status create(const struct culex_sqlite *store, culex_error *error)
+{
+    struct stat info;
+    if (mknod(store->path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
+        return culex__fail(error, errno == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
+                           "%s cannot be created: %s", store->path, strerror(errno));
+    if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
+        return culex__fail(error, CULEX_ECONNECT, "%s is not a regular file", store->path);
+    return CULEX_OK;
+}
+
+/* --- statements without a prepared form
+ * ------------------------------------------------------------ */
+
+/* Some statements (the switch to WAL) answer BUSY without asking the busy handler. */
+static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_error *error)
+{
+    int rc = SQLITE_BUSY;
+    for (int tries = 0;; tries++) {
+        rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+        if ((rc & 0xff) != SQLITE_BUSY || !culex__sqlite_pause(store, tries))
+            break;
+    }
+    return rc == SQLITE_OK ? CULEX_OK : culex__sqlite_fail(store, rc, error);
+}
+
+static culex_status ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                        culex_error *error)
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (rc != SQLITE_OK)
+        return culex__sqlite_fail(store, rc, error);
+    culex_status status = culex__sqlite_first_int(store, statement, 0, ret_value, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* --- whose file
+ * -------------------------------------------------------------------------------------- */
+
+static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, culex_error *error)
+{
+    int64_t application = 0, version = 0, tables = 0;
+    culex_status status = ask(store, "PRAGMA application_id", &application, error);
+    if (status == CULEX_OK)
+        status = ask(store, "PRAGMA user_version", &version, error);
+    if (status == CULEX_OK)
+        status = ask(store, "SELECT count(*) FROM sqlite_schema", &tables, error);
+    if (status != CULEX_OK)
+        return status;
+    *ret_is_empty = application == 0 && version == 0 && tables == 0;
+    if (!*ret_is_empty && application != CULEX__SQLITE_APPLICATION_ID)
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "%s is another program's database, not a Culex file; nothing was "
+                           "changed, choose another path",
+                           store->path);
+    if (!*ret_is_empty && version != CULEX_RECORD_VERSION)
+        return culex__fail(error, CULEX_EVERSION,
+                           "%s has format %lld, this build of Culex reads format %d; nothing was "
+                           "changed, use the build that made it",
+                           store->path, (long long)version, CULEX_RECORD_VERSION);
+    return CULEX_OK;
+}
+
+/* In one transaction, or another process that creates the file meanwhile would be met halfway. */
+static culex_status identify_at_once(struct culex_sqlite *store, bool *ret_is_empty,
+                                     culex_error *error)
+{
+    /* In memory readers are not kept from a writer's half-done work: see sqlite.h. */
+    culex_status status = run_text(store, store->is_memory ? "BEGIN IMMEDIATE" : "BEGIN", error);
+    if (status == CULEX_OK)
+        status = identify(store, ret_is_empty, error);
+    if (!sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+/* Another process may be doing the same, so the question is asked again under the lock. */
+static culex_status create_schema(struct culex_sqlite *store, culex_error *error)
+{
+    char identity[96];
+    bool is_empty;
+    culex_status status = culex__sqlite_guard_enter(store, error);
+    if (status != CULEX_OK)
+        return status;
+    snprintf(identity, sizeof identity, "PRAGMA application_id=%d; PRAGMA user_version=%d",
+             CULEX__SQLITE_APPLICATION_ID, CULEX_RECORD_VERSION);
+    status = run_text(store, "BEGIN IMMEDIATE", error);
+    if (status == CULEX_OK)
+        status = identify(store, &is_empty, error);
+    if (status == CULEX_OK && is_empty)
+        status = run_text(store, sqlite_schema, error);
+    if (status == CULEX_OK && is_empty)
+        status = run_text(store, identity, error);
+    if (status == CULEX_OK)
+        status = run_text(store, "COMMIT", error);
+    if (status != CULEX_OK && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    culex__sqlite_guard_leave(store);
+    return status;
+}
+
+/* --- opening
+ * ------------------------------------------------------------------------------------------- */
+
+static int on_busy(void *user, int tries)
+{
+    return culex__sqlite_pause(user, tries);
+}
+
+static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (store->is_memory)
+        flags |= SQLITE_OPEN_URI | SQLITE_OPEN_CREATE;
+    int rc = sqlite3_open_v2(store->uri, &store->db, flags, NULL);
+    if (rc != SQLITE_OK)
+        return culex__sqlite_fail(store, rc, error);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_handler(store->db, on_busy, store);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    /* Until we know that the file is ours, closing it must not touch it either. */
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return run_text(store, "PRAGMA cell_size_check=ON", error);
+}
+
+static culex_status set_synchronous(struct culex_sqlite *store, const char *synchronous,
+                                    culex_error *error)
+{
+    static const char *const levels[] = {"full", "normal", "off"};
+    static const char *const texts[] = {"PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL",
+                                        "PRAGMA synchronous=OFF"};
+    const char *wanted = synchronous != NULL ? synchronous : levels[0];
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        if (strcmp(levels[i], wanted) == 0)
+            return run_text(store, texts[i], error);
+    }
+    return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off", wanted);
+}
+
+/* A new or a restored file may be in another mode. */
+static culex_status set_journal(struct culex_sqlite *store, culex_error *error)
+{
+    if (store->is_memory || sqlite3_db_readonly(store->db, "main") == 1)
+        return CULEX_OK;
+    if (!store->is_guarded)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return run_text(store, "PRAGMA journal_mode=WAL", error);
+}
+
+culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
+                                     culex_error *error)
+{
+    bool is_empty = false;
+    culex_status status = CULEX_OK;
+    if (!store->is_memory) {
+        status = check_file_system(store, error);
+        if (status == CULEX_OK)
+            status = create(store, error);
+    }
+    if (status == CULEX_OK)
+        status = connect_file(store, error);
+    if (status == CULEX_OK)
+        status = identify_at_once(store, &is_empty, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_guard_open(store, error);
+    if (status == CULEX_OK)
+        status = set_journal(store, error);
+    if (status == CULEX_OK)
+        status = set_synchronous(store, synchronous, error);
+    if (status == CULEX_OK && is_empty)
+        status = create_schema(store, error);
+    return status;
+}

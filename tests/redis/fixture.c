@@ -1,0 +1,172 @@
+#include "fixture.h"
+
+#include "platform/env.h"
+
+/* Long after 1970 and not on a border of anything. */
+static const int64_t start_ms = 1750000123456;
+
+static int64_t fixture_clock(void *self)
+{
+    const struct fixture *fixture = self;
+    return fixture->now_ms;
+}
+
+/* The system's members take no state, so a fixture can stand in as their `self`. */
+int fixture_group_setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    if (fixture == NULL || !redis_server_start(&fixture->server, NULL)) {
+        free(fixture);
+        fprintf(stderr, "no redis-server\n");
+        return -1;
+    }
+    fixture->env = *culex__env_system();
+    fixture->env.self = fixture;
+    fixture->env.store_clock_ms = fixture_clock;
+    *state = fixture;
+    return 0;
+}
+
+int fixture_group_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    redis_server_stop(&fixture->server);
+    free(fixture);
+    return 0;
+}
+
+struct culex_backend *fixture_open(struct fixture *fixture, const char *url)
+{
+    struct culex_backend *backend = NULL;
+    assert_ok(culex__backend_open(url, NULL, &fixture->env, &backend, error));
+    return backend;
+}
+
+int fixture_setup(void **state)
+{
+    struct fixture *fixture = *state;
+    if (fixture->server.pid == 0 && !redis_server_restart(&fixture->server))
+        return -1;
+    fixture_say(fixture, "FLUSHALL %s", "SYNC");
+    fixture->now_ms = start_ms;
+    fixture->backend = fixture_open(fixture, fixture->server.url);
+    return 0;
+}
+
+int fixture_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    if (fixture->backend != NULL)
+        fixture->backend->ops->close(fixture->backend);
+    fixture->backend = NULL;
+    return 0;
+}
+
+culex_uuid fixture_id_at(struct fixture *fixture, int64_t ms)
+{
+    culex_uuid id = {{0}};
+    unsigned serial = ++fixture->serial;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
+    id.b[6] = 0x70;
+    memcpy(id.b + 12, &serial, sizeof serial);
+    return id;
+}
+
+struct culex_new_run fixture_run(struct fixture *fixture)
+{
+    return (struct culex_new_run){
+        .id = fixture_id_at(fixture, fixture->now_ms),
+        .job = "shop.send_email",
+        .attempts_max = 3,
+        .keep_success_ms = 2000,
+        .keep_failure_ms = 60000,
+        .fingerprint = 0x1122334455667788,
+        .content = 0xfeed,
+        .tags = "",
+        .payload = "{\"to\":\"x\"}",
+        .payload_len = 10,
+    };
+}
+
+enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run)
+{
+    struct culex_enqueue_result result;
+    assert_ok(fixture->backend->ops->enqueue(fixture->backend, "q", run, 1, &result, error));
+    return result.outcome;
+}
+
+struct culex_step fixture_step(struct fixture *fixture, const char *session, uint32_t want)
+{
+    return (struct culex_step){
+        .queue = "q",
+        .session = session,
+        .nonce = ++fixture->nonce,
+        .want = want,
+        .max_bytes = 1000000,
+        .lease_ms = 1000,
+    };
+}
+
+void fixture_run_step(struct fixture *fixture, const struct culex_step *step,
+                      struct culex_step_reply *ret_reply)
+{
+    assert_ok(fixture->backend->ops->step(fixture->backend, step, ret_reply, error));
+}
+
+uint32_t fixture_claim(struct fixture *fixture, culex_uuid id)
+{
+    struct culex_step step = fixture_step(fixture, SESSION_A, 1);
+    struct culex_step_reply reply;
+    fixture_run_step(fixture, &step, &reply);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
+    uint32_t attempt = reply.grants[0].attempt;
+    fixture->backend->ops->step_release(fixture->backend, &reply);
+    return attempt;
+}
+
+enum culex_answer fixture_ack(struct fixture *fixture, const char *session, culex_uuid id,
+                              uint32_t attempt, enum culex_run_event event)
+{
+    struct culex_ack ack = {.id = id, .attempt = attempt, .event = event};
+    struct culex_step step = fixture_step(fixture, session, 0);
+    struct culex_step_reply reply;
+    step.acks = &ack;
+    step.ack_count = 1;
+    fixture_run_step(fixture, &step, &reply);
+    enum culex_answer answer = reply.acks[0];
+    fixture->backend->ops->step_release(fixture->backend, &reply);
+    return answer;
+}
+
+culex_run_state fixture_state(struct fixture *fixture, culex_uuid id)
+{
+    culex_run_state letter = CULEX_RUN_STATE_COUNT;
+    struct culex_list_reply reply;
+    /* By listing, so that the index is checked along with the record. */
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        assert_ok(fixture->backend->ops->list(fixture->backend, "q", (culex_run_state)state, 0,
+                                              1000, &reply, error));
+        for (size_t i = 0; i < reply.count; i++) {
+            if (memcmp(&reply.runs[i].id, &id, sizeof id) != 0)
+                continue;
+            assert_int_equal(letter, CULEX_RUN_STATE_COUNT); /* in one index only */
+            letter = reply.runs[i].state;
+        }
+        fixture->backend->ops->list_release(fixture->backend, &reply);
+    }
+    assert_int_not_equal(letter, CULEX_RUN_STATE_COUNT);
+    return letter;
+}
+
+long long fixture_say(struct fixture *fixture, const char *format, const char *argument)
+{
+    redisReply *reply = redis_server_command(&fixture->server, format, argument);
+    assert_non_null(reply);
+    if (reply->type == REDIS_REPLY_ERROR)
+        fail_msg("%s", reply->str);
+    long long value = reply->integer;
+    freeReplyObject(reply);
+    return value;
+}

@@ -1,0 +1,76 @@
+/* redis/fixture.h - a server, a backend on it and a clock that the test moves. */
+#ifndef CULEX_TESTS_REDIS_FIXTURE_H
+#define CULEX_TESTS_REDIS_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/backend.h"
+#include "redis_server.h"
+
+#define SESSION_A "aaaaaaaaaaaaaaaa"
+#define SESSION_B "bbbbbbbbbbbbbbbb"
+
+struct fixture {
+    struct redis_server server;
+    struct culex_env env;
+    struct culex_backend *backend;
+    int64_t now_ms; /* the store's clock */
+    uint64_t nonce;
+    unsigned serial; /* makes ids differ */
+};
+
+/* One server for a whole group; each test gets an empty one and a fresh backend. */
+int fixture_group_setup(void **state);
+int fixture_group_teardown(void **state);
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* A backend on the fixture's server; fails the test when it cannot be opened. */
+struct culex_backend *fixture_open(struct fixture *fixture, const char *url);
+
+/* An id whose own time is `ms`. */
+culex_uuid fixture_id_at(struct fixture *fixture, int64_t ms);
+
+/* A run that may be enqueued as it is, or changed first. */
+struct culex_new_run fixture_run(struct fixture *fixture);
+
+/* Enqueues into queue "q" and returns the outcome. */
+enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run);
+
+/* A step of queue "q" that wants `want` runs, with a fresh nonce and a lease of 1000 ms. */
+struct culex_step fixture_step(struct fixture *fixture, const char *session, uint32_t want);
+
+/* Runs the step; the test fails unless it succeeds. */
+void fixture_run_step(struct fixture *fixture, const struct culex_step *step,
+                      struct culex_step_reply *ret_reply);
+
+/* Claims one run for SESSION_A and asserts that it is `id`; returns the attempt. */
+uint32_t fixture_claim(struct fixture *fixture, culex_uuid id);
+
+/* Acks `id` and returns the answer. */
+enum culex_answer fixture_ack(struct fixture *fixture, const char *session, culex_uuid id,
+                              uint32_t attempt, enum culex_run_event event);
+
+/* The run's state; asserts that it is there. */
+culex_run_state fixture_state(struct fixture *fixture, culex_uuid id);
+
+/* Runs a command on the server and returns its reply as an integer; errors fail the test. */
+long long fixture_say(struct fixture *fixture, const char *format, const char *argument);
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        culex_error error_of_call = {.code = CULEX_OK};                                            \
+        culex_error *error = &error_of_call;                                                       \
+        if ((call) != CULEX_OK)                                                                    \
+            fail_msg("%s: %s", culex_status_name(error->code), error->text);                       \
+    } while (0)
+
+#endif

@@ -1,0 +1,77 @@
+"""Compares what is generated with the files in golden/, or accepts it with --accept.
+
+    python3 golden_test.py [--accept]                      the cases of samples.py
+    python3 golden_test.py [--accept] CULEXC FOLDER        its .job files, through `CULEXC ir`
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import subprocess
+import sys
+from typing import Dict, List
+
+from rendering import GOLDEN, files_of
+from samples import CASES
+
+
+def main(arguments: List[str]) -> int:
+    accept = "--accept" in arguments
+    rest = [argument for argument in arguments if argument != "--accept"]
+    folder = "feature" if rest else "sample"
+    made = schema_files(*rest) if rest else sample_files()
+    if not made:
+        print("nothing was generated")
+        return 1
+    place = os.path.join(GOLDEN, folder)
+    if accept:
+        write_all(place, made)
+        return 0
+    return compare_all(place, made)
+
+
+def sample_files() -> Dict[str, str]:
+    made: Dict[str, str] = {}
+    for case in CASES.values():
+        made.update(files_of(case()))
+    return made
+
+
+def schema_files(culexc: str, folder: str) -> Dict[str, str]:
+    made: Dict[str, str] = {}
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".job")):
+        command = [culexc, "ir", "-I", folder, os.path.join(folder, name)]
+        ir = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        made.update(files_of(json.loads(ir)))
+    return made
+
+
+def write_all(place: str, made: Dict[str, str]) -> None:
+    os.makedirs(place, exist_ok=True)
+    for name in os.listdir(place):
+        os.unlink(os.path.join(place, name))
+    for name, content in made.items():
+        with open(os.path.join(place, name), "w", encoding="utf-8", newline="") as file:
+            file.write(content)
+    print(f"accepted {len(made)} files")
+
+
+def compare_all(place: str, made: Dict[str, str]) -> int:
+    expected = {}
+    for name in sorted(os.listdir(place)):
+        with open(os.path.join(place, name), encoding="utf-8", newline="") as file:
+            expected[name] = file.read()
+    different = [name for name in sorted({*expected, *made}) if expected.get(name) != made.get(name)]
+    for name in different:
+        old, new = expected.get(name, ""), made.get(name, "")
+        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), f"golden/{name}",
+                                    f"generated/{name}", lineterm="")
+        print("\n".join(list(diff)[:60]))
+    print(f"{len(made)} files, {len(different)} of them differ")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

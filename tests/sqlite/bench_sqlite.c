@@ -1,0 +1,111 @@
+/* bench_sqlite.c - runs per second on a file in the current folder: bench_sqlite [normal|full|off]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/sqlite.h"
+
+enum { RUNS = 30000 };
+
+static const struct culex_env *env;
+
+static double seconds(void)
+{
+    return (double)culex__env_boottime_ns(env) / 1e9;
+}
+
+static void die(const char *what, const culex_error *error)
+{
+    fprintf(stderr, "%s: %s\n", what, error->text);
+    exit(1);
+}
+
+static struct culex_new_run make_run(void)
+{
+    static const char payload[] =
+        "{\"to\":\"someone@example.com\",\"subject\":\"Hello\",\"count\":3}";
+    struct culex_new_run run = {.job = "mail.send",
+                                .priority = 5,
+                                .attempts_max = 5,
+                                .keep_success_ms = 1000,
+                                .keep_failure_ms = 86400000,
+                                .tags = "",
+                                .payload = payload,
+                                .payload_len = sizeof payload - 1};
+    int64_t ms = culex__env_clock_ms(env);
+    env->random(env->self, &run.id, sizeof run.id);
+    for (int i = 0; i < 6; i++)
+        run.id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
+    return run;
+}
+
+static void enqueue(struct culex_backend *store, size_t batch)
+{
+    struct culex_new_run runs[256];
+    struct culex_enqueue_result results[256];
+    culex_error error;
+    double start = seconds();
+    for (size_t done = 0; done < RUNS; done += batch) {
+        for (size_t i = 0; i < batch; i++)
+            runs[i] = make_run();
+        if (store->ops->enqueue(store, "bench", runs, batch, results, &error) != CULEX_OK)
+            die("enqueue", &error);
+    }
+    printf("enqueue, %3zu a transaction  %8.0f runs/s\n", batch, RUNS / (seconds() - start));
+}
+
+static void drain(struct culex_backend *store, uint32_t batch)
+{
+    struct culex_ack acks[256];
+    struct culex_step step = {.queue = "bench",
+                              .session = "0123456789abcdef",
+                              .want = batch,
+                              .max_bytes = 1 << 20,
+                              .lease_ms = 1000,
+                              .acks = acks};
+    struct culex_step_reply reply;
+    culex_error error;
+    size_t done = 0;
+    double start = seconds();
+    do {
+        step.nonce++;
+        if (store->ops->step(store, &step, &reply, &error) != CULEX_OK)
+            die("step", &error);
+        step.ack_count = reply.grant_count;
+        for (size_t i = 0; i < reply.grant_count; i++)
+            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
+                                         .attempt = reply.grants[i].attempt,
+                                         .event = CULEX_EVENT_DONE};
+        done += reply.grant_count;
+        store->ops->step_release(store, &reply);
+    } while (step.ack_count > 0);
+    printf("drain, %3u a step            %8.0f runs/s\n", batch,
+           (double)done / (seconds() - start));
+}
+
+int main(int argc, char **argv)
+{
+    struct culex_backend_options options = {.synchronous = argc > 1 ? argv[1] : "normal"};
+    char path[] = "bench-sqlite-XXXXXX";
+    char command[128];
+    culex_error error;
+    struct culex_backend *store;
+    env = culex__env_system();
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return 1;
+    close(fd);
+    if (culex__sqlite_open(path, false, &options, env, &store, &error) != CULEX_OK)
+        die("open", &error);
+    printf("synchronous=%s, SQLite %s\n", options.synchronous, sqlite3_libversion());
+    enqueue(store, 1);
+    drain(store, 1);
+    enqueue(store, 100);
+    drain(store, 32);
+    store->ops->close(store);
+    snprintf(command, sizeof command, "rm -rf '%s' '%s'-* '%s'.d", path, path, path);
+    return system(command) == 0 ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+/* sqlite/fixture.h - a store in a folder of its own, with a clock that the test drives. */
+#ifndef CULEX_TESTS_SQLITE_FIXTURE_H
+#define CULEX_TESTS_SQLITE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "backend/sqlite.h"
+
+struct fixture {
+    char folder[64];
+    char path[96];
+    struct culex_env env;
+    int64_t now_ms;
+    struct culex_backend *store;
+};
+
+/* Makes the folder; opens nothing. */
+void fixture_init(struct fixture *fixture);
+void fixture_release(struct fixture *fixture);
+
+/* Opens the file with a short timeout. `version` as in culex__sqlite_open_as. */
+struct culex_backend *fixture_open(struct fixture *fixture, int version);
+culex_status fixture_try_open(struct fixture *fixture, culex_error *error);
+
+/* A run with a fresh id of the fixture's time, job "test.job", five attempts. */
+struct culex_new_run fixture_run(struct fixture *fixture, const void *payload, size_t len);
+culex_uuid fixture_id(int64_t ms);
+
+/* Enqueues one run and returns what became of it; fails the test on any error. */
+enum culex_enqueued fixture_enqueue(struct culex_backend *store, const char *queue,
+                                    const struct culex_new_run *run);
+
+/* One step of session `session` with a fresh nonce; release the reply. */
+struct culex_step_reply fixture_step(struct culex_backend *store, const char *queue,
+                                     const char *session, uint32_t want,
+                                     const struct culex_ack *acks, size_t ack_count);
+
+void fixture_info_free(culex_run_info *info);
+
+/* Runs SQL on the file through a connection of its own. */
+void fixture_sql(struct fixture *fixture, const char *sql);
+int64_t fixture_ask(struct fixture *fixture, const char *sql);
+void assert_sound(struct fixture *fixture);
+
+#endif

@@ -1,0 +1,743 @@
+/* Every verb and outcome, on a file under both checkpoint schemes and in memory. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ONE "aaaaaaaaaaaaaaaa"
+#define TWO "bbbbbbbbbbbbbbbb"
+
+/* cmocka's group state: which store. */
+enum kind { KIND_GUARDED, KIND_PLAIN, KIND_MEMORY };
+
+static int setup(void **state, enum kind kind)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture_init(fixture);
+    if (kind == KIND_MEMORY) {
+        struct culex_backend_options options = {.timeout_ms = 300};
+        assert_int_equal(culex__sqlite_open(fixture->folder, true, &options, &fixture->env,
+                                            &fixture->store, NULL),
+                         CULEX_OK);
+    } else {
+        fixture->store =
+            fixture_open(fixture, kind == KIND_GUARDED ? 3040001 : CULEX__SQLITE_WAL_RESET_FIXED);
+    }
+    *state = fixture;
+    return 0;
+}
+
+static int setup_guarded(void **state)
+{
+    return setup(state, KIND_GUARDED);
+}
+
+static int setup_plain(void **state)
+{
+    return setup(state, KIND_PLAIN);
+}
+
+static int setup_memory(void **state)
+{
+    return setup(state, KIND_MEMORY);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!culex__sqlite_of(fixture->store)->is_memory)
+        assert_sound(fixture);
+    fixture_release(fixture);
+    free(fixture);
+    return 0;
+}
+
+static culex_uuid put(struct fixture *fixture, const char *payload)
+{
+    struct culex_new_run run = fixture_run(fixture, payload, strlen(payload));
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    return run.id;
+}
+
+static struct culex_step_reply step(struct fixture *fixture, const char *session, uint32_t want)
+{
+    return fixture_step(fixture->store, "q", session, want, NULL, 0);
+}
+
+/* Claims the only ready run and checks which one it is. */
+static uint32_t claim(struct fixture *fixture, const char *session, culex_uuid id)
+{
+    struct culex_step_reply reply = step(fixture, session, 1);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
+    uint32_t attempt = reply.grants[0].attempt;
+    fixture->store->ops->step_release(fixture->store, &reply);
+    return attempt;
+}
+
+static enum culex_answer ack(struct fixture *fixture, const char *session, culex_uuid id,
+                             uint32_t attempt, enum culex_run_event event, int64_t delay_ms,
+                             const char *text)
+{
+    struct culex_ack report = {
+        .id = id, .attempt = attempt, .event = event, .delay_ms = delay_ms, .text = text};
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", session, 0, &report, 1);
+    enum culex_answer answer = reply.acks[0];
+    fixture->store->ops->step_release(fixture->store, &reply);
+    return answer;
+}
+
+static culex_run_info *get(struct fixture *fixture, culex_uuid id)
+{
+    culex_run_info *info = NULL;
+    culex_error error = {.text = ""};
+    if (fixture->store->ops->get(fixture->store, "q", id, &info, &error) != CULEX_OK)
+        fail_msg("get: %s", error.text);
+    return info;
+}
+
+static culex_run_state state_of(struct fixture *fixture, culex_uuid id)
+{
+    culex_run_info *info = get(fixture, id);
+    culex_run_state state = info->state;
+    fixture_info_free(info);
+    return state;
+}
+
+static bool is_gone(struct fixture *fixture, culex_uuid id)
+{
+    culex_run_info *info;
+    return fixture->store->ops->get(fixture->store, "q", id, &info, NULL) == CULEX_ENOTFOUND;
+}
+
+static culex_queue_stats stats(struct fixture *fixture)
+{
+    culex_queue_stats stats;
+    assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
+    return stats;
+}
+
+/* --- enqueue -------------------------------------------------------------------------------- */
+
+static void test_enqueue__outcomes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_DUPLICATE);
+    assert_int_equal(fixture_enqueue(fixture->store, "other", &run), CULEX_ENQUEUED_NEW);
+    run.content++;
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_CONFLICT);
+    run.id = fixture_id(fixture->now_ms - CULEX_ID_HORIZON_MS - 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_EXPIRED);
+    run.id = fixture_id(fixture->now_ms + CULEX_ID_HORIZON_MS + 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_EXPIRED);
+    assert_int_equal(stats(fixture).enqueued, 1);
+}
+
+static void test_enqueue__refuses_what_is_out_of_range(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_enqueue_result result;
+    run.priority = 10;
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, NULL),
+                     CULEX_EINVAL);
+    run.priority = 0;
+    run.attempts_max = 0;
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, NULL),
+                     CULEX_EINVAL);
+}
+
+static void test_enqueue__unique_key_is_held_until_the_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run first = fixture_run(fixture, "x", 1),
+                         second = fixture_run(fixture, "x", 1);
+    struct culex_enqueue_result result;
+    first.unique_key = second.unique_key = "abc123";
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &first), CULEX_ENQUEUED_NEW);
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &second, 1, &result, NULL),
+                     CULEX_OK);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
+    assert_memory_equal(&result.holder, &first.id, sizeof first.id);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &first), CULEX_ENQUEUED_DUPLICATE);
+    ack(fixture, ONE, first.id, claim(fixture, ONE, first.id), CULEX_EVENT_DISCARD, 0, "no");
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &second), CULEX_ENQUEUED_NEW);
+    /* The dead one cannot come back while the second lives. */
+    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", first.id, NULL),
+                     CULEX_EUNIQUE);
+}
+
+static void test_enqueue__forgotten_ids_are_remembered(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    ack(fixture, ONE, run.id, claim(fixture, ONE, run.id), CULEX_EVENT_DONE, 0, NULL);
+    fixture->now_ms += 31000;
+    struct culex_step_reply reply = step(fixture, ONE, 0);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_true(is_gone(fixture, run.id));
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_DUPLICATE);
+    fixture->now_ms += CULEX_ID_HORIZON_MS;
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_EXPIRED);
+}
+
+/* --- claims ---------------------------------------------------------------------------------- */
+
+static void test_claim__order_is_priority_then_age(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const expected[] = {"high", "first", "second", "third"};
+    struct culex_new_run high = fixture_run(fixture, "high", 4);
+    put(fixture, "first");
+    put(fixture, "second");
+    fixture->now_ms -= 5000; /* the clock is set back: order and readiness stay */
+    put(fixture, "third");
+    high.priority = 9;
+    fixture_enqueue(fixture->store, "q", &high);
+    struct culex_step_reply reply = step(fixture, ONE, 10);
+    assert_int_equal(reply.grant_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(reply.grants[i].payload_len, strlen(expected[i]));
+        assert_memory_equal(reply.grants[i].payload, expected[i], strlen(expected[i]));
+        assert_string_equal(reply.grants[i].job, "test.job");
+    }
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+static void test_claim__released_run_goes_to_the_front(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_uuid first = put(fixture, "first"), second = put(fixture, "second");
+    uint32_t attempt = claim(fixture, ONE, first);
+    assert_int_equal(ack(fixture, ONE, first, attempt, CULEX_EVENT_RELEASE, 0, NULL),
+                     CULEX_ANSWER_OK);
+    assert_int_equal(claim(fixture, ONE, first), attempt + 1);
+    claim(fixture, ONE, second);
+}
+
+static void test_claim__scheduled_run_waits_for_its_time(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    run.delay_ms = 5000;
+    fixture_enqueue(fixture->store, "q", &run);
+    struct culex_step_reply reply = step(fixture, ONE, 1);
+    assert_int_equal(reply.grant_count, 0);
+    assert_int_equal(reply.due_in_ms, 5000);
+    assert_false(reply.is_empty);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(state_of(fixture, run.id), CULEX_RUN_SCHEDULED);
+    assert_int_equal(stats(fixture).count[CULEX_RUN_SCHEDULED], 1);
+    fixture->now_ms += 5000;
+    assert_int_equal(state_of(fixture, run.id), CULEX_RUN_WAITING);
+    assert_int_equal(stats(fixture).count[CULEX_RUN_WAITING], 1);
+    claim(fixture, ONE, run.id);
+}
+
+static void test_claim__expired_run_dies_unstarted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    run.expires_ms = 1000;
+    fixture_enqueue(fixture->store, "q", &run);
+    fixture->now_ms += 1000;
+    struct culex_step_reply reply = step(fixture, ONE, 1);
+    assert_int_equal(reply.grant_count, 0);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    culex_run_info *info = get(fixture, run.id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_string_equal(info->error_text, "expired");
+    fixture_info_free(info);
+}
+
+static void test_claim__suspect_is_granted_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_uuid suspect = put(fixture, "suspect");
+    for (int i = 0; i < CULEX_SUSPECT_LOSSES; i++) {
+        claim(fixture, ONE, suspect);
+        fixture->now_ms += 30000;
+    }
+    put(fixture, "other");
+    struct culex_step_reply reply = step(fixture, TWO, 8);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].id, &suspect, sizeof suspect);
+    assert_int_equal(reply.grants[0].counters.losses, CULEX_SUSPECT_LOSSES);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    reply = step(fixture, TWO, 8);
+    assert_int_equal(reply.grant_count, 1);
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+static void test_claim__byte_budget_holds_beyond_the_first(void **state)
+{
+    struct fixture *fixture = *state;
+    char big[4000];
+    memset(big, 'x', sizeof big);
+    for (int i = 0; i < 3; i++) {
+        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+        fixture_enqueue(fixture->store, "q", &run);
+    }
+    struct culex_step request = {
+        .queue = "q", .session = ONE, .nonce = 1, .want = 3, .max_bytes = 4000, .lease_ms = 1000};
+    struct culex_step_reply reply;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 2);
+    assert_memory_equal(reply.grants[1].payload, big, sizeof big);
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+static void test_claim__paused_queue_gives_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_uuid id = put(fixture, "x");
+    assert_int_equal(fixture->store->ops->pause(fixture->store, "q", true, NULL), CULEX_OK);
+    struct culex_step_reply reply = step(fixture, ONE, 1);
+    assert_int_equal(reply.grant_count, 0);
+    assert_true(reply.is_paused);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_true(stats(fixture).paused);
+    assert_int_equal(fixture->store->ops->pause(fixture->store, "q", false, NULL), CULEX_OK);
+    claim(fixture, ONE, id);
+}
+
+/* --- acks, beats, the fence, the nonce ----------------------------------------------------------
+ */
+
+static void test_ack__done_removes_the_payload_and_keeps_the_result(void **state)
+{
+    struct fixture *fixture = *state;
+    char big[5000] = "big";
+    struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+    fixture_enqueue(fixture->store, "q", &run);
+    uint32_t attempt = claim(fixture, ONE, run.id);
+    struct culex_ack report = {.id = run.id,
+                               .attempt = attempt,
+                               .event = CULEX_EVENT_DONE,
+                               .result = "42",
+                               .result_len = 2};
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 0, &report, 1);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+    assert_true(reply.is_empty);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    culex_run_info *info = get(fixture, run.id);
+    assert_int_equal(info->state, CULEX_RUN_DONE);
+    assert_int_equal(info->payload.len, 0);
+    assert_int_equal(info->result.len, 2);
+    assert_memory_equal(info->result.data, "42", 2);
+    fixture_info_free(info);
+    /* Kept for the lease (30 s), longer than its own second, so that a repeat is known. */
+    fixture->now_ms += 29999;
+    reply = step(fixture, ONE, 0); /* purges what is over */
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(ack(fixture, ONE, run.id, attempt, CULEX_EVENT_DONE, 0, NULL),
+                     CULEX_ANSWER_REPEATED);
+    fixture->now_ms += 1;
+    ack(fixture, ONE, run.id, attempt, CULEX_EVENT_DONE, 0, NULL);
+    assert_int_equal(ack(fixture, ONE, run.id, attempt, CULEX_EVENT_DONE, 0, NULL),
+                     CULEX_ANSWER_GONE);
+    assert_int_equal(stats(fixture).done, 1);
+}
+
+static void test_ack__failures_back_off_and_end_dead(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    run.attempts_max = 2;
+    fixture_enqueue(fixture->store, "q", &run);
+    ack(fixture, ONE, run.id, claim(fixture, ONE, run.id), CULEX_EVENT_FAIL, 2000, "first");
+    culex_run_info *info = get(fixture, run.id);
+    assert_int_equal(info->state, CULEX_RUN_SCHEDULED);
+    assert_int_equal(info->at_ms, fixture->now_ms + 2000);
+    assert_string_equal(info->error_text, "first");
+    fixture_info_free(info);
+    fixture->now_ms += 2000;
+    ack(fixture, ONE, run.id, claim(fixture, ONE, run.id), CULEX_EVENT_CRASH, 2000, "second");
+    info = get(fixture, run.id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->failures, 1);
+    assert_int_equal(info->crashes, 1);
+    assert_int_equal(info->payload.len, 1);
+    fixture_info_free(info);
+    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, NULL), CULEX_OK);
+    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, NULL), CULEX_ESTATE);
+    assert_int_equal(claim(fixture, ONE, run.id), 3);
+    culex_queue_stats now = stats(fixture);
+    assert_int_equal(now.failed, 1);
+    assert_int_equal(now.crashed, 1);
+    assert_int_equal(now.dead, 1);
+}
+
+static void test_fence__only_the_holder_is_heard(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_uuid id = put(fixture, "x");
+    uint32_t attempt = claim(fixture, ONE, id);
+    assert_int_equal(ack(fixture, TWO, id, attempt, CULEX_EVENT_DONE, 0, NULL), CULEX_ANSWER_STALE);
+    assert_int_equal(ack(fixture, ONE, id, attempt + 1, CULEX_EVENT_DONE, 0, NULL),
+                     CULEX_ANSWER_STALE);
+    fixture->now_ms += 30000;
+    assert_int_equal(claim(fixture, TWO, id), attempt + 1);
+    assert_int_equal(ack(fixture, ONE, id, attempt, CULEX_EVENT_DONE, 0, NULL), CULEX_ANSWER_STALE);
+    assert_int_equal(state_of(fixture, id), CULEX_RUN_ACTIVE);
+    assert_int_equal(ack(fixture, TWO, id, attempt + 1, CULEX_EVENT_DONE, 0, NULL),
+                     CULEX_ANSWER_OK);
+    assert_int_equal(ack(fixture, ONE, fixture_id(1), 1, CULEX_EVENT_DONE, 0, NULL),
+                     CULEX_ANSWER_GONE);
+    assert_int_equal(stats(fixture).stale, 3);
+    assert_int_equal(stats(fixture).lost, 1);
+}
+
+static enum culex_answer beat(struct fixture *fixture, const char *session, culex_uuid id,
+                              uint32_t attempt)
+{
+    struct culex_beat report = {id, attempt};
+    struct culex_step request = {
+        .queue = "q", .session = session, .lease_ms = 30000, .beats = &report, .beat_count = 1};
+    struct culex_step_reply reply;
+    static uint64_t nonce = 1000;
+    request.nonce = nonce++;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
+    enum culex_answer answer = reply.beats[0];
+    fixture->store->ops->step_release(fixture->store, &reply);
+    return answer;
+}
+
+static void test_beat__extends_no_further_than_the_timeout(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    run.timeout_ms = 40000;
+    fixture_enqueue(fixture->store, "q", &run);
+    int64_t start = fixture->now_ms;
+    uint32_t attempt = claim(fixture, ONE, run.id);
+    fixture->now_ms += 20000;
+    assert_int_equal(beat(fixture, ONE, run.id, attempt), CULEX_ANSWER_OK);
+    culex_run_info *info = get(fixture, run.id);
+    assert_int_equal(info->at_ms, start + 40000);
+    fixture_info_free(info);
+    assert_int_equal(beat(fixture, TWO, run.id, attempt), CULEX_ANSWER_STALE);
+    assert_int_equal(beat(fixture, ONE, fixture_id(1), attempt), CULEX_ANSWER_GONE);
+}
+
+static void test_cancel__in_every_state(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_backend_ops *ops = fixture->store->ops;
+    culex_run_state after;
+    culex_uuid active = put(fixture, "active");
+    uint32_t attempt = claim(fixture, ONE, active);
+    culex_uuid waiting = put(fixture, "waiting");
+    struct culex_new_run later = fixture_run(fixture, "x", 1);
+    later.delay_ms = 1000;
+    fixture_enqueue(fixture->store, "q", &later);
+    assert_int_equal(ops->cancel(fixture->store, "q", waiting, &after, NULL), CULEX_OK);
+    assert_int_equal(after, CULEX_RUN_CANCELLED);
+    assert_int_equal(ops->cancel(fixture->store, "q", later.id, &after, NULL), CULEX_OK);
+    assert_int_equal(after, CULEX_RUN_CANCELLED);
+    assert_int_equal(ops->cancel(fixture->store, "q", waiting, &after, NULL), CULEX_ESTATE);
+    assert_int_equal(ops->cancel(fixture->store, "q", active, &after, NULL), CULEX_OK);
+    assert_int_equal(after, CULEX_RUN_ACTIVE);
+    assert_int_equal(beat(fixture, ONE, active, attempt), CULEX_ANSWER_CANCEL);
+    assert_int_equal(ack(fixture, ONE, active, attempt, CULEX_EVENT_RELEASE, 0, NULL),
+                     CULEX_ANSWER_OK);
+    assert_int_equal(state_of(fixture, active), CULEX_RUN_CANCELLED);
+    assert_int_equal(stats(fixture).cancelled, 3);
+    assert_int_equal(ops->cancel(fixture->store, "q", fixture_id(1), &after, NULL),
+                     CULEX_ENOTFOUND);
+}
+
+static void test_nonce__repeat_changes_nothing_and_answers_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_backend_ops *ops = fixture->store->ops;
+    culex_uuid first = put(fixture, "first"), second = put(fixture, "second");
+    uint32_t attempt = claim(fixture, ONE, first);
+    struct culex_ack report = {
+        .id = first, .attempt = attempt, .event = CULEX_EVENT_FAIL, .delay_ms = 60000};
+    struct culex_step request = {.queue = "q",
+                                 .session = ONE,
+                                 .nonce = 77,
+                                 .want = 1,
+                                 .max_bytes = 1000,
+                                 .lease_ms = 30000,
+                                 .acks = &report,
+                                 .ack_count = 1};
+    struct culex_step_reply reply;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
+        assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+        assert_int_equal(reply.grant_count, 1);
+        assert_memory_equal(&reply.grants[0].id, &second, sizeof second);
+        assert_int_equal(reply.grants[0].attempt, 1);
+        assert_memory_equal(reply.grants[0].payload, "second", 6);
+        ops->step_release(fixture->store, &reply);
+    }
+    assert_int_equal(stats(fixture).failed, 1);
+    assert_int_equal(stats(fixture).stale, 0);
+    /* A grant that was lost meanwhile is not given again. */
+    fixture->now_ms += 30000;
+    reply = fixture_step(fixture->store, "q", TWO, 0, NULL, 0);
+    ops->step_release(fixture->store, &reply);
+    assert_int_equal(ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 0);
+    ops->step_release(fixture->store, &reply);
+}
+
+static void test_nonce__repeat_of_an_empty_step_stays_empty(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_step request = {
+        .queue = "q", .session = ONE, .nonce = 5, .want = 1, .lease_ms = 1000};
+    struct culex_step_reply reply;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fixture->store->ops->step(fixture->store, &request, &reply, NULL),
+                         CULEX_OK);
+        assert_int_equal(reply.grant_count, 0);
+        fixture->store->ops->step_release(fixture->store, &reply);
+        put(fixture, "x");
+    }
+}
+
+/* --- the other verbs
+ * ------------------------------------------------------------------------------ */
+
+static void test_hello__new_session_gives_back_what_the_old_one_held(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_backend_ops *ops = fixture->store->ops;
+    size_t released = 9;
+    int64_t now;
+    assert_int_equal(ops->hello(fixture->store, "q", "w1", ONE, &released, &now, NULL), CULEX_OK);
+    assert_int_equal(released, 0);
+    assert_int_equal(now, fixture->now_ms);
+    culex_uuid first = put(fixture, "first"), second = put(fixture, "second");
+    claim(fixture, ONE, first);
+    claim(fixture, ONE, second);
+    assert_int_equal(ops->hello(fixture->store, "q", "w1", ONE, &released, &now, NULL), CULEX_OK);
+    assert_int_equal(released, 0);
+    assert_int_equal(ops->hello(fixture->store, "q", "w1", TWO, &released, &now, NULL), CULEX_OK);
+    assert_int_equal(released, 2);
+    assert_int_equal(claim(fixture, TWO, first), 2);
+    assert_int_equal(claim(fixture, TWO, second), 2);
+    assert_int_equal(ack(fixture, ONE, first, 1, CULEX_EVENT_DONE, 0, NULL), CULEX_ANSWER_STALE);
+}
+
+static void test_tick__only_newer_than_the_mark(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_tick tick = {.queue = "q", .schedule = "sweep", .interval_ms = 1000, .run = &run};
+    struct culex_tick_reply reply;
+    assert_int_equal(fixture->store->ops->tick(fixture->store, &tick, &reply, NULL), CULEX_OK);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, fixture->now_ms);
+    run.id = fixture_id(fixture->now_ms);
+    fixture->now_ms += 999;
+    assert_int_equal(fixture->store->ops->tick(fixture->store, &tick, &reply, NULL), CULEX_OK);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, fixture->now_ms - 999);
+    fixture->now_ms += 1;
+    assert_int_equal(fixture->store->ops->tick(fixture->store, &tick, &reply, NULL), CULEX_OK);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(stats(fixture).enqueued, 2);
+}
+
+static void test_list__pages_through_one_state(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 7; i++)
+        put(fixture, "x");
+    struct culex_new_run later = fixture_run(fixture, "x", 1);
+    later.delay_ms = 1000;
+    fixture_enqueue(fixture->store, "q", &later);
+    fixture_enqueue(fixture->store, "other", &later);
+    struct culex_list_reply page;
+    uint64_t cursor = 0;
+    size_t seen = 0;
+    do {
+        assert_int_equal(fixture->store->ops->list(fixture->store, "q", CULEX_RUN_WAITING, cursor,
+                                                   3, &page, NULL),
+                         CULEX_OK);
+        cursor = page.cursor;
+        seen += page.count;
+        assert_true(page.count == 0 || page.runs[0].state == CULEX_RUN_WAITING);
+        fixture->store->ops->list_release(fixture->store, &page);
+    } while (cursor != 0);
+    assert_int_equal(seen, 7);
+}
+
+static void test_purge__and_forget(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_backend_ops *ops = fixture->store->ops;
+    size_t deleted;
+    for (int i = 0; i < 5; i++)
+        put(fixture, "x");
+    struct culex_new_run later = fixture_run(fixture, "x", 1);
+    later.delay_ms = 1000;
+    fixture_enqueue(fixture->store, "q", &later);
+    assert_int_equal(ops->forget(fixture->store, "q", later.id, NULL), CULEX_ESTATE);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_ACTIVE, 1, &deleted, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &deleted, NULL),
+                     CULEX_OK);
+    assert_int_equal(deleted, 3);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &deleted, NULL),
+                     CULEX_OK);
+    assert_int_equal(deleted, 2);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_SCHEDULED, 3, &deleted, NULL),
+                     CULEX_OK);
+    assert_int_equal(deleted, 1);
+    culex_uuid id = put(fixture, "x");
+    ack(fixture, ONE, id, claim(fixture, ONE, id), CULEX_EVENT_DISCARD, 0, "no");
+    assert_int_equal(ops->forget(fixture->store, "q", id, NULL), CULEX_OK);
+    assert_true(is_gone(fixture, id));
+    id = put(fixture, "x");
+    ack(fixture, ONE, id, claim(fixture, ONE, id), CULEX_EVENT_DISCARD, 0, "no");
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_DEAD, 9, &deleted, NULL), CULEX_OK);
+    assert_int_equal(deleted, 1);
+}
+
+static void test_queues__sorted(void **state)
+{
+    struct fixture *fixture = *state;
+    char **names;
+    size_t released;
+    int64_t now;
+    assert_int_equal(fixture->store->ops->queues(fixture->store, &names, NULL), CULEX_OK);
+    assert_null(names[0]);
+    free(names);
+    put(fixture, "x");
+    fixture->store->ops->hello(fixture->store, "a", "w", ONE, &released, &now, NULL);
+    assert_int_equal(fixture->store->ops->queues(fixture->store, &names, NULL), CULEX_OK);
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "q");
+    assert_null(names[2]);
+    free(names);
+}
+
+static void test_unknown_queue__is_empty(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_step_reply reply = step(fixture, ONE, 1);
+    assert_true(reply.is_empty);
+    assert_int_equal(reply.due_in_ms, -1);
+    assert_int_equal(reply.grant_count, 0);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(stats(fixture).enqueued, 0);
+}
+
+/* --- several threads
+ * --------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, RUNS_PER_THREAD = 100 };
+
+struct thread {
+    struct fixture *fixture;
+    bool is_memory;
+    unsigned claimed;
+    bool has_failed;
+};
+
+static culex_status open_again(const struct thread *thread, struct culex_backend **ret_store)
+{
+    struct culex_backend_options options = {.timeout_ms = 20000, .synchronous = "off"};
+    const char *rest = thread->is_memory ? thread->fixture->folder : thread->fixture->path;
+    return culex__sqlite_open(rest, thread->is_memory, &options, &thread->fixture->env, ret_store,
+                              NULL);
+}
+
+static void *thread_main(void *user)
+{
+    struct thread *thread = user;
+    struct culex_backend *store;
+    if (open_again(thread, &store) != CULEX_OK) {
+        thread->has_failed = true;
+        return NULL;
+    }
+    for (int i = 0; i < RUNS_PER_THREAD && !thread->has_failed; i++) {
+        struct culex_new_run run = fixture_run(thread->fixture, "x", 1);
+        struct culex_enqueue_result result;
+        struct culex_step request = {
+            .queue = "q", .session = ONE, .nonce = 0, .want = 1, .lease_ms = 1000000};
+        char session[17];
+        snprintf(session, sizeof session, "%016llx", (unsigned long long)(uintptr_t)thread);
+        request.session = session;
+        request.nonce = (uint64_t)i;
+        struct culex_step_reply reply;
+        if (store->ops->enqueue(store, "q", &run, 1, &result, NULL) != CULEX_OK ||
+            store->ops->step(store, &request, &reply, NULL) != CULEX_OK) {
+            thread->has_failed = true;
+            break;
+        }
+        thread->claimed += (unsigned)reply.grant_count;
+        store->ops->step_release(store, &reply);
+    }
+    store->ops->close(store);
+    return NULL;
+}
+
+static void test_threads__share_one_store(void **state)
+{
+    struct fixture *fixture = *state;
+    struct thread threads[THREADS];
+    pthread_t ids[THREADS];
+    unsigned claimed = 0;
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] =
+            (struct thread){fixture, culex__sqlite_of(fixture->store)->is_memory, 0, false};
+        assert_int_equal(pthread_create(&ids[i], NULL, thread_main, &threads[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(ids[i], NULL);
+        assert_false(threads[i].has_failed);
+        claimed += threads[i].claimed;
+    }
+    assert_int_equal(claimed, THREADS * RUNS_PER_THREAD);
+    assert_int_equal(stats(fixture).count[CULEX_RUN_ACTIVE], THREADS * RUNS_PER_THREAD);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, SETUP, teardown)
+#define TESTS                                                                                      \
+    TEST(test_enqueue__outcomes), TEST(test_enqueue__refuses_what_is_out_of_range),                \
+        TEST(test_enqueue__unique_key_is_held_until_the_end),                                      \
+        TEST(test_enqueue__forgotten_ids_are_remembered),                                          \
+        TEST(test_claim__order_is_priority_then_age),                                              \
+        TEST(test_claim__released_run_goes_to_the_front),                                          \
+        TEST(test_claim__scheduled_run_waits_for_its_time),                                        \
+        TEST(test_claim__expired_run_dies_unstarted), TEST(test_claim__suspect_is_granted_alone),  \
+        TEST(test_claim__byte_budget_holds_beyond_the_first),                                      \
+        TEST(test_claim__paused_queue_gives_nothing),                                              \
+        TEST(test_ack__done_removes_the_payload_and_keeps_the_result),                             \
+        TEST(test_ack__failures_back_off_and_end_dead),                                            \
+        TEST(test_fence__only_the_holder_is_heard),                                                \
+        TEST(test_beat__extends_no_further_than_the_timeout), TEST(test_cancel__in_every_state),   \
+        TEST(test_nonce__repeat_changes_nothing_and_answers_the_same),                             \
+        TEST(test_nonce__repeat_of_an_empty_step_stays_empty),                                     \
+        TEST(test_hello__new_session_gives_back_what_the_old_one_held),                            \
+        TEST(test_tick__only_newer_than_the_mark), TEST(test_list__pages_through_one_state),       \
+        TEST(test_purge__and_forget), TEST(test_queues__sorted),                                   \
+        TEST(test_unknown_queue__is_empty), TEST(test_threads__share_one_store)
+
+int main(void)
+{
+#define SETUP setup_guarded
+    const struct CMUnitTest guarded[] = {TESTS};
+#undef SETUP
+#define SETUP setup_plain
+    const struct CMUnitTest plain[] = {TESTS};
+#undef SETUP
+#define SETUP setup_memory
+    const struct CMUnitTest memory[] = {TESTS};
+#undef SETUP
+    int failed = cmocka_run_group_tests_name("file, guarded checkpoints", guarded, NULL, NULL);
+    failed += cmocka_run_group_tests_name("file, SQLite's checkpoints", plain, NULL, NULL);
+    failed += cmocka_run_group_tests_name("memory", memory, NULL, NULL);
+    return failed;
+}
