@@ -8,7 +8,7 @@
 #include "limits.h"
 #include "suggest.h"
 
-static const char *qualify(struct checker *checker, const char *package, const char *name)
+static const char *qualify(const struct checker *checker, const char *package, const char *name)
 {
     return package == NULL ? name : arena_printf(checker->arena, "%s.%s", package, name);
 }
