@@ -106,7 +106,7 @@ local function promote()
     local r = texts[at] and record_parse(texts[at])
     due_drops[#due_drops + 1] = id
     if r and r.state == SCHEDULED then
-      r.state = NEXT[SCHEDULED .. '_DUE']
+      r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
       put(record_puts, id, record_text(r))
       ready_put(id, r, false)
       is_freed = true
