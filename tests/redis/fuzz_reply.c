@@ -10,6 +10,9 @@
 #include "backend/redis_record.h"
 #include "backend/redis_reply.h"
 
+/* Replies that were taken: shows that the seeds are good ones. */
+static unsigned taken;
+
 static void step_check(const redisReply *reply)
 {
     static const struct culex_ack acks[2];
@@ -19,6 +22,7 @@ static void step_check(const redisReply *reply)
     struct culex_step_reply read;
     if (culex__redis_step_read(reply, &step, &read, NULL) != CULEX_OK)
         return;
+    taken++;
     volatile unsigned char sum = 0; /* touch all that was promised */
     for (size_t i = 0; i < read.grant_count; i++) {
         sum = (unsigned char)(sum + strlen(read.grants[i].job));
@@ -52,10 +56,13 @@ static void reply_check(const redisReply *reply)
             if (strlen(list.runs[i].job) == 0 || list.runs[i].priority > 9)
                 abort();
         }
+        taken += list.count > 0;
         free(list.storage);
     }
-    if (culex__redis_get_read(reply, "q", id, &info, NULL) == CULEX_OK)
+    if (culex__redis_get_read(reply, "q", id, &info, NULL) == CULEX_OK) {
+        taken++;
         info_free(info);
+    }
     if (reply->type == REDIS_REPLY_ERROR && culex__redis_refusal_status(reply->str) == CULEX_OK)
         abort();
 }
@@ -139,6 +146,10 @@ int main(int argc, char **argv)
     int failures = 0;
     for (int i = 1; i < argc; i++)
         failures += file_replay(argv[i]);
+    for (size_t i = 0; i < 3; i++)
+        LLVMFuzzerTestOneInput((const uint8_t *)seeds[i], strlen(seeds[i]));
+    if (taken != 3)
+        return 2;
     for (int i = 0; i < ROUNDS && argc == 1; i++)
         seed_mutate(seeds[below(sizeof seeds / sizeof seeds[0])], below(4));
     return failures;
