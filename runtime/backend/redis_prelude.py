@@ -151,12 +151,8 @@ def source_text(scripts):
 def header_text(scripts):
     return "\n".join([
         "/* Rendered by redis_prelude.py: the Lua scripts as C strings. */",
-        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "#include <stddef.h>", "",
-        "struct culex__redis_script {", "    const char *name;",
-        "    const char *digest; /* SHA-1, 40 hex characters: its name for EVALSHA */",
-        "    const char *text;", "    size_t len;",
-        "    const unsigned char *keys; /* indexes of culex__redis_key_names */",
-        "    size_t key_count;", "};", "",
+        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "",
+        '#include "backend/redis_script.h"', "",
         "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
         "    CULEX__REDIS_KEY_COUNT", "};",
         "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",
