@@ -49,6 +49,7 @@ int fixture_setup(void **state)
         return -1;
     fixture_say(fixture, "FLUSHALL %s", "SYNC");
     fixture->now_ms = start_ms;
+    fixture->env.store_clock_ms = fixture_clock;
     fixture->backend = fixture_open(fixture, fixture->server.url);
     return 0;
 }
