@@ -25,11 +25,10 @@ def render(schema: Schema) -> List[Dict[str, str]]:
         view = schema_view(schema)
     except RangeError as error:
         raise IRError(str(error)) from None
-    environment = make_environment()
-    return [
-        {"path": schema.header, "content": environment.get_template("job.h.j2").render(schema=view)},
-        {"path": schema.source, "content": environment.get_template("job.c.j2").render(schema=view)},
-    ]
+    pairs = [(schema.header, "job.h.j2"), (schema.source, "job.c.j2")]
+    templates = make_environment()
+    return [{"path": path, "content": templates.get_template(name).render(schema=view)}
+            for path, name in pairs]
 
 
 @functools.lru_cache(maxsize=None)
@@ -57,12 +56,13 @@ def only_c(value: object) -> CText:
 
 def schema_view(schema: Schema) -> SchemaView:
     context = Context.of(schema)
+    mismatch = f"{schema.header} does not fit this runtime: regenerate it with culexc gen"
     order, forwards = order_structs(schema.structs)
     return SchemaView(
         file=c_comment(schema.file),
         header=CText(schema.header),
         guard=CText(schema.guard),
-        mismatch=c_message(f"{schema.header} does not fit this runtime: regenerate it with culexc gen"),
+        mismatch=c_message(mismatch),
         includes=[CText(name) for name in system_headers(schema)],
         own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],
         export=context.export,

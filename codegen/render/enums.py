@@ -8,7 +8,7 @@ import layout
 import literals
 from kinds import KINDS
 from literals import CText
-from model import Enum, EnumValue, integer_range
+from model import Enum, integer_range
 from names import Context, deprecation
 from view import EnumView, MemberView, NamedValue, TableView
 

@@ -54,7 +54,7 @@ def _deprecations(job: Job) -> List[CText]:
     if job.deprecated is not None:
         return [CText(f"CULEX_DEPRECATED({literals.c_message(job.deprecated)})")]
     if job.retired:
-        return [CText('CULEX_DEPRECATED("the job is retired: only runs that wait already are left")')]
+        return [CText('CULEX_DEPRECATED("the job is retired: only queued runs are left")')]
     return []
 
 
@@ -93,7 +93,8 @@ def _enqueue_many(context: Context, job: Job) -> FunctionView:
     return _function(
         context, job.functions.enqueue_many,
         ["culex_client *client", f"const {job.c} *jobs", "size_t count",
-         "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued", ERROR],
+         "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued",
+         ERROR],
         "return culex_client_enqueue_many",
         ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options", "ret_ids",
          "ret_enqueued", "error"],

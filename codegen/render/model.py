@@ -1,26 +1,22 @@
 """The IR of one .job file as frozen dataclasses.
 
-Only reading and refusing happens here: a JSON object that is not the IR of a
-version we know, lacks a key, or has a value of another type ends in IRError with
-the path of the place. Names that become C identifiers or file names are checked
-again although the front end made them, because everything printed later relies
-on it.
+Only reading and refusing happens here: what is not the IR of a version we know, or
+contradicts itself, ends in IRError with the path of the place. Names that become C
+identifiers or file names are checked again although the front end made them,
+because everything printed later relies on it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Tuple, TypeVar
+from typing import Any, Optional, Tuple
+
+from node import FILE_NAME, NUMBER, IRError, Node
 
 IR_VERSION = 1
 
-T = TypeVar("T")
-
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*\Z")
-INTEGER = re.compile(r"-?[0-9]{1,60}\Z")
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\Z")
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 FINGERPRINT = re.compile(r"[0-9a-f]{16}\Z")
 
 KINDS = (
@@ -42,108 +38,6 @@ VALUE_KEYS = {
     "timestamp": "time_ns", "duration": "duration_ns", "enum": "enum",
     **{kind: "int" for kind in KINDS if kind.startswith(("int", "uint"))},
 }
-
-
-class IRError(Exception):
-    """The input is not an IR that this renderer can render."""
-
-
-class Node:
-    """One JSON object together with its path, for messages."""
-
-    def __init__(self, value: Any, path: str) -> None:
-        if not isinstance(value, dict):
-            raise IRError(f"{path or 'the IR'}: expected an object")
-        self._value = value
-        self.path = path
-
-    def at(self, key: str) -> str:
-        return f"{self.path}.{key}" if self.path else key
-
-    def fail(self, key: str, message: str) -> IRError:
-        return IRError(f"{self.at(key)}: {message}")
-
-    def raw(self, key: str) -> Any:
-        if key not in self._value:
-            raise self.fail(key, "missing")
-        return self._value[key]
-
-    def is_null(self, key: str) -> bool:
-        return self.raw(key) is None
-
-    def text(self, key: str) -> str:
-        value = self.raw(key)
-        if not isinstance(value, str):
-            raise self.fail(key, "expected a string")
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise self.fail(key, "not valid Unicode") from None
-        return value
-
-    def match(self, key: str, pattern: "re.Pattern[str]", what: str) -> str:
-        value = self.text(key)
-        if not pattern.match(value):
-            raise self.fail(key, f"not {what}")
-        return value
-
-    def name(self, key: str) -> str:
-        return self.match(key, IDENTIFIER, "a C identifier")
-
-    def file(self, key: str) -> str:
-        """A relative path of plain names, forward slashes between them."""
-        value = self.text(key)
-        if not all(FILE_NAME.match(part) for part in value.split("/")):
-            raise self.fail(key, "not a relative file name")
-        return value
-
-    def word(self, key: str, words: Tuple[str, ...]) -> str:
-        value = self.text(key)
-        if value not in words:
-            raise self.fail(key, "unknown word")
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self.raw(key)
-        if not isinstance(value, bool):
-            raise self.fail(key, "expected true or false")
-        return value
-
-    def integer(self, key: str, low: int, high: int) -> int:
-        """A JSON integer, or one in a string as all wide numbers are."""
-        value = self.raw(key)
-        if isinstance(value, str) and INTEGER.match(value):
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self.fail(key, "expected an integer")
-        if not low <= value <= high:
-            raise self.fail(key, f"{value} is out of range")
-        return value
-
-    def maybe(self, key: str, read: Callable[..., T], *args: Any) -> Optional[T]:
-        """What `read` (a method of this class) makes of the key, or None for null."""
-        return None if self.is_null(key) else read(self, key, *args)
-
-    def child(self, key: str) -> "Node":
-        return Node(self.raw(key), self.at(key))
-
-    def children(self, key: str) -> List["Node"]:
-        return [Node(item, path) for item, path in self._items(key)]
-
-    def texts(self, key: str) -> Tuple[str, ...]:
-        items = self._items(key)
-        return tuple(Node({"": item}, path).text("") for item, path in items)
-
-    def integers(self, key: str, low: int, high: int) -> Tuple[int, ...]:
-        items = self._items(key)
-        return tuple(Node({"": item}, path).integer("", low, high) for item, path in items)
-
-    def _items(self, key: str) -> List[Tuple[Any, str]]:
-        value = self.raw(key)
-        if not isinstance(value, list):
-            raise self.fail(key, "expected a list")
-        return [(item, f"{self.at(key)}[{index}]") for index, item in enumerate(value)]
-
 
 INT64 = (-(1 << 63), (1 << 63) - 1)
 NANOSECONDS = (0, (1 << 63) - 1)
@@ -258,7 +152,7 @@ class Value:
             raise node.fail(key, "a string holds no NUL")
         if key == "bytes" and not re.match(r"([0-9a-fA-F]{2})*\Z", text):
             raise node.fail(key, "not hex digits")
-        if key == "uuid" and not re.match(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z", text):
+        if key == "uuid" and not UUID.match(text):
             raise node.fail(key, "not a UUID")
         if key == "float" and not (NUMBER.match(text) or text in ("NaN", "Infinity", "-Infinity")):
             raise node.fail(key, "not a number")
@@ -333,7 +227,7 @@ class Field:
         if self.shape == "single" and self.count is not None:
             raise node.fail("count", "a single value has none")
         if self.default is not None and (self.shape != "single" or self.optional or self.required):
-            raise node.fail("default", "only a single value that is neither optional nor required has one")
+            raise node.fail("default", "not for a list, an array, optional or required field")
         if self.optional and self.required:
             raise node.fail("required", "an optional field is not required")
 
@@ -505,7 +399,7 @@ class Job:
             fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
         )
         if (job.result is not None) != (job.functions.set_result is not None):
-            raise node.fail("functions.set_result", "belongs to a job with a result, and to nothing else")
+            raise node.fail("functions.set_result", "belongs to a job with a result")
         return job
 
 

@@ -34,7 +34,8 @@ def params_view(context: Context, job: Job, deprecations: List[CText]) -> Record
 def result_view(context: Context, job: Job, result: Result) -> RecordView:
     symbol = context.names.fresh(result.c + "_type")
     return _record(context, result.c, result.fields, f"What {job.name} returns.", job.line,
-                   job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False, [])
+                   job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False,
+                   [])
 
 
 def order_structs(structs: Sequence[Struct]) -> Tuple[List[Struct], Set[str]]:
@@ -256,11 +257,8 @@ def _default_object(context: Context, c: str, field: Field,
     symbol = context.names.fresh(f"{c}_{field.c}_default")
     lines, initialiser = _initialiser(field, value, context.names.fresh(f"{c}_{field.c}_data"))
     c_type = _const(_element_type(field, set()))
-    return lines + [CText(f"static {declare_const(c_type, symbol)} = {initialiser};")], CText(f"&{symbol}")
-
-
-def declare_const(c_type: CText, name: CText) -> CText:
-    return CText(f"{c_type.rstrip(' ')} {name}")
+    declared = f"static {c_type.rstrip(' ')} {symbol}"
+    return lines + [CText(f"{declared} = {initialiser};")], CText(f"&{symbol}")
 
 
 def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> List[CText]:

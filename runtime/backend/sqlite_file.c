@@ -139,6 +139,19 @@ static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, cul
     return CULEX_OK;
 }
 
+/* In one transaction, or another process that creates the file meanwhile would be met halfway. */
+static culex_status identify_at_once(struct culex_sqlite *store, bool *ret_is_empty,
+                                     culex_error *error)
+{
+    /* In memory readers are not kept from a writer's half-done work: see sqlite.h. */
+    culex_status status = run_text(store, store->is_memory ? "BEGIN IMMEDIATE" : "BEGIN", error);
+    if (status == CULEX_OK)
+        status = identify(store, ret_is_empty, error);
+    if (!sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 /* Another process may be doing the same, so the question is asked again under the lock. */
 static culex_status create_schema(struct culex_sqlite *store, culex_error *error)
 {
@@ -225,7 +238,7 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
     if (status == CULEX_OK)
         status = connect_file(store, error);
     if (status == CULEX_OK)
-        status = identify(store, &is_empty, error);
+        status = identify_at_once(store, &is_empty, error);
     if (status == CULEX_OK)
         status = culex__sqlite_guard_open(store, error);
     if (status == CULEX_OK)

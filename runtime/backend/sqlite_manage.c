@@ -189,6 +189,11 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     if (has_rival)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->is_cancel_requested = false;
+    /* Its old date would kill it at once; somebody wants it to run now. */
+    status = culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_UNDATE, "i", run->seq), error);
+    if (status != CULEX_OK)
+        return status;
     return culex__sqlite_run_move(store, queue, run, &retry, error);
 }
 

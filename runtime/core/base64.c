@@ -21,7 +21,7 @@ void culex__base64_format(const uint8_t *bytes, size_t len, char *ret_text)
         return;
     unsigned second = len == 2 ? bytes[1] : 0;
     ret_text[0] = alphabet[bytes[0] >> 2];
-    ret_text[1] = alphabet[(bytes[0] & 3) << 4 | second >> 4];
+    ret_text[1] = alphabet[(bytes[0] & 3u) << 4 | second >> 4];
     ret_text[2] = len == 2 ? alphabet[(second & 15) << 2] : '=';
     ret_text[3] = '=';
 }

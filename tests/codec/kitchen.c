@@ -21,16 +21,15 @@ static const culex_field money_fields[] = {
     FIELD(kitchen_money, currency, STRING, .flags = CULEX_FIELD_REQUIRED, .min_len = 3,
           .max_len = 3),
 };
-static const culex_struct_type money_type = {"shop.money", sizeof(struct kitchen_money),
-                                             money_fields, COUNT(money_fields)};
+const culex_struct_type kitchen_money_type = {"shop.money", sizeof(struct kitchen_money),
+                                              money_fields, COUNT(money_fields)};
 
-static const culex_struct_type tree_type;
 static const culex_field tree_fields[] = {
     FIELD(kitchen_tree, leaf, INT32, .flags = 0),
-    LIST(kitchen_tree, below, STRUCT, .struct_type = &tree_type),
+    LIST(kitchen_tree, below, STRUCT, .struct_type = &kitchen_tree_type),
 };
-static const culex_struct_type tree_type = {"shop.tree", sizeof(struct kitchen_tree), tree_fields,
-                                            COUNT(tree_fields)};
+const culex_struct_type kitchen_tree_type = {"shop.tree", sizeof(struct kitchen_tree), tree_fields,
+                                             COUNT(tree_fields)};
 
 static const int8_t lang_default = KITCHEN_EN;
 static const int32_t i32_default = -7;
@@ -59,7 +58,7 @@ static const culex_field kitchen_fields[] = {
     FIELD(kitchen, at, TIMESTAMP, .flags = 0),
     FIELD(kitchen, wait, DURATION, .flags = 0),
     FIELD(kitchen, lang, ENUM, .enum_type = &lang_type, .def = &lang_default),
-    FIELD(kitchen, price, STRUCT, .struct_type = &money_type, .def = &price_default),
+    FIELD(kitchen, price, STRUCT, .struct_type = &kitchen_money_type, .def = &price_default),
     FIELD(kitchen, note, STRING, .flags = CULEX_FIELD_OPTIONAL, HAS(kitchen, note)),
     FIELD(kitchen, percent, UINT8,
           .flags = CULEX_FIELD_OPTIONAL | CULEX_FIELD_MIN | CULEX_FIELD_MAX, .min = 1, .max = 100,
@@ -75,11 +74,11 @@ static const culex_field kitchen_fields[] = {
     LIST(kitchen, cc, STRING, .count = 3),
     LIST(kitchen, numbers, INT16, .count = 0),
     LIST(kitchen, labels, STRING, .flags = CULEX_FIELD_OPTIONAL, HAS(kitchen, labels)),
-    LIST(kitchen, prices, STRUCT, .struct_type = &money_type),
+    LIST(kitchen, prices, STRUCT, .struct_type = &kitchen_money_type),
     FIELD(kitchen, matrix, FLOAT64, .shape = CULEX_SHAPE_ARRAY, .count = 4),
-    FIELD(kitchen, pair, STRUCT, .shape = CULEX_SHAPE_ARRAY, .count = 2, .struct_type = &money_type,
-          .def = pair_default),
-    FIELD(kitchen, tree, STRUCT, .struct_type = &tree_type),
+    FIELD(kitchen, pair, STRUCT, .shape = CULEX_SHAPE_ARRAY, .count = 2,
+          .struct_type = &kitchen_money_type, .def = pair_default),
+    FIELD(kitchen, tree, STRUCT, .struct_type = &kitchen_tree_type),
 };
 
 const culex_struct_type kitchen_type = {"shop.kitchen", sizeof(struct kitchen), kitchen_fields,

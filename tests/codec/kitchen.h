@@ -61,6 +61,8 @@ struct kitchen {
 };
 
 extern const culex_struct_type kitchen_type;
+extern const culex_struct_type kitchen_money_type;
+extern const culex_struct_type kitchen_tree_type;
 
 /* Every param at its default or zero, and valid. */
 struct kitchen kitchen_make(void);

@@ -1,7 +1,7 @@
 """Compares what is generated with the files in golden/, or accepts it with --accept.
 
     python3 golden_test.py [--accept]                      the cases of samples.py
-    python3 golden_test.py [--accept] CULEXC A.job ...     schema files, through `CULEXC ir`
+    python3 golden_test.py [--accept] CULEXC FOLDER        its .job files, through `CULEXC ir`
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main(arguments: List[str]) -> int:
     accept = "--accept" in arguments
     rest = [argument for argument in arguments if argument != "--accept"]
     folder = "feature" if rest else "sample"
-    made = schema_files(rest[0], rest[1:]) if rest else sample_files()
+    made = schema_files(*rest) if rest else sample_files()
     if not made:
         print("nothing was generated")
         return 1
@@ -39,10 +39,10 @@ def sample_files() -> Dict[str, str]:
     return made
 
 
-def schema_files(culexc: str, schemas: List[str]) -> Dict[str, str]:
+def schema_files(culexc: str, folder: str) -> Dict[str, str]:
     made: Dict[str, str] = {}
-    for schema in schemas:
-        command = [culexc, "ir", "-I", os.path.dirname(schema), schema]
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".job")):
+        command = [culexc, "ir", "-I", folder, os.path.join(folder, name)]
         ir = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60).stdout
         made.update(files_of(json.loads(ir)))
     return made

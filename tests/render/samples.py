@@ -278,7 +278,7 @@ def names() -> Json:
     return schema("names", enums=[enum("lang", "uint8", [value("NAMES_EN", 1)])],
                   structs=[struct(word, [field("x")]) for word in types],
                   jobs=[job("clash", fields),
-                        job("a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really",
+                        job("a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all",
                             [field("x")], result=[])])
 
 

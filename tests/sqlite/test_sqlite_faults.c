@@ -1,5 +1,491 @@
-int main(void);
+/* What goes wrong around a store: full disks, locks, damage, foreign files, no memory. Each is told
+ * apart, names the file, changes nothing, and is over when its cause is. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ONE "aaaaaaaaaaaaaaaa"
+
+/* --- memory that runs out: SQLite's, by its own hooks, and ours, by the linker's --wrap ----------
+ */
+
+static long allocations_left = -1; /* -1: no limit */
+
+static bool may_allocate(void)
+{
+    if (allocations_left < 0)
+        return true;
+    if (allocations_left == 0)
+        return false;
+    allocations_left--;
+    return true;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t size)
+{
+    return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return may_allocate() ? __real_strdup(text) : NULL;
+}
+
+static sqlite3_mem_methods system_memory;
+
+static void *counted_malloc(int size)
+{
+    return may_allocate() ? system_memory.xMalloc(size) : NULL;
+}
+
+static void *counted_realloc(void *block, int size)
+{
+    return may_allocate() ? system_memory.xRealloc(block, size) : NULL;
+}
+
+static void count_sqlite_memory(void)
+{
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &system_memory);
+    sqlite3_mem_methods counted = system_memory;
+    counted.xMalloc = counted_malloc;
+    counted.xRealloc = counted_realloc;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &counted), SQLITE_OK);
+}
+
+static culex_status open_enqueue_step(struct fixture *fixture, const struct culex_new_run *run)
+{
+    struct culex_backend_options options = {.timeout_ms = 300, .synchronous = "off"};
+    struct culex_backend *store = NULL;
+    struct culex_enqueue_result result;
+    struct culex_step_reply reply;
+    struct culex_run_info *info;
+    struct culex_step step = {
+        .queue = "q", .session = ONE, .nonce = 1, .want = 4, .lease_ms = 1000};
+    culex_status status =
+        culex__sqlite_open(fixture->path, false, &options, &fixture->env, &store, NULL);
+    if (status != CULEX_OK)
+        return status;
+    status = store->ops->enqueue(store, "q", run, 1, &result, NULL);
+    if (status == CULEX_OK)
+        status = store->ops->step(store, &step, &reply, NULL);
+    if (status == CULEX_OK)
+        store->ops->step_release(store, &reply);
+    if (status == CULEX_OK)
+        status = store->ops->get(store, "q", run->id, &info, NULL);
+    if (status == CULEX_OK)
+        fixture_info_free(info);
+    store->ops->close(store);
+    return status;
+}
+
+static void test_memory__every_nth_allocation_fails(void **state)
+{
+    struct fixture *fixture = *state;
+    bool has_failed = false;
+    long n = 0;
+    culex_status status = CULEX_ENOMEM;
+    for (; status != CULEX_OK && n < 20000; n += n < 400 ? 1 : 7) {
+        struct culex_new_run run = fixture_run(fixture, "payload", 7);
+        allocations_left = n;
+        status = open_enqueue_step(fixture, &run);
+        allocations_left = -1;
+        if (status != CULEX_OK && status != CULEX_ENOMEM)
+            fail_msg("allocation %ld: %s", n, culex_status_name(status));
+        has_failed = has_failed || status == CULEX_ENOMEM;
+    }
+    assert_true(has_failed);
+    assert_int_equal(status, CULEX_OK);
+    assert_sound(fixture);
+}
+
+/* --- full
+ * ------------------------------------------------------------------------------------------ */
+
+static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rlimit old, tight;
+    char big[3000];
+    memset(big, 'x', sizeof big);
+    signal(SIGXFSZ, SIG_IGN);
+    fixture->store = fixture_open(fixture, 3040001);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    tight = old;
+    tight.rlim_cur = 200 * 1024;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    culex_error error = {.text = ""};
+    struct culex_enqueue_result result;
+    culex_status status = CULEX_OK;
+    int64_t stored = 0;
+    for (int i = 0; i < 1000; i++) {
+        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+        status = fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error);
+        if (status != CULEX_OK)
+            break;
+        stored++;
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(status, CULEX_EFULL);
+    assert_non_null(strstr(error.text, "q.db"));
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored + 1);
+    assert_sound(fixture);
+}
+
+static void test_full__by_page_count(void **state)
+{
+    struct fixture *fixture = *state;
+    char big[3000];
+    memset(big, 'x', sizeof big);
+    fixture->store = fixture_open(fixture, CULEX__SQLITE_WAL_RESET_FIXED);
+    sqlite3 *db = culex__sqlite_of(fixture->store)->db;
+    sqlite3_exec(db, "PRAGMA max_page_count=60", NULL, NULL, NULL);
+    culex_status status = CULEX_OK;
+    struct culex_enqueue_result result;
+    for (int i = 0; i < 100 && status == CULEX_OK; i++) {
+        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+        status = fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, NULL);
+    }
+    assert_int_equal(status, CULEX_EFULL);
+    /* What is there can still be worked off: done runs give their pages back. */
+    for (int i = 0; i < 3; i++) {
+        struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
+        assert_int_equal(reply.grant_count, 1);
+        struct culex_ack ack = {.id = reply.grants[0].id, .attempt = 1, .event = CULEX_EVENT_DONE};
+        fixture->store->ops->step_release(fixture->store, &reply);
+        reply = fixture_step(fixture->store, "q", ONE, 0, &ack, 1);
+        assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+        fixture->store->ops->step_release(fixture->store, &reply);
+    }
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+}
+
+/* --- read-only, locked
+ * -------------------------------------------------------------------------------- */
+
+/* Tests may run as root, whom no file mode stops: query_only gives the same answer. */
+static void test_readonly__refuses_writes_and_still_reads(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    fixture_enqueue(fixture->store, "q", &run);
+    sqlite3 *db = culex__sqlite_of(fixture->store)->db;
+    sqlite3_exec(db, "PRAGMA query_only=1", NULL, NULL, NULL);
+    struct culex_new_run other = fixture_run(fixture, "x", 1);
+    struct culex_enqueue_result result;
+    culex_error error;
+    culex_queue_stats stats;
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &other, 1, &result, &error),
+                     CULEX_EREADONLY);
+    assert_non_null(strstr(error.text, "q.db"));
+    assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 1);
+    sqlite3_exec(db, "PRAGMA query_only=0", NULL, NULL, NULL);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &other), CULEX_ENQUEUED_NEW);
+}
+
+static void test_locked__waits_no_longer_than_the_timeout(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_enqueue_result result;
+    culex_error error;
+    int64_t before = culex__env_boottime_ms(&fixture->env);
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error),
+                     CULEX_EBUSY);
+    int64_t waited = culex__env_boottime_ms(&fixture->env) - before;
+    assert_in_range(waited, 300, 20000); /* it did wait, and it came back */
+    assert_non_null(strstr(error.text, "q.db"));
+    sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
+    sqlite3_close(other);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+}
+
+/* The same bound holds for our own lock file. */
+static void test_locked__by_a_checkpoint(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, 3040001);
+    struct culex_backend *other = fixture_open(fixture, 3040001);
+    int fd = culex__sqlite_of(other)->lock_fd;
+    assert_true(fd >= 0);
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_enqueue_result result;
+    culex_error error;
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error),
+                     CULEX_EBUSY);
+    assert_non_null(strstr(error.text, "q.db-lock"));
+    assert_int_equal(flock(fd, LOCK_UN), 0);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    other->ops->close(other);
+}
+
+/* --- checkpoints
+ * ------------------------------------------------------------------------------------------ */
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[256];
+    struct stat info;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &info) == 0 ? info.st_size : -1;
+}
+
+/* Both schemes keep the log from growing without end, and bring the pages home. */
+static void check_log_is_bounded(struct fixture *fixture, int version)
+{
+    char big[1000];
+    memset(big, 'x', sizeof big);
+    fixture->store = fixture_open(fixture, version);
+    for (int i = 0; i < 1500; i++) {
+        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+        fixture_enqueue(fixture->store, "q", &run);
+    }
+    assert_in_range(size_of(fixture->path, "-wal"), 1, 8 * 1024 * 1024);
+    assert_true(size_of(fixture->path, "") > 500000);
+    fixture->store->ops->close(fixture->store);
+    fixture->store = NULL;
+    char wal[256];
+    snprintf(wal, sizeof wal, "%s-wal", fixture->path);
+    unlink(wal); /* everything is in the file by now */
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1500);
+    assert_sound(fixture);
+}
+
+static void test_checkpoint__guarded(void **state)
+{
+    check_log_is_bounded(*state, 3040001);
+}
+
+static void test_checkpoint__by_sqlite(void **state)
+{
+    check_log_is_bounded(*state, CULEX__SQLITE_WAL_RESET_FIXED);
+}
+
+/* A guarded checkpoint stays away while any writer is inside. */
+static void test_checkpoint__never_beside_a_writer(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, 3040001);
+    struct culex_backend *writer = fixture_open(fixture, 3040001);
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    fixture_enqueue(fixture->store, "q", &run);
+    assert_int_equal(culex__sqlite_begin(culex__sqlite_of(writer), NULL), CULEX_OK);
+    culex__sqlite_of(fixture->store)->wal_pages = 5000;
+    culex__sqlite_guard_checkpoint(culex__sqlite_of(fixture->store), true);
+    assert_int_equal(culex__sqlite_of(fixture->store)->wal_pages, 5000);
+    assert_int_equal(culex__sqlite_end_transaction(culex__sqlite_of(writer), CULEX_OK, NULL),
+                     CULEX_OK);
+    culex__sqlite_guard_checkpoint(culex__sqlite_of(fixture->store), true);
+    assert_int_equal(culex__sqlite_of(fixture->store)->wal_pages, 0);
+    writer->ops->close(writer);
+}
+
+/* --- damage and foreign files
+ * ------------------------------------------------------------------------------ */
+
+static void check_damaged(struct fixture *fixture, const char *sql, size_t payload_len)
+{
+    char payload[4000];
+    memset(payload, 'p', sizeof payload);
+    struct culex_new_run bad = fixture_run(fixture, payload, payload_len);
+    struct culex_new_run good = fixture_run(fixture, "good", 4);
+    fixture_enqueue(fixture->store, "q", &bad);
+    fixture_sql(fixture, sql);
+    fixture_enqueue(fixture->store, "q", &good);
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].id, &good.id, sizeof good.id);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    culex_run_info *info;
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL), CULEX_OK);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->attempt, 0);
+    assert_non_null(strstr(info->error_text, "damaged"));
+    fixture_info_free(info);
+}
+
+static void test_damage__row_never_runs(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    check_damaged(fixture, "UPDATE run SET payload = CAST('pq' AS BLOB) WHERE state = 'W'", 2);
+    check_damaged(fixture, "UPDATE run SET job = 'tesu.job' WHERE state = 'W'", 2);
+    check_damaged(fixture, "UPDATE run SET payload_len = 1 WHERE state = 'W'", 2);
+    check_damaged(fixture, "UPDATE payload SET bytes = zeroblob(4000)", 4000);
+    check_damaged(fixture, "DELETE FROM payload", 4000);
+}
+
+static void test_damage__row_out_of_range_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    fixture_enqueue(fixture->store, "q", &run);
+    fixture_sql(fixture, "UPDATE run SET losses = -1");
+    struct culex_step step = {.queue = "q", .session = ONE, .want = 1, .lease_ms = 1000};
+    struct culex_step_reply reply;
+    culex_run_info *info;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL),
+                     CULEX_ECORRUPT);
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", run.id, &info, NULL),
+                     CULEX_ECORRUPT);
+}
+
+static void write_file(const char *path, const char *bytes, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_int_equal(write(fd, bytes, len), len);
+    close(fd);
+}
+
+static void test_foreign__not_a_database(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char text[] =
+        "Dear diary, this is longer than one hundred bytes, for SQLite looks "
+        "at the first hundred. Is it now?";
+    char after[sizeof text];
+    culex_error error;
+    write_file(fixture->path, text, sizeof text);
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "q.db"));
+    int fd = open(fixture->path, O_RDONLY);
+    assert_int_equal(read(fd, after, sizeof after), sizeof text);
+    close(fd);
+    assert_memory_equal(text, after, sizeof text);
+}
+
+static void test_foreign__another_programs_database(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error;
+    fixture_sql(fixture, "CREATE TABLE diary (day TEXT); PRAGMA user_version=1");
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "not a Culex file"));
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM sqlite_schema"), 1);
+    assert_int_equal(
+        fixture_ask(fixture, "SELECT journal_mode = 'delete' FROM pragma_journal_mode"), 1);
+}
+
+static void test_foreign__newer_format(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error;
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    fixture_sql(fixture, "PRAGMA user_version=2");
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_EVERSION);
+    assert_non_null(strstr(error.text, "format 2"));
+    fixture_sql(fixture, "PRAGMA user_version=1");
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+}
+
+static void test_open__clear_errors(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *store;
+    struct culex_backend_options odd = {.synchronous = "sometimes"};
+    culex_error error;
+    char path[128];
+    snprintf(path, sizeof path, "%s/no/such/q.db", fixture->folder);
+    assert_int_equal(culex__sqlite_open(path, false, NULL, &fixture->env, &store, &error),
+                     CULEX_ECONNECT);
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_int_equal(
+        culex__sqlite_open(fixture->folder, false, NULL, &fixture->env, &store, &error),
+        CULEX_ECONNECT);
+    assert_int_equal(culex__sqlite_open("", false, NULL, &fixture->env, &store, &error),
+                     CULEX_EURL);
+    assert_int_equal(culex__sqlite_open(fixture->path, false, &odd, &fixture->env, &store, &error),
+                     CULEX_EINVAL);
+}
+
+static void test_open__new_file_is_private(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat info;
+    mode_t old = umask(0);
+    fixture->store = fixture_open(fixture, 3040001);
+    umask(old);
+    assert_int_equal(stat(fixture->path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void test_open__network_file_systems(void **state)
+{
+    (void)state;
+    assert_true(culex__sqlite_is_network(0x6969));                /* NFS */
+    assert_true(culex__sqlite_is_network((long)(int)0xff534d42)); /* CIFS, sign-extended */
+    assert_false(culex__sqlite_is_network(0xef53));               /* ext4 */
+    assert_false(culex__sqlite_is_network(0x01021994));           /* tmpfs */
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture_init(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_release(*state);
+    free(*state);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
-    return 0;
+    count_sqlite_memory();
+    const struct CMUnitTest tests[] = {
+        TEST(test_memory__every_nth_allocation_fails),
+        TEST(test_full__says_so_and_goes_on_when_there_is_room),
+        TEST(test_full__by_page_count),
+        TEST(test_readonly__refuses_writes_and_still_reads),
+        TEST(test_locked__waits_no_longer_than_the_timeout),
+        TEST(test_locked__by_a_checkpoint),
+        TEST(test_checkpoint__guarded),
+        TEST(test_checkpoint__by_sqlite),
+        TEST(test_checkpoint__never_beside_a_writer),
+        TEST(test_damage__row_never_runs),
+        TEST(test_damage__row_out_of_range_is_an_error),
+        TEST(test_foreign__not_a_database),
+        TEST(test_foreign__another_programs_database),
+        TEST(test_foreign__newer_format),
+        TEST(test_open__clear_errors),
+        TEST(test_open__new_file_is_private),
+        TEST(test_open__network_file_systems),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

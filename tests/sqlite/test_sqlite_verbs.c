@@ -333,6 +333,8 @@ static void test_ack__done_removes_the_payload_and_keeps_the_result(void **state
     fixture_info_free(info);
     /* Kept for the lease (30 s), longer than its own second, so that a repeat is known. */
     fixture->now_ms += 29999;
+    reply = step(fixture, ONE, 0); /* purges what is over */
+    fixture->store->ops->step_release(fixture->store, &reply);
     assert_int_equal(ack(fixture, ONE, run.id, attempt, CULEX_EVENT_DONE, 0, NULL),
                      CULEX_ANSWER_REPEATED);
     fixture->now_ms += 1;

@@ -274,27 +274,27 @@ culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
     return status;
 }
 
-static const culex_field a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_fields[] = {
+static const culex_field a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_fields[] = {
     {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job, x), 0, 0,
+     offsetof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
-static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_params = {
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job), a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_fields, 1,
+static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params = {
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job), a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_fields, 1,
 };
 
-static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result_type = {
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result), NULL, 0,
+static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type = {
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result), NULL, 0,
 };
 
-const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type = {
+const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type = {
     1,                            /* descriptor version */
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really",
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really", /* its name in the store */
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really", /* queue */
-    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_params,
-    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result_type, /* result */
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all",
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* its name in the store */
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* queue */
+    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params,
+    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type, /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */
@@ -309,109 +309,103 @@ const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
     0,
 };
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error)
 {
     return culex_client_enqueue(
-        client,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type,
+        client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         job, options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_in(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
     options.delay = delay;
     return culex_client_enqueue(
-        client,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type,
+        client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         job, &options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_at(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
     options.at = at;
     return culex_client_enqueue(
-        client,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type,
+        client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         job, &options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_many(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *jobs,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error)
 {
     return culex_client_enqueue_many(
-        client,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type,
+        client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         jobs, sizeof *jobs, count, options, ret_ids, ret_enqueued, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_set_result(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
     culex_run *run,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result *result,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
     culex_error *error)
 {
     return culex_run_set_result(
-        run,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result_type,
+        run, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type,
         result, error);
 }
 
-static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_call(
+static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_call(
     culex_run *run, culex_handler_fn handler, const void *params, void *user)
 {
-    return CULEX_FN_CAST(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_handler, handler)(
+    return CULEX_FN_CAST(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler, handler)(
         run,
-        CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *, params),
+        CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *, params),
         user);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_register(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
     culex_worker *worker,
-    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_handler handler,
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler handler,
     void *user)
 {
     return culex_worker_register(
-        worker,
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type,
-        a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_call,
+        worker, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
+        a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_call,
         CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_encode(
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_params,
-        job, ret_text, error);
+        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params, job,
+        ret_text, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_decode(
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(
     culex_arena *arena, const void *text, size_t len,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job **ret_job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job **ret_job,
     culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(
-        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_params,
-        arena, text, len, &value, error);
+        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params, arena,
+        text, len, &value, error);
     if (status == CULEX_OK)
-        *ret_job = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *, value);
+        *ret_job = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *, value);
     return status;
 }
 

@@ -296,84 +296,84 @@ CULEX_HIDDEN culex_status clash_job_encode(const clash_job *job, culex_buf *ret_
 CULEX_HIDDEN culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
                                            const clash_job **ret_job, culex_error *error);
 
-typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job { /* names.job:4 */
+typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job { /* names.job:4 */
     const char *x; /* names.job:5 */
-} a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job;
+} a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-static inline a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_make(
+static inline a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make(
     const char *x)
 {
-    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job made;
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job made;
 
     memset(&made, 0, sizeof made);
     made.x = x;
     return made;
 }
 
-/* What a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really returns. */
-typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result { /* names.job:4 */
+/* What a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all returns. */
+typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result { /* names.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
-} a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result;
+} a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result;
 
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_type;
+CULEX_HIDDEN extern const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_in(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_duration delay, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_at(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_time at, culex_uuid *ret_id, culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
  * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_enqueue_many(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
     culex_client *client,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *jobs,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_handler)(
+typedef culex_outcome (*a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler)(
     culex_run *run,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     void *user);
 
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_set_result(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
     culex_run *run,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_result *result,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
     culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_register(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
     culex_worker *worker,
-    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_handler handler,
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler handler,
     void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_encode(
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job *job,
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job_decode(
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(
     culex_arena *arena, const void *text, size_t len,
-    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_really_job **ret_job,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job **ret_job,
     culex_error *error);
 
 CULEX_GENERATED_END

@@ -194,7 +194,7 @@ typedef struct constant_job { /* policies.job:4 */
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-CULEX_DEPRECATED("the job is retired: only runs that wait already are left")
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
 static inline constant_job constant_job_make(void)
 {
     constant_job made;
@@ -208,26 +208,26 @@ CULEX_HIDDEN extern const culex_job_type constant_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_DEPRECATED("the job is retired: only runs that wait already are left")
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN culex_status constant_job_enqueue(culex_client *client, const constant_job *job,
                                                const culex_enqueue_options *options,
                                                culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_DEPRECATED("the job is retired: only runs that wait already are left")
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN culex_status constant_job_enqueue_in(culex_client *client, const constant_job *job,
                                                   culex_duration delay, culex_uuid *ret_id,
                                                   culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_DEPRECATED("the job is retired: only runs that wait already are left")
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN culex_status constant_job_enqueue_at(culex_client *client, const constant_job *job,
                                                   culex_time at, culex_uuid *ret_id,
                                                   culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
  * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_DEPRECATED("the job is retired: only runs that wait already are left")
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN culex_status constant_job_enqueue_many(culex_client *client, const constant_job *jobs,
                                                     size_t count,
                                                     const culex_enqueue_options *options,

@@ -1,0 +1,559 @@
+#include "check.h"
+
+#include <string.h>
+
+#include "checker.h"
+#include "cname.h"
+#include "fingerprint.h"
+#include "limits.h"
+#include "suggest.h"
+
+static const char *qualify(struct checker *checker, const char *package, const char *name)
+{
+    return package == NULL ? name : arena_printf(checker->arena, "%s.%s", package, name);
+}
+
+/* `qualified` in this module or in what it imports itself. */
+static struct symbol *find_qualified(struct checker *checker, const char *qualified)
+{
+    struct symbol *symbol = map_get(&checker->module->symbols, qualified);
+    for (struct module_import *at = checker->module->imports; symbol == NULL && at != NULL;
+         at = at->next) {
+        symbol = map_get(&at->module->symbols, qualified);
+        at->is_used |= symbol != NULL;
+    }
+    return symbol;
+}
+
+/* From the own package outward: in shop.mail, `lang` is shop.mail.lang, then
+ * shop.lang, then lang. */
+struct symbol *checker_find(struct checker *checker, const char *name)
+{
+    const char *package = checker->module->package;
+    size_t len = package == NULL ? 0 : strlen(package);
+    while (len > 0) {
+        const char *prefix = arena_copy(checker->arena, package, len);
+        struct symbol *symbol = find_qualified(checker, qualify(checker, prefix, name));
+        if (symbol != NULL)
+            return symbol;
+        while (len > 0 && package[len - 1] != '.')
+            len--;
+        len -= len > 0;
+    }
+    return find_qualified(checker, name);
+}
+
+static void offer_module(struct suggestion *suggestion, const struct checker *checker,
+                         const struct module *module, bool is_type)
+{
+    bool is_near = module->package != NULL && checker->module->package != NULL &&
+                   strcmp(module->package, checker->module->package) == 0;
+    for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next) {
+        bool is_wanted = is_type ? decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT
+                                 : decl->kind == DECL_POLICY;
+        if (!is_wanted)
+            continue;
+        if (is_near || module->package == NULL || strchr(suggestion->word, '.') == NULL)
+            suggestion_offer(suggestion, decl->name.text);
+        else
+            suggestion_offer(suggestion, arena_printf(checker->arena, "%s.%s", module->package,
+                                                      decl->name.text));
+    }
+}
+
+const char *checker_suggest(struct checker *checker, const char *name, bool is_type)
+{
+    struct suggestion suggestion = suggestion_start(name);
+    for (int kind = 0; is_type && kind < IR_ENUM; kind++)
+        suggestion_offer(&suggestion, ir_kinds[kind].word);
+    if (!is_type)
+        suggestion_offer(&suggestion, "none");
+    offer_module(&suggestion, checker, checker->module, is_type);
+    for (const struct module_import *at = checker->module->imports; at != NULL; at = at->next)
+        offer_module(&suggestion, checker, at->module, is_type);
+    return suggestion.best;
+}
+
+/* Names that every declaration of this kind makes at file scope. */
+static void claim_decl(struct checker *checker, const struct module *module,
+                       const struct ast_decl *decl, const char *qualified)
+{
+    static const char *const enum_suffixes[] = {"", "_type", "_name", NULL};
+    static const char *const struct_suffixes[] = {"", "_type", "_make", NULL};
+    static const char *const job_suffixes[] = {"_job",
+                                               "_job_make",
+                                               "_job_enqueue",
+                                               "_job_enqueue_in",
+                                               "_job_enqueue_at",
+                                               "_job_enqueue_many",
+                                               "_job_register",
+                                               "_job_handler",
+                                               "_job_encode",
+                                               "_job_decode",
+                                               "_job_type",
+                                               "_job_params",
+                                               "_job_set_result",
+                                               "_result",
+                                               NULL};
+    const char *const *suffix = decl->kind == DECL_ENUM     ? enum_suffixes
+                                : decl->kind == DECL_STRUCT ? struct_suffixes
+                                                            : job_suffixes;
+    for (; *suffix != NULL; suffix++) {
+        if (strcmp(*suffix, "_result") == 0 && decl->returns.span.source == NULL)
+            continue;
+        cname_claim(&checker->c_names, checker->sink,
+                    cname_join(checker->arena, module->package, decl->name.text, *suffix),
+                    decl->name.span, qualified);
+    }
+    for (const struct ast_enum_value *value = decl->values; value != NULL; value = value->next) {
+        const char *type = cname_join(checker->arena, module->package, decl->name.text, "_");
+        cname_claim(&checker->c_names, checker->sink,
+                    cname_upper(checker->arena, NULL, type, value->name.text), value->name.span,
+                    arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
+    }
+}
+
+/* False when the name cannot be used at all. */
+static bool declare(struct checker *checker, const struct ast_decl *decl)
+{
+    struct module *module = checker->module;
+    struct symbol *symbol = arena_alloc(checker->arena, sizeof(*symbol));
+    symbol->decl = decl;
+    symbol->module = module;
+    symbol->qualified = qualify(checker, module->package, decl->name.text);
+    if (!cname_check_shape(checker->sink, &decl->name))
+        return false;
+    const struct symbol *other = map_add(&module->symbols, symbol->qualified, symbol);
+    for (struct module_import *at = module->imports; other == NULL && at != NULL; at = at->next)
+        other = map_get(&at->module->symbols, symbol->qualified);
+    if (other != NULL) {
+        diag_report(checker->sink, DIAG_DUPLICATE_NAME, decl->name.span, "'%s' is declared twice",
+                    symbol->qualified);
+        diag_note(checker->sink, other->decl->name.span, "first declared here");
+        return false;
+    }
+    if (decl->kind == DECL_POLICY)
+        return true;
+    const char *c = cname_join(checker->arena, module->package, decl->name.text,
+                               decl->kind == DECL_JOB ? "_job" : "");
+    if (cname_check_free(checker->sink, c, decl->name.span, CNAME_TYPE))
+        claim_decl(checker, module, decl, symbol->qualified);
+    return true;
+}
+
+static void check_enum_reserved(struct checker *checker, const struct ast_decl *decl,
+                                const struct ir_enum_value *value, struct span span)
+{
+    for (const struct literal *at = decl->reserved; at != NULL; at = at->next) {
+        bool is_hit = at->kind == LITERAL_STRING
+                          ? strcmp(at->text, value->name) == 0
+                          : at->kind == LITERAL_INT && !wide_compare(at->integer, value->number);
+        if (!is_hit)
+            continue;
+        diag_report(checker->sink, DIAG_RESERVED_REUSED, span,
+                    "'%s' uses what is reserved: queued runs may still carry its old meaning",
+                    value->name);
+        diag_note(checker->sink, at->span, "reserved here");
+    }
+}
+
+/* Enum values with the same name or number. */
+static void check_enum_double(struct checker *checker, struct map *seen, const char *key,
+                              const struct ast_enum_value *value, const char *what)
+{
+    const struct ast_enum_value *other = map_add(seen, key, (void *)(uintptr_t)value);
+    if (other == NULL)
+        return;
+    diag_report(checker->sink, DIAG_DUPLICATE_VALUE, value->name.span,
+                "'%s' has the same %s as '%s'", value->name.text, what, other->name.text);
+    diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
+}
+
+static void check_enum_number(struct checker *checker, const struct ir_enum *type,
+                              const struct ast_enum_value *ast, struct wide *next)
+{
+    const struct ir_kind_info *base = &ir_kinds[type->base];
+    char text[WIDE_TEXT_BYTES];
+    if (ast->number.kind == LITERAL_INT)
+        *next = ast->number.integer;
+    else if (ast->number.kind != LITERAL_NONE && ast->number.kind != LITERAL_POISON)
+        diag_report(checker->sink, DIAG_VALUE_TYPE, ast->number.span,
+                    "an enum value is a whole number");
+    if (wide_compare(*next, wide_type_min(base->bits, base->is_signed)) >= 0 &&
+        wide_compare(*next, wide_type_max(base->bits, base->is_signed)) <= 0)
+        return;
+    wide_format(*next, text);
+    diag_report(checker->sink, DIAG_VALUE_RANGE,
+                ast->number.kind == LITERAL_INT ? ast->number.span : ast->name.span,
+                "%s does not fit in %s", text, base->word);
+}
+
+static void check_enum_values(struct checker *checker, const struct ast_decl *decl,
+                              struct ir_enum *type)
+{
+    struct ir_enum_value **end = &type->values;
+    struct map names, numbers;
+    struct wide next = {0};
+    unsigned count = 0;
+    map_init(&names, checker->arena);
+    map_init(&numbers, checker->arena);
+    for (const struct ast_enum_value *ast = decl->values; ast != NULL; ast = ast->next) {
+        struct ir_enum_value *value = arena_alloc(checker->arena, sizeof(*value));
+        char text[WIDE_TEXT_BYTES];
+        if (++count > LIMIT_ENUM_VALUES) {
+            diag_report(checker->sink, DIAG_TOO_MANY, ast->name.span, "more than %u enum values",
+                        LIMIT_ENUM_VALUES);
+            return;
+        }
+        check_enum_number(checker, type, ast, &next);
+        wide_format(next, text);
+        value->name = ast->name.text;
+        value->c = cname_upper(checker->arena, NULL, arena_printf(checker->arena, "%s_", type->c),
+                               ast->name.text);
+        value->number = next;
+        value->doc = ast->doc;
+        value->attrs = ast->attrs;
+        cname_check_shape(checker->sink, &ast->name);
+        check_enum_double(checker, &names, value->name, ast, "name");
+        check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
+                          "number");
+        check_enum_reserved(checker, decl, value, ast->name.span);
+        check_enum_value_attrs(checker, value);
+        wide_increment(&next);
+        *end = value;
+        end = &value->next;
+    }
+}
+
+static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *decl)
+{
+    if (decl->base.text == NULL)
+        return IR_INT32;
+    enum ir_kind kind = ir_kind_find(decl->base.text);
+    if (kind != IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64)
+        return kind;
+    diag_report(checker->sink, DIAG_BAD_ENUM_BASE, decl->base.span,
+                "'%.64s' is not an integer type of up to 64 bits", decl->base.text);
+    return IR_INT64;
+}
+
+static struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
+                                  const char *qualified)
+{
+    const char *package = checker->module->package;
+    struct ir_enum *type = arena_alloc(checker->arena, sizeof(*type));
+    type->name = qualified;
+    type->c = cname_join(checker->arena, package, decl->name.text, "");
+    type->type_symbol = cname_join(checker->arena, package, decl->name.text, "_type");
+    type->name_function = cname_join(checker->arena, package, decl->name.text, "_name");
+    type->doc = decl->doc;
+    type->line = span_line(decl->name.span);
+    type->attrs = decl->attrs;
+    type->base = enum_base(checker, decl);
+    check_enum_attrs(checker, type);
+    check_enum_values(checker, decl, type);
+    if (type->values == NULL && !checker->module->is_broken)
+        diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no values",
+                    decl->name.text);
+    type->fingerprint = fingerprint_enum(type);
+    return type;
+}
+
+static struct ir_struct *declare_struct(struct checker *checker, const struct ast_decl *decl,
+                                        const char *qualified)
+{
+    const char *package = checker->module->package;
+    struct ir_struct *type = arena_alloc(checker->arena, sizeof(*type));
+    type->name = qualified;
+    type->c = cname_join(checker->arena, package, decl->name.text, "");
+    type->type_symbol = cname_join(checker->arena, package, decl->name.text, "_type");
+    type->make = cname_join(checker->arena, package, decl->name.text, "_make");
+    type->doc = decl->doc;
+    type->line = span_line(decl->name.span);
+    type->decl = decl;
+    return type;
+}
+
+enum { STRUCT_NEW, STRUCT_OPEN, STRUCT_DONE };
+
+static void struct_measure(struct ir_struct *type)
+{
+    type->depth = 1;
+    for (const struct ir_field *field = type->fields; field != NULL; field = field->next) {
+        uint64_t each = field->structure == NULL ? 1 : field->structure->cells;
+        type->cells +=
+            field->shape == SHAPE_ARRAY && field->count > 0 ? each * (uint64_t)field->count : each;
+        if (type->cells > LIMIT_STRUCT_CELLS) /* Stays there, so it cannot overflow. */
+            type->cells = LIMIT_STRUCT_CELLS + 1;
+        if (field->structure != NULL && field->structure->depth + 1 > type->depth)
+            type->depth = field->structure->depth + 1;
+    }
+}
+
+/* Puts the struct behind those it contains. A cycle is cut where it closes, so the
+ * recursion is as deep as structs may nest, plus the one that is refused. */
+static void struct_place(struct checker *checker, struct ir_struct *type, struct ir_struct ***end,
+                         unsigned depth)
+{
+    type->state = STRUCT_OPEN;
+    for (struct ir_field *field = type->fields; field != NULL; field = field->next) {
+        struct ir_struct *inner = (struct ir_struct *)(uintptr_t)field->structure;
+        if (inner == NULL || inner->state == STRUCT_DONE)
+            continue;
+        if (inner->state == STRUCT_OPEN || depth >= LIMIT_STRUCT_DEPTH) {
+            bool is_cycle = inner->state == STRUCT_OPEN;
+            diag_report(checker->sink, is_cycle ? DIAG_RECURSIVE_STRUCT : DIAG_STRUCT_TOO_DEEP,
+                        field->span,
+                        is_cycle ? "struct '%s' contains itself here"
+                                 : "structs are nested too deep at '%s'",
+                        inner->name);
+            field->structure = NULL;
+            field->kind = IR_BOOL;
+            continue;
+        }
+        struct_place(checker, inner, end, depth + 1);
+    }
+    type->state = STRUCT_DONE;
+    struct_measure(type);
+    if (type->depth > LIMIT_STRUCT_DEPTH)
+        diag_report(checker->sink, DIAG_STRUCT_TOO_DEEP, type->decl->name.span,
+                    "structs are nested more than %u deep", LIMIT_STRUCT_DEPTH);
+    if (type->cells > LIMIT_STRUCT_CELLS)
+        diag_report(checker->sink, DIAG_STRUCT_TOO_LARGE, type->decl->name.span,
+                    "'%s' holds more than %u values", type->name, LIMIT_STRUCT_CELLS);
+    type->fingerprint = fingerprint_fields(type->fields);
+    **end = type;
+    *end = &type->next;
+}
+
+static struct symbol *symbol_of(struct checker *checker, const struct ast_decl *decl)
+{
+    struct symbol *symbol = map_get(&checker->module->symbols,
+                                    qualify(checker, checker->module->package, decl->name.text));
+    return symbol != NULL && symbol->decl == decl ? symbol : NULL;
+}
+
+static void check_structs(struct checker *checker)
+{
+    struct ir_struct **end = &checker->module->ir->structs;
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
+        if (symbol == NULL)
+            continue;
+        symbol->structure->fields = check_fields(checker, &decl->fields, HOME_STRUCT);
+        if (decl->fields.first == NULL && !checker->module->is_broken)
+            diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no fields",
+                        decl->name.text);
+    }
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
+        if (symbol != NULL && symbol->structure->state == STRUCT_NEW)
+            struct_place(checker, symbol->structure, &end, 1);
+    }
+}
+
+static struct ir_job *check_job(struct checker *checker, const struct ast_decl *decl,
+                                const struct ast_decl *defaults)
+{
+    const char *package = checker->module->package;
+    struct ir_job *job = arena_alloc(checker->arena, sizeof(*job));
+    job->name = decl->name.text;
+    job->qualified = qualify(checker, package, job->name);
+    job->doc = decl->doc;
+    job->line = span_line(decl->name.span);
+    job->attrs = decl->attrs;
+    job->was = (struct literal *)(uintptr_t)attr_was(decl->attrs);
+    job->wire = qualify(checker, package, job->was != NULL ? job->was->text : job->name);
+    cname_job(checker->arena, package, job);
+    check_job_attrs(checker, job);
+    job->params = check_fields(checker, &decl->fields, HOME_PARAMS);
+    if (decl->returns.span.source != NULL) {
+        job->result_c = cname_join(checker->arena, package, job->name, "_result");
+        job->result = check_fields(checker, &decl->returns, HOME_RETURNS);
+        if (job->result == NULL && !checker->module->is_broken)
+            diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,
+                        "'%s' returns nothing: leave 'returns' out", job->name);
+    } else {
+        job->functions.set_result = NULL;
+    }
+    check_job_settings(checker, job, decl, defaults);
+    job->fingerprint = fingerprint_fields(job->params);
+    return job;
+}
+
+/* Two jobs of one module must not share a name on the wire either. */
+static void check_job_wire(struct checker *checker, struct map *wires, const struct ast_decl *decl,
+                           const struct ir_job *job)
+{
+    const struct ast_decl *other = map_add(wires, job->wire, (void *)(uintptr_t)decl);
+    if (other == NULL)
+        return;
+    diag_report(checker->sink, DIAG_DUPLICATE_WIRE_NAME, decl->name.span,
+                "'%s' and '%s' are both '%s' in the queue", job->name, other->name.text, job->wire);
+    diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
+}
+
+static void check_jobs(struct checker *checker, const struct ast_decl *defaults)
+{
+    struct ir_job **end = &checker->module->ir->jobs;
+    struct map wires;
+    map_init(&wires, checker->arena);
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        if (decl->kind != DECL_JOB || symbol_of(checker, decl) == NULL)
+            continue;
+        *end = check_job(checker, decl, defaults);
+        check_job_wire(checker, &wires, decl, *end);
+        end = &(*end)->next;
+    }
+}
+
+static void declare_all(struct checker *checker)
+{
+    struct ir_enum **end = &checker->module->ir->enums;
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        if (decl->kind == DECL_DEFAULTS || !declare(checker, decl))
+            continue;
+        struct symbol *symbol = symbol_of(checker, decl);
+        if (decl->kind == DECL_ENUM) {
+            symbol->enumeration = check_enum(checker, decl, symbol->qualified);
+            *end = symbol->enumeration;
+            end = &symbol->enumeration->next;
+        } else if (decl->kind == DECL_STRUCT) {
+            symbol->structure = declare_struct(checker, decl, symbol->qualified);
+        }
+    }
+}
+
+static const struct ast_decl *check_loose(struct checker *checker)
+{
+    const struct ast_decl *defaults = NULL;
+    struct ir_retry scratch;
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        if (decl->kind == DECL_POLICY && decl->policy != NULL)
+            check_policy(checker, decl->policy, &scratch);
+        if (decl->kind != DECL_DEFAULTS)
+            continue;
+        if (defaults != NULL) {
+            diag_report(checker->sink, DIAG_DUPLICATE_SETTING, decl->name.span,
+                        "a file has one block of defaults");
+            diag_note(checker->sink, defaults->name.span, "the first one is here");
+            continue;
+        }
+        defaults = decl;
+        check_defaults(checker, decl);
+    }
+    return defaults;
+}
+
+/* What other files of this compilation put at file scope of the generated C. */
+static void claim_others(struct checker *checker)
+{
+    for (const struct module *module = checker->compilation->modules; module != NULL;
+         module = module->next) {
+        if (module == checker->module)
+            return; /* Those behind it cannot be imported by it. */
+        for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next) {
+            const char *qualified = qualify(checker, module->package, decl->name.text);
+            if (decl->kind != DECL_POLICY && decl->kind != DECL_DEFAULTS)
+                claim_decl(checker, module, decl, qualified);
+        }
+    }
+}
+
+static void check_imports(struct checker *checker)
+{
+    struct module *module = checker->module;
+    struct ir_import **end = &module->ir->imports;
+    struct map headers;
+    map_init(&headers, checker->arena);
+    map_add(&headers, module->header, module);
+    for (struct module_import *at = module->imports; at != NULL; at = at->next) {
+        struct ir_import *import = arena_alloc(checker->arena, sizeof(*import));
+        *import = (struct ir_import){at->path, at->module->header, NULL};
+        *end = import;
+        end = &import->next;
+        if (map_add(&headers, import->header, at->module) != NULL)
+            diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
+                        "two files would generate '%s'", import->header);
+        if (!at->is_used && !module->is_broken)
+            diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
+                        at->path);
+    }
+}
+
+static void check_package(struct checker *checker)
+{
+    const struct ast_name *package = &checker->module->ast->package;
+    if (package->text == NULL)
+        return;
+    for (const char *at = package->text; at != NULL;
+         at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL) {
+        struct ast_name part = {arena_copy(checker->arena, at, strcspn(at, ".")), package->span};
+        cname_check_shape(checker->sink, &part);
+    }
+    if (strncmp(package->text, "culex", 5) == 0 && strchr("._", package->text[5]) != NULL)
+        diag_report(checker->sink, DIAG_RESERVED_NAME, package->span,
+                    "packages that start with 'culex' belong to Culex itself");
+}
+
+static struct ir_file *file_create(struct checker *checker)
+{
+    struct module *module = checker->module;
+    struct arena *arena = checker->arena;
+    struct ir_file *file = arena_alloc(arena, sizeof(*file));
+    file->file = module->file;
+    file->stem = module->stem;
+    file->header = module->header;
+    file->source = arena_printf(arena, "%s_job.c", module->stem);
+    file->guard = cname_upper(arena, module->package, module->stem, "_JOB_H");
+    file->package = module->package;
+    return file;
+}
+
+static void check_one(struct compilation *compilation, struct module *module)
+{
+    struct checker checker = {.compilation = compilation,
+                              .arena = &compilation->arena,
+                              .sink = &compilation->sink,
+                              .module = module};
+    struct diag_sink quiet; /* Collisions among imports were reported there. */
+    map_init(&checker.c_names, checker.arena);
+    diag_sink_init(&quiet, checker.arena);
+    checker.sink = &quiet;
+    claim_others(&checker);
+    checker.sink = &compilation->sink;
+
+    module->ir = file_create(&checker);
+    cname_claim(&checker.c_names, checker.sink, module->ir->guard, (struct span){0}, "this file");
+    check_package(&checker);
+    declare_all(&checker);
+    check_structs(&checker);
+    check_jobs(&checker, check_loose(&checker));
+    check_imports(&checker);
+    module->state = MODULE_CHECKED;
+}
+
+void check_module(struct compilation *compilation, struct module *module)
+{
+    for (struct module *at = compilation->modules; at != NULL; at = at->next) {
+        if (at->state == MODULE_LOADED)
+            check_one(compilation, at);
+        if (at == module)
+            return;
+    }
+}
+
+void check_supported(struct compilation *compilation, const struct module *module)
+{
+    static const enum setting_kind missing[] = {SETTING_UNIQUE, SETTING_CONCURRENCY, SETTING_RATE,
+                                                SETTING_CRON, SETTING_MEMORY};
+    for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next) {
+        for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+            const struct ast_setting *setting = job->settings.set[missing[i]];
+            if (setting != NULL)
+                diag_report(&compilation->sink, DIAG_NOT_YET_SUPPORTED, setting->span,
+                            "'%s' cannot be honoured by this version's runtime yet",
+                            setting_word(missing[i]));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+#include "checker.h"
+
+#include <string.h>
+
+#include "limits.h"
+#include "suggest.h"
+
+/* What an attribute may stand on. */
+enum { ON_FIELD = 1, ON_PARAM = 2, ON_JOB = 4, ON_ENUM = 8, ON_VALUE = 16 };
+
+enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_LEN, ARGS_VALUE };
+
+static const struct attr_rule {
+    const char *name;
+    unsigned places;
+    enum attr_args args;
+} rules[] = {
+    {"was", ON_FIELD | ON_PARAM | ON_JOB, ARGS_TEXTS},
+    {"retired", ON_JOB, ARGS_NONE},
+    {"deprecated", ON_FIELD | ON_PARAM | ON_JOB | ON_VALUE, ARGS_TEXT},
+    {"secret", ON_FIELD | ON_PARAM, ARGS_NONE},
+    {"must_understand", ON_PARAM, ARGS_NONE},
+    {"nonempty", ON_FIELD | ON_PARAM, ARGS_NONE},
+    {"min_len", ON_FIELD | ON_PARAM, ARGS_LEN},
+    {"max_len", ON_FIELD | ON_PARAM, ARGS_LEN},
+    {"len", ON_FIELD | ON_PARAM, ARGS_LEN},
+    {"min", ON_FIELD | ON_PARAM, ARGS_VALUE},
+    {"max", ON_FIELD | ON_PARAM, ARGS_VALUE},
+    {"closed", ON_ENUM, ARGS_NONE},
+};
+enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
+
+static bool is_free(const struct ast_attr *attr)
+{
+    return strncmp(attr->name.text, "x_", 2) == 0;
+}
+
+static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char *name)
+{
+    while (attrs != NULL && strcmp(attrs->name.text, name) != 0)
+        attrs = attrs->next;
+    return attrs;
+}
+
+static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr)
+{
+    struct suggestion suggestion = suggestion_start(attr->name.text);
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        if (strcmp(rules[i].name, attr->name.text) == 0)
+            return &rules[i];
+        suggestion_offer(&suggestion, rules[i].name);
+    }
+    diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
+                attr->name.text);
+    if (suggestion.best != NULL)
+        diag_suggest(checker->sink, suggestion.best);
+    else
+        diag_help(checker->sink, "attributes of your own start with x_");
+    return NULL;
+}
+
+static bool refuse_args(struct checker *checker, const struct ast_attr *attr, const char *wanted)
+{
+    diag_report(checker->sink, DIAG_ATTRIBUTE_ARGUMENT, attr->name.span, "attribute '%s' takes %s",
+                attr->name.text, wanted);
+    return false;
+}
+
+static bool are_texts(const struct literal *args)
+{
+    while (args != NULL && (args->kind == LITERAL_STRING || args->kind == LITERAL_POISON))
+        args = args->next;
+    return args == NULL;
+}
+
+static bool is_len(const struct literal *args)
+{
+    int64_t value = -1;
+    return args != NULL && args->next == NULL && args->kind == LITERAL_INT &&
+           wide_to_int64(args->integer, &value) && value >= 0 && value <= LIMIT_LEN;
+}
+
+static bool check_args(struct checker *checker, const struct ast_attr *attr, enum attr_args args)
+{
+    unsigned count = 0;
+    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next)
+        count++;
+    switch (args) {
+    case ARGS_NONE:
+        return count == 0 || refuse_args(checker, attr, "no argument");
+    case ARGS_TEXT:
+        return (count <= 1 && are_texts(attr->args)) || refuse_args(checker, attr, "one string");
+    case ARGS_TEXTS:
+        return (count >= 1 && count <= LIMIT_WAS && are_texts(attr->args)) ||
+               refuse_args(checker, attr, "the former names as strings, the oldest first");
+    case ARGS_LEN:
+        return is_len(attr->args) || refuse_args(checker, attr, "a length of at most 64 MiB");
+    case ARGS_VALUE:
+        break;
+    }
+    return count == 1 || refuse_args(checker, attr, "one value");
+}
+
+/* One attribute by the table: known, in its place, once, with the right arguments. */
+static bool check_attr(struct checker *checker, const struct ast_attr *first,
+                       const struct ast_attr *attr, unsigned place)
+{
+    const struct attr_rule *rule = is_free(attr) ? NULL : rule_find(checker, attr);
+    const struct ast_attr *earlier = attr_find(first, attr->name.text);
+    if (earlier != attr) {
+        diag_report(checker->sink, DIAG_DUPLICATE_ATTRIBUTE, attr->name.span,
+                    "attribute '%.64s' is given twice", attr->name.text);
+        diag_note(checker->sink, earlier->name.span, "first given here");
+        return false;
+    }
+    if (rule == NULL)
+        return false;
+    if ((rule->places & place) == 0) {
+        diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
+                    "attribute '%s' does not belong here", attr->name.text);
+        return false;
+    }
+    return check_args(checker, attr, rule->args);
+}
+
+const struct literal *attr_was(const struct ast_attr *attrs)
+{
+    const struct ast_attr *was = attr_find(attrs, "was");
+    return was != NULL && was->args != NULL && was->args->kind == LITERAL_STRING ? was->args : NULL;
+}
+
+static void check_was(struct checker *checker, const struct ast_attr *attr)
+{
+    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
+        static const char allowed[] =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+        size_t len = arg->len;
+        if (arg->kind == LITERAL_STRING && len > 0 && len <= LIMIT_NAME_BYTES &&
+            strspn(arg->text, allowed) == len && strchr("0123456789", arg->text[0]) == NULL)
+            continue;
+        if (arg->kind == LITERAL_STRING)
+            diag_report(checker->sink, DIAG_BAD_NAME, arg->span,
+                        "a former name is a name as the language allows it");
+    }
+}
+
+static const char *deprecation(const struct ast_attr *attr)
+{
+    return attr->args != NULL && attr->args->kind == LITERAL_STRING ? attr->args->text : "";
+}
+
+static void conflict(struct checker *checker, const struct ast_attr *attr)
+{
+    diag_report(checker->sink, DIAG_ATTRIBUTE_CONFLICT, attr->name.span,
+                "'%s' contradicts another attribute of this param", attr->name.text);
+}
+
+static void apply_len(struct checker *checker, struct ir_field *field, const struct ast_attr *attr)
+{
+    bool is_nonempty = strcmp(attr->name.text, "nonempty") == 0;
+    bool is_exact = strcmp(attr->name.text, "len") == 0;
+    int64_t len = is_nonempty ? 1 : (int64_t)attr->args->integer.lo;
+    if (field->kind != IR_STRING && field->kind != IR_BYTES) {
+        diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
+                    "attribute '%s' is for string and bytes", attr->name.text);
+        if (field->shape == SHAPE_LIST)
+            diag_help(checker->sink, "bound the list itself by [<=N]");
+        return;
+    }
+    if (is_nonempty && field->min_len >= 1)
+        return;
+    if (is_exact || is_nonempty || strcmp(attr->name.text, "min_len") == 0) {
+        if (field->min_len >= 0 && field->min_len != len && !(field->min_len == 1 && len > 1))
+            conflict(checker, attr);
+        field->min_len = len;
+    }
+    if (is_exact || strcmp(attr->name.text, "max_len") == 0) {
+        if (field->max_len >= 0 && field->max_len != len)
+            conflict(checker, attr);
+        field->max_len = len;
+    }
+}
+
+static bool is_ordered(enum ir_kind kind)
+{
+    return ir_kinds[kind].bits > 0 || kind == IR_FLOAT32 || kind == IR_FLOAT64 ||
+           kind == IR_TIMESTAMP || kind == IR_DURATION;
+}
+
+static void apply_bound(struct checker *checker, struct ir_field *field,
+                        const struct ast_attr *attr, struct ir_value *bound)
+{
+    if (is_ordered(field->kind))
+        *bound = check_value(checker, field, attr->args);
+    else
+        diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
+                    "attribute '%s' is for numbers, timestamps and durations", attr->name.text);
+}
+
+static void apply_field_attr(struct checker *checker, struct ir_field *field,
+                             const struct ast_attr *attr)
+{
+    const char *name = attr->name.text;
+    if (strcmp(name, "secret") == 0)
+        field->is_secret = true;
+    else if (strcmp(name, "must_understand") == 0)
+        field->must_understand = true;
+    else if (strcmp(name, "deprecated") == 0)
+        field->deprecated = deprecation(attr);
+    else if (strcmp(name, "was") == 0)
+        check_was(checker, attr);
+    else if (strcmp(name, "min") == 0)
+        apply_bound(checker, field, attr, &field->min);
+    else if (strcmp(name, "max") == 0)
+        apply_bound(checker, field, attr, &field->max);
+    else
+        apply_len(checker, field, attr);
+}
+
+void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home)
+{
+    unsigned place = home == HOME_PARAMS ? ON_PARAM : ON_FIELD;
+    for (const struct ast_attr *attr = field->attrs; attr != NULL; attr = attr->next) {
+        if (check_attr(checker, field->attrs, attr, place))
+            apply_field_attr(checker, field, attr);
+    }
+    bool is_empty = field->max_len >= 0 && field->min_len > field->max_len;
+    if (field->min.kind != VALUE_NONE && field->max.kind != VALUE_NONE)
+        is_empty |= value_compare(&field->min, &field->max) > 0;
+    if (is_empty)
+        diag_report(checker->sink, DIAG_ATTRIBUTE_CONFLICT, field->attrs->name.span,
+                    "no value of '%s' can satisfy its limits", field->name);
+}
+
+void check_job_attrs(struct checker *checker, struct ir_job *job)
+{
+    for (const struct ast_attr *attr = job->attrs; attr != NULL; attr = attr->next) {
+        if (!check_attr(checker, job->attrs, attr, ON_JOB))
+            continue;
+        if (strcmp(attr->name.text, "was") == 0)
+            check_was(checker, attr);
+        else if (strcmp(attr->name.text, "retired") == 0)
+            job->is_retired = true;
+        else
+            job->deprecated = deprecation(attr);
+    }
+}
+
+void check_enum_attrs(struct checker *checker, struct ir_enum *type)
+{
+    for (const struct ast_attr *attr = type->attrs; attr != NULL; attr = attr->next)
+        type->is_closed |= check_attr(checker, type->attrs, attr, ON_ENUM);
+}
+
+void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value)
+{
+    for (const struct ast_attr *attr = value->attrs; attr != NULL; attr = attr->next) {
+        if (check_attr(checker, value->attrs, attr, ON_VALUE))
+            value->deprecated = deprecation(attr);
+    }
+}

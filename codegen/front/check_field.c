@@ -1,0 +1,227 @@
+#include "checker.h"
+
+#include <string.h>
+
+#include "cname.h"
+#include "limits.h"
+
+/* One block of fields while it is checked. */
+struct block {
+    struct checker *checker;
+    enum field_home home;
+    struct map names; /* -> ast_field */
+    struct map wires; /* -> ast_field */
+    struct map c_names;
+    const struct literal *reserved;
+};
+
+static bool type_builtin(struct ir_field *field, const char *name)
+{
+    field->kind = ir_kind_find(name);
+    return field->kind != IR_KIND_COUNT;
+}
+
+static void report_unknown_type(struct checker *checker, const struct ast_field *field)
+{
+    if (checker->module->is_broken) /* The name may stand where an error was. */
+        return;
+    diag_report(checker->sink, DIAG_UNKNOWN_TYPE, field->type.span, "unknown type '%.200s'",
+                field->type.text);
+    diag_suggest(checker->sink, checker_suggest(checker, field->type.text, true));
+}
+
+/* False: the type is poisoned and nothing that depends on it is checked. */
+static bool type_resolve(struct checker *checker, const struct ast_field *ast,
+                         struct ir_field *field)
+{
+    if (type_builtin(field, ast->type.text))
+        return true;
+    const struct symbol *symbol = checker_find(checker, ast->type.text);
+    if (symbol == NULL) {
+        report_unknown_type(checker, ast);
+        return false;
+    }
+    if (symbol->enumeration == NULL && symbol->structure == NULL) {
+        diag_report(checker->sink, DIAG_NOT_A_TYPE, ast->type.span, "'%s' is a %s, not a type",
+                    symbol->qualified, ast_decl_word(symbol->decl->kind));
+        diag_note(checker->sink, symbol->decl->name.span, "declared here");
+        return false;
+    }
+    field->enumeration = symbol->enumeration;
+    field->structure = symbol->structure;
+    field->kind = symbol->enumeration != NULL ? IR_ENUM : IR_STRUCT;
+    return true;
+}
+
+static void check_shape(struct checker *checker, const struct ast_field *ast,
+                        struct ir_field *field)
+{
+    int64_t count = 0;
+    field->shape = ast->shape;
+    field->count = -1;
+    if (ast->count.kind == LITERAL_INT) {
+        if (wide_to_int64(ast->count.integer, &count) && count >= 1 && count <= LIMIT_LIST_COUNT)
+            field->count = count;
+        else
+            diag_report(checker->sink, DIAG_BAD_COUNT, ast->count.span,
+                        "a list holds 1 to %u values", LIMIT_LIST_COUNT);
+    }
+    if (ast->shape == SHAPE_LIST && field->is_optional) {
+        diag_report(checker->sink, DIAG_OPTIONAL_LIST, ast->optional,
+                    "a list is never optional: without values it is empty");
+        field->is_optional = false;
+    }
+}
+
+static bool has_default_allowed(struct checker *checker, const struct ast_field *ast,
+                                const struct ir_field *field)
+{
+    if (ast->optional.source != NULL)
+        diag_report(checker->sink, DIAG_OPTIONAL_DEFAULT, ast->value.span,
+                    "'%s' is optional, so it has no default", field->name);
+    else if (ast->shape != SHAPE_SINGLE || field->kind == IR_STRUCT)
+        diag_report(checker->sink, DIAG_DEFAULT_NOT_ALLOWED, ast->value.span, "%s has no default",
+                    ast->shape != SHAPE_SINGLE ? "a list" : "a struct");
+    else
+        return true;
+    return false;
+}
+
+/* A default is a value like any other: it keeps the limits. */
+static void check_default_limits(struct checker *checker, const struct ast_field *ast,
+                                 const struct ir_field *field)
+{
+    const struct ir_value *value = &field->value;
+    int64_t len = (int64_t)value->len;
+    bool is_text = value->kind == VALUE_STRING || value->kind == VALUE_BYTES;
+    bool is_bad = is_text && ((field->min_len >= 0 && len < field->min_len) ||
+                              (field->max_len >= 0 && len > field->max_len));
+    if (field->min.kind != VALUE_NONE)
+        is_bad |= value_compare(value, &field->min) < 0;
+    if (field->max.kind != VALUE_NONE)
+        is_bad |= value_compare(value, &field->max) > 0;
+    if (is_bad)
+        diag_report(checker->sink, DIAG_DEFAULT_LIMIT, ast->value.span,
+                    "the default of '%s' is outside its own limits", field->name);
+}
+
+static void check_default(struct checker *checker, const struct ast_field *ast,
+                          struct ir_field *field)
+{
+    if (ast->value.kind == LITERAL_NONE || !has_default_allowed(checker, ast, field))
+        return;
+    field->value = check_value(checker, field, &ast->value);
+    if (field->value.kind != VALUE_NONE)
+        check_default_limits(checker, ast, field);
+}
+
+static void check_names(struct block *block, struct ast_field *ast, struct ir_field *field)
+{
+    struct checker *checker = block->checker;
+    const struct literal *was = attr_was(ast->attrs);
+    field->wire = was != NULL ? was->text : ast->name.text;
+    const struct ast_field *other = map_add(&block->names, ast->name.text, ast);
+    if (other != NULL) {
+        diag_report(checker->sink, DIAG_DUPLICATE_NAME, ast->name.span, "'%s' is declared twice",
+                    ast->name.text);
+        diag_note(checker->sink, other->name.span, "first declared here");
+        return;
+    }
+    other = map_add(&block->wires, field->wire, ast);
+    if (other != NULL) {
+        diag_report(checker->sink, DIAG_DUPLICATE_WIRE_NAME, ast->name.span,
+                    "'%s' and '%s' are both '%s' in a payload", ast->name.text, other->name.text,
+                    field->wire);
+        diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
+    }
+    for (const struct literal *at = block->reserved; at != NULL; at = at->next) {
+        if (at->kind != LITERAL_STRING ||
+            (strcmp(at->text, ast->name.text) != 0 && strcmp(at->text, field->wire) != 0))
+            continue;
+        diag_report(checker->sink, DIAG_RESERVED_REUSED, ast->name.span,
+                    "'%s' is reserved: queued runs may still carry another meaning of it",
+                    at->text);
+        diag_note(checker->sink, at->span, "reserved here");
+    }
+}
+
+static void check_c_names(struct block *block, const struct ast_field *ast, struct ir_field *field)
+{
+    struct checker *checker = block->checker;
+    field->c = ast->name.text;
+    if (!cname_check_shape(checker->sink, &ast->name) ||
+        !cname_check_free(checker->sink, field->c, ast->name.span, CNAME_FIELD))
+        return;
+    if (map_get(&checker->c_names, field->c) != NULL) {
+        diag_report(checker->sink, DIAG_C_NAME_COLLISION, ast->name.span,
+                    "'%s' is also the C name of a type", field->c);
+        return;
+    }
+    if (map_get(&block->names, field->name) == ast)
+        cname_claim(&block->c_names, checker->sink, field->c, ast->name.span, field->name);
+    if (field->is_optional) {
+        field->has_c = arena_printf(checker->arena, "has_%s", field->c);
+        cname_claim(&block->c_names, checker->sink, field->has_c, ast->name.span, field->name);
+    }
+    if (field->shape == SHAPE_LIST) {
+        field->len_c = arena_printf(checker->arena, "%s_len", field->c);
+        cname_claim(&block->c_names, checker->sink, field->len_c, ast->name.span, field->name);
+    }
+}
+
+static struct ir_field *check_field(struct block *block, struct ast_field *ast)
+{
+    struct checker *checker = block->checker;
+    struct ir_field *field = arena_alloc(checker->arena, sizeof(*field));
+    field->name = ast->name.text;
+    field->doc = ast->doc;
+    field->span = ast->name.span;
+    field->line = span_line(ast->name.span);
+    field->attrs = ast->attrs;
+    field->min_len = field->max_len = -1;
+    field->is_optional = ast->optional.source != NULL;
+    check_shape(checker, ast, field);
+    check_names(block, ast, field);
+    check_c_names(block, ast, field);
+    field->is_required =
+        !field->is_optional && ast->value.kind == LITERAL_NONE && field->shape != SHAPE_LIST;
+    if (type_resolve(checker, ast, field)) {
+        check_field_attrs(checker, field, block->home);
+        check_default(checker, ast, field);
+    } else {
+        field->kind = IR_BOOL; /* Never printed: there was an error. */
+    }
+    return field;
+}
+
+static void check_reserved(struct checker *checker, const struct literal *reserved)
+{
+    for (; reserved != NULL; reserved = reserved->next) {
+        if (reserved->kind == LITERAL_INT)
+            diag_report(checker->sink, DIAG_RESERVED_NUMBER, reserved->span,
+                        "payloads go by name, so only names can be reserved here");
+    }
+}
+
+struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
+                              enum field_home home)
+{
+    struct block block = {.checker = checker, .home = home, .reserved = fields->reserved};
+    struct ir_field *first = NULL;
+    struct ir_field **end = &first;
+    unsigned count = 0;
+    map_init(&block.names, checker->arena);
+    map_init(&block.wires, checker->arena);
+    map_init(&block.c_names, checker->arena);
+    check_reserved(checker, fields->reserved);
+    for (struct ast_field *ast = fields->first; ast != NULL; ast = ast->next) {
+        if (++count > LIMIT_FIELDS) {
+            diag_report(checker->sink, DIAG_TOO_MANY, ast->name.span,
+                        "more than %u of these in one block", LIMIT_FIELDS);
+            break;
+        }
+        *end = check_field(&block, ast);
+        end = &(*end)->next;
+    }
+    return first;
+}

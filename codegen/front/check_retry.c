@@ -1,0 +1,134 @@
+#include "checker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+
+#define NS_PER_MS  INT64_C(1000000)
+#define NS_PER_DAY INT64_C(86400000000000)
+
+bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns)
+{
+    if (literal->kind != LITERAL_DURATION)
+        return false;
+    if (literal->duration_ns % NS_PER_MS != 0)
+        diag_report(checker->sink, DIAG_DURATION_TOO_FINE, literal->span,
+                    "the queue keeps time in whole milliseconds");
+    else if (literal->duration_ns < min_ns)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, literal->span,
+                    "this duration must be at least %" PRId64 "ms", min_ns / NS_PER_MS);
+    else if (literal->duration_ns > LIMIT_SETTING_DAYS * NS_PER_DAY)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, literal->span,
+                    "this duration must be at most %dd", LIMIT_SETTING_DAYS);
+    else
+        return true;
+    return false;
+}
+
+struct ir_retry retry_default(void)
+{
+    return (struct ir_retry){.max = 4,
+                             .backoff = "polynomial",
+                             .base_ns = INT64_C(2000000000),
+                             .factor = "2",
+                             .cap_ns = -1};
+}
+
+static const char *number_text(struct checker *checker, const struct literal *literal)
+{
+    char text[WIDE_TEXT_BYTES];
+    if (literal->kind == LITERAL_FLOAT)
+        return literal->text;
+    wide_format(literal->integer, text);
+    return arena_copy(checker->arena, text, strlen(text));
+}
+
+static void check_factor(struct checker *checker, const struct ast_policy *policy,
+                         struct ir_retry *retry)
+{
+    bool is_power = strcmp(retry->backoff, "polynomial") == 0;
+    bool is_linear = strcmp(retry->backoff, "linear") == 0;
+    retry->factor = is_linear ? "1" : "2";
+    if (policy->factor.kind != LITERAL_INT && policy->factor.kind != LITERAL_FLOAT)
+        return;
+    retry->factor = number_text(checker, &policy->factor);
+    double factor = strtod(retry->factor, NULL);
+    double min = is_power || is_linear ? 0.001 : 1;
+    double max = is_power ? LIMIT_EXPONENT : LIMIT_FACTOR;
+    if (factor < min || factor > max)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, policy->factor.span,
+                    "the factor of %s backoff is %g to %g", retry->backoff, min, max);
+}
+
+static void check_steps(struct checker *checker, const struct ast_policy *policy,
+                        struct ir_retry *retry)
+{
+    unsigned count = 0;
+    retry->factor = NULL;
+    retry->base_ns = -1;
+    retry->steps = policy->steps;
+    for (const struct literal *step = policy->steps; step != NULL; step = step->next) {
+        check_setting_duration(checker, step, 0);
+        if (++count == LIMIT_STEPS + 1)
+            diag_report(checker->sink, DIAG_TOO_MANY, step->span, "more than %u steps",
+                        LIMIT_STEPS);
+    }
+}
+
+static void check_backoff(struct checker *checker, const struct ast_policy *policy,
+                          struct ir_retry *retry)
+{
+    retry->backoff = policy->backoff.text;
+    if (strcmp(retry->backoff, "steps") == 0) {
+        check_steps(checker, policy, retry);
+        return;
+    }
+    if (check_setting_duration(checker, &policy->base, NS_PER_MS))
+        retry->base_ns = policy->base.duration_ns;
+    if (strcmp(retry->backoff, "constant") == 0)
+        retry->factor = NULL;
+    else
+        check_factor(checker, policy, retry);
+    if (policy->cap.kind == LITERAL_NONE || !check_setting_duration(checker, &policy->cap, 0))
+        return;
+    retry->cap_ns = policy->cap.duration_ns;
+    if (retry->cap_ns < retry->base_ns)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, policy->cap.span,
+                    "the cap is below the first delay");
+}
+
+static void check_jitter(struct checker *checker, const struct ast_policy *policy,
+                         struct ir_retry *retry)
+{
+    const struct literal *ratio = &policy->jitter_ratio;
+    if (policy->jitter.text != NULL)
+        retry->jitter = policy->jitter.text[0] == 'f'   ? JITTER_FULL
+                        : policy->jitter.text[0] == 'e' ? JITTER_EQUAL
+                                                        : JITTER_NONE;
+    if (ratio->kind != LITERAL_INT && ratio->kind != LITERAL_FLOAT)
+        return;
+    retry->jitter = JITTER_RATIO;
+    retry->jitter_ratio = number_text(checker, ratio);
+    if (strtod(retry->jitter_ratio, NULL) > 1)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, ratio->span,
+                    "jitter is a share of the delay, 0 to 1");
+}
+
+void check_policy(struct checker *checker, const struct ast_policy *policy,
+                  struct ir_retry *ret_retry)
+{
+    struct ir_retry retry = retry_default();
+    int64_t max = 0;
+    if (policy->max.kind == LITERAL_INT && wide_to_int64(policy->max.integer, &max) && max >= 0 &&
+        max <= LIMIT_RETRIES)
+        retry.max = max;
+    else if (policy->max.kind != LITERAL_NONE && policy->max.kind != LITERAL_POISON)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, policy->max.span,
+                    "max is a number of retries, 0 to %d", LIMIT_RETRIES);
+    if (policy->backoff.text != NULL)
+        check_backoff(checker, policy, &retry);
+    check_jitter(checker, policy, &retry);
+    *ret_retry = retry;
+}

@@ -1,0 +1,411 @@
+#include "checker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+#include "suggest.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+struct job_check {
+    struct checker *checker;
+    struct ir_job *job;
+    struct ir_settings *settings;
+};
+
+static bool is_label(const struct literal *literal)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    return literal->len > 0 && literal->len <= LIMIT_QUEUE_BYTES &&
+           strspn(literal->text, allowed) == literal->len;
+}
+
+static void check_queue(struct checker *checker, const struct literal *literal,
+                        struct ir_settings *settings)
+{
+    if (literal->kind != LITERAL_STRING)
+        return;
+    settings->queue = literal->text;
+    if (!is_label(literal))
+        diag_report(checker->sink, DIAG_BAD_QUEUE_NAME, literal->span,
+                    "a queue name is 1 to %u of letters, digits, '_', '.' and '-'",
+                    LIMIT_QUEUE_BYTES);
+}
+
+static int64_t check_number(struct checker *checker, const struct literal *literal, int64_t min,
+                            int64_t max, const char *what)
+{
+    int64_t value = min;
+    if (literal->kind == LITERAL_POISON || literal->kind == LITERAL_NONE)
+        return min;
+    bool is_number = literal->kind == LITERAL_INT || literal->kind == LITERAL_SIZE;
+    if (!is_number || !wide_to_int64(literal->integer, &value) || value < min || value > max) {
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, literal->span, "%s is %lld to %lld", what,
+                    (long long)min, (long long)max);
+        return min;
+    }
+    return value;
+}
+
+static void check_tags(struct checker *checker, const struct ast_setting *setting)
+{
+    unsigned count = 0;
+    for (const struct literal *tag = setting->list; tag != NULL; tag = tag->next) {
+        if (tag->kind == LITERAL_STRING && !is_label(tag))
+            diag_report(checker->sink, DIAG_BAD_TAG, tag->span,
+                        "a tag is 1 to %u of letters, digits, '_', '.' and '-'", LIMIT_QUEUE_BYTES);
+        if (++count == LIMIT_TAGS + 1)
+            diag_report(checker->sink, DIAG_TOO_MANY, tag->span, "more than %u tags", LIMIT_TAGS);
+        for (const struct literal *at = setting->list; count <= LIMIT_TAGS && at != tag;
+             at = at->next) {
+            if (at->kind == LITERAL_STRING && tag->kind == LITERAL_STRING &&
+                strcmp(at->text, tag->text) == 0)
+                diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span,
+                            "this tag is given twice");
+        }
+    }
+}
+
+static void check_retry(struct checker *checker, const struct ast_setting *setting,
+                        struct ir_settings *settings)
+{
+    const struct ast_policy *policy = setting->policy;
+    settings->retry = retry_default();
+    if (policy == NULL && strcmp(setting->word.text, "none") == 0) {
+        settings->retry.max = 0;
+        return;
+    }
+    if (policy != NULL) {
+        check_policy(checker, policy, &settings->retry);
+        return;
+    }
+    const struct symbol *symbol = checker_find(checker, setting->word.text);
+    if (symbol != NULL && symbol->decl->kind == DECL_POLICY) {
+        struct diag_sink quiet; /* The policy is reported where it is declared. */
+        struct checker other = *checker;
+        diag_sink_init(&quiet, checker->arena);
+        other.sink = &quiet;
+        if (symbol->decl->policy != NULL)
+            check_policy(&other, symbol->decl->policy, &settings->retry);
+    } else if (!checker->module->is_broken) {
+        diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
+                    "no retry_policy is called '%.200s'", setting->word.text);
+        diag_suggest(checker->sink, checker_suggest(checker, setting->word.text, false));
+    }
+}
+
+static const struct ir_field *param_find(const struct ir_job *job, const char *name)
+{
+    const struct ir_field *field = job->params;
+    while (field != NULL && strcmp(field->name, name) != 0)
+        field = field->next;
+    return field;
+}
+
+static const char *key_fault(const struct ir_field *field)
+{
+    if (field->is_optional)
+        return "is optional";
+    if (field->shape != SHAPE_SINGLE)
+        return "is a list";
+    if (field->is_secret)
+        return "is secret";
+    if (field->kind == IR_STRUCT)
+        return "is a struct";
+    return field->kind == IR_FLOAT32 || field->kind == IR_FLOAT64 ? "is a float" : NULL;
+}
+
+static void check_by(struct job_check *check, const struct ast_setting *setting)
+{
+    struct diag_sink *sink = check->checker->sink;
+    for (const struct ast_names *by = setting->by; by != NULL; by = by->next) {
+        const struct ir_field *field = param_find(check->job, by->name.text);
+        const char *fault = field == NULL ? NULL : key_fault(field);
+        if (fault != NULL) {
+            diag_report(sink, DIAG_BAD_KEY, by->name.span, "'%s' %s, so it cannot be a key",
+                        field->name, fault);
+            diag_note(sink, field->span, "declared here");
+        }
+        if (field != NULL || check->checker->module->ast->has_errors)
+            continue;
+        struct suggestion suggestion = suggestion_start(by->name.text);
+        for (field = check->job->params; field != NULL; field = field->next)
+            suggestion_offer(&suggestion, field->name);
+        diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
+                    by->name.text);
+        diag_suggest(sink, suggestion.best);
+    }
+}
+
+static void check_states(struct job_check *check, const struct ast_setting *setting)
+{
+    static const char *const states[] = {"scheduled", "waiting", "active"};
+    for (const struct ast_names *at = setting->states; at != NULL; at = at->next) {
+        struct suggestion suggestion = suggestion_start(at->name.text);
+        bool is_known = false;
+        for (size_t i = 0; i < 3; i++) {
+            is_known |= strcmp(states[i], at->name.text) == 0;
+            suggestion_offer(&suggestion, states[i]);
+        }
+        if (is_known)
+            continue;
+        diag_report(check->checker->sink, DIAG_UNKNOWN_WORD, at->name.span,
+                    "'%.64s' is not scheduled, waiting or active", at->name.text);
+        diag_suggest(check->checker->sink, suggestion.best);
+    }
+}
+
+static void check_every(struct checker *checker, const struct ast_setting *setting)
+{
+    if (!check_setting_duration(checker, &setting->value, NS_PER_MS) ||
+        setting->extra.kind == LITERAL_NONE || !check_setting_duration(checker, &setting->extra, 0))
+        return;
+    if (setting->extra.duration_ns >= setting->value.duration_ns)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, setting->extra.span,
+                    "the jitter must be shorter than the interval");
+}
+
+/* Names as in the tz database; whether it exists only the running host can say. */
+static bool is_zone(const struct literal *literal)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
+    return literal->len > 0 && literal->len <= LIMIT_NAME_BYTES &&
+           strspn(literal->text, allowed) == literal->len && literal->text[0] != '/' &&
+           literal->text[literal->len - 1] != '/' && strstr(literal->text, "//") == NULL;
+}
+
+static void check_cron(struct checker *checker, const struct ast_setting *setting)
+{
+    bool is_never = false;
+    const char *fault =
+        setting->value.kind == LITERAL_STRING ? cron_fault(setting->value.text, &is_never) : NULL;
+    if (fault != NULL)
+        diag_report(checker->sink, DIAG_BAD_CRON, setting->value.span, "%s", fault);
+    if (is_never)
+        diag_report(checker->sink, DIAG_CRON_NEVER, setting->value.span,
+                    "no day of any year is meant by this, so it would never run");
+    if (setting->extra.kind == LITERAL_STRING && !is_zone(&setting->extra)) {
+        diag_report(checker->sink, DIAG_BAD_TIME_ZONE, setting->extra.span,
+                    "this is not the name of a time zone");
+        diag_help(checker->sink, "names look like \"Europe/Rome\" or \"UTC\"");
+    }
+}
+
+static void check_keep(struct checker *checker, const struct ast_setting *setting,
+                       struct ir_settings *settings)
+{
+    if (setting->value.kind != LITERAL_NONE && check_setting_duration(checker, &setting->value, 0))
+        settings->keep_success_ns = setting->value.duration_ns;
+    if (setting->extra.kind != LITERAL_NONE && check_setting_duration(checker, &setting->extra, 0))
+        settings->keep_failure_ns = setting->extra.duration_ns;
+}
+
+/* The settings that mean the same in `defaults` and in a job. */
+static void apply_plain(struct checker *checker, const struct ast_setting *setting,
+                        struct ir_settings *settings)
+{
+    switch (setting->kind) {
+    case SETTING_QUEUE:
+        check_queue(checker, &setting->value, settings);
+        break;
+    case SETTING_PRIORITY:
+        settings->priority = check_number(checker, &setting->value, 0, LIMIT_PRIORITY, "priority");
+        break;
+    case SETTING_TIMEOUT:
+        if (check_setting_duration(checker, &setting->value, NS_PER_MS))
+            settings->timeout_ns = setting->value.duration_ns;
+        break;
+    case SETTING_EXPIRES:
+        if (check_setting_duration(checker, &setting->value, NS_PER_MS))
+            settings->expires_ns = setting->value.duration_ns;
+        break;
+    case SETTING_KEEP:
+        check_keep(checker, setting, settings);
+        break;
+    case SETTING_MEMORY:
+        settings->memory_bytes = check_number(checker, &setting->value, (int64_t)LIMIT_MEMORY_MIN,
+                                              (int64_t)LIMIT_MEMORY_MAX, "memory in bytes");
+        break;
+    case SETTING_RETRY:
+        check_retry(checker, setting, settings);
+        break;
+    default:
+        check_tags(checker, setting);
+        break;
+    }
+}
+
+static void apply_job_only(struct job_check *check, const struct ast_setting *setting)
+{
+    struct checker *checker = check->checker;
+    switch (setting->kind) {
+    case SETTING_UNIQUE:
+        if (setting->extra.kind != LITERAL_NONE)
+            check_setting_duration(checker, &setting->extra, NS_PER_MS);
+        check_states(check, setting);
+        break;
+    case SETTING_CONCURRENCY:
+        check_number(checker, &setting->value, 1, LIMIT_CONCURRENCY, "concurrency");
+        break;
+    case SETTING_RATE:
+        check_number(checker, &setting->value, 1, LIMIT_RATE, "a rate");
+        check_setting_duration(checker, &setting->extra, NS_PER_MS);
+        if (setting->burst.kind != LITERAL_NONE)
+            check_number(checker, &setting->burst, 1, LIMIT_RATE, "a burst");
+        break;
+    case SETTING_EVERY:
+        check_every(checker, setting);
+        break;
+    default:
+        check_cron(checker, setting);
+        break;
+    }
+    check_by(check, setting);
+}
+
+static bool is_job_only(enum setting_kind kind)
+{
+    return kind >= SETTING_UNIQUE && kind <= SETTING_CRON;
+}
+
+static bool is_first(struct checker *checker, const struct ast_setting *setting,
+                     const struct ast_setting **set)
+{
+    if (set[setting->kind] == NULL) {
+        set[setting->kind] = setting;
+        return true;
+    }
+    diag_report(checker->sink, DIAG_DUPLICATE_SETTING, setting->span, "'%s' is set twice",
+                setting_word(setting->kind));
+    diag_note(checker->sink, set[setting->kind]->span, "first set here");
+    return false;
+}
+
+static void check_periodic(struct job_check *check)
+{
+    struct diag_sink *sink = check->checker->sink;
+    const struct ast_setting *every = check->settings->set[SETTING_EVERY];
+    const struct ast_setting *cron = check->settings->set[SETTING_CRON];
+    const struct ast_setting *periodic = every != NULL ? every : cron;
+    if (every != NULL && cron != NULL) {
+        diag_report(sink, DIAG_EVERY_AND_CRON, cron->span, "a job has 'every' or 'cron', not both");
+        diag_note(sink, every->span, "'every' is here");
+    }
+    for (const struct ir_field *field = check->job->params; field != NULL; field = field->next) {
+        if (periodic == NULL || !field->is_required)
+            continue;
+        diag_report(sink, DIAG_PERIODIC_REQUIRED, field->span,
+                    "nobody is there to pass '%s' to a periodic job", field->name);
+        diag_note(sink, periodic->span, "periodic because of this");
+        diag_help(sink, "give the param a default or make it optional");
+    }
+}
+
+/* Seconds before the n-th retry, jitter left out. */
+static double retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step)
+{
+    double delay = (double)retry->base_ns / 1e9;
+    double factor = retry->factor == NULL ? 1 : strtod(retry->factor, NULL);
+    if (strcmp(retry->backoff, "steps") == 0) {
+        delay = (double)(*step)->duration_ns / 1e9;
+        *step = (*step)->next != NULL ? (*step)->next : *step;
+    } else if (strcmp(retry->backoff, "linear") == 0) {
+        delay *= factor * (double)n;
+    } else if (strcmp(retry->backoff, "polynomial") == 0) {
+        delay *= pow((double)n, factor);
+    } else if (strcmp(retry->backoff, "exponential") == 0) {
+        delay *= pow(factor, (double)(n - 1));
+    }
+    double cap = (double)retry->cap_ns / 1e9;
+    return retry->cap_ns >= 0 && delay > cap ? cap : delay;
+}
+
+static void check_expiry(struct job_check *check)
+{
+    const struct ir_settings *settings = check->settings;
+    const struct ir_retry *retry = &settings->retry;
+    const struct literal *step = retry->steps;
+    double total = 0;
+    if (settings->expires_ns < 0 || (retry->base_ns < 0 && step == NULL))
+        return;
+    for (int64_t n = 1; n <= retry->max; n++) {
+        total += retry_delay(retry, n, &step);
+        if (total < (double)settings->expires_ns / 1e9)
+            continue;
+        diag_report(
+            check->checker->sink, DIAG_RETRY_AFTER_EXPIRY, settings->set[SETTING_EXPIRES]->span,
+            "the run expires before retry %lld of %lld", (long long)n, (long long)retry->max);
+        return;
+    }
+}
+
+static struct ir_settings settings_default(const struct ir_job *job)
+{
+    return (struct ir_settings){.queue = job->wire,
+                                .timeout_ns = -1,
+                                .expires_ns = -1,
+                                .keep_success_ns = INT64_C(1000000000),
+                                .keep_failure_ns = INT64_C(86400000000000),
+                                .memory_bytes = -1,
+                                .retry = retry_default()};
+}
+
+/* What the file's defaults say, unless the job says it itself. Faults in them were
+ * reported once, by check_defaults. */
+static void inherit(struct checker *checker, const struct ast_decl *defaults,
+                    struct ir_settings *settings)
+{
+    struct diag_sink quiet;
+    struct checker other = *checker;
+    diag_sink_init(&quiet, checker->arena);
+    other.sink = &quiet;
+    for (const struct ast_setting *at = defaults->settings; at != NULL; at = at->next) {
+        if (!is_job_only(at->kind)) {
+            settings->set[at->kind] = at;
+            apply_plain(&other, at, settings);
+        }
+    }
+}
+
+void check_defaults(struct checker *checker, const struct ast_decl *defaults)
+{
+    const struct ast_setting *set[SETTING_COUNT] = {0};
+    struct ir_settings scratch = {0};
+    for (const struct ast_setting *at = defaults->settings; at != NULL; at = at->next) {
+        if (!is_first(checker, at, set))
+            continue;
+        if (is_job_only(at->kind))
+            diag_report(checker->sink, DIAG_SETTING_MISPLACED, at->span,
+                        "'%s' belongs to one job, not to defaults", setting_word(at->kind));
+        else
+            apply_plain(checker, at, &scratch);
+    }
+}
+
+void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
+                        const struct ast_decl *defaults)
+{
+    const struct ast_setting *set[SETTING_COUNT] = {0};
+    struct job_check check = {checker, job, &job->settings};
+    job->settings = settings_default(job);
+    if (defaults != NULL)
+        inherit(checker, defaults, &job->settings);
+    for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
+        if (!is_first(checker, at, set))
+            continue;
+        job->settings.set[at->kind] = at;
+        if (is_job_only(at->kind))
+            apply_job_only(&check, at);
+        else
+            apply_plain(checker, at, &job->settings);
+    }
+    bool is_periodic = set[SETTING_EVERY] != NULL || set[SETTING_CRON] != NULL;
+    if (is_periodic && set[SETTING_RETRY] == NULL) /* The next tick is the retry. */
+        job->settings.retry.max = 0;
+    check_periodic(&check);
+    check_expiry(&check);
+}

@@ -1,0 +1,246 @@
+#include "checker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suggest.h"
+
+static struct ir_value refuse(struct checker *checker, const struct ir_field *field,
+                              const struct literal *literal, const char *wanted)
+{
+    diag_report(checker->sink, DIAG_VALUE_TYPE, literal->span, "'%s' of type %s needs %s",
+                field->name, ir_kinds[field->kind].word, wanted);
+    return (struct ir_value){0};
+}
+
+static struct ir_value value_int(struct checker *checker, const struct ir_field *field,
+                                 const struct literal *literal)
+{
+    const struct ir_kind_info *info = &ir_kinds[field->kind];
+    struct wide min = wide_type_min(info->bits, info->is_signed);
+    struct wide max = wide_type_max(info->bits, info->is_signed);
+    char texts[3][WIDE_TEXT_BYTES];
+    if (literal->kind != LITERAL_INT)
+        return refuse(checker, field, literal, "a whole number");
+    wide_format(literal->integer, texts[0]);
+    if (wide_compare(literal->integer, min) < 0 || wide_compare(literal->integer, max) > 0) {
+        wide_format(min, texts[1]);
+        wide_format(max, texts[2]);
+        diag_report(checker->sink, DIAG_VALUE_RANGE, literal->span,
+                    "%s does not fit in %s (%s to %s)", texts[0], info->word, texts[1], texts[2]);
+        return (struct ir_value){0};
+    }
+    const char *text = arena_copy(checker->arena, texts[0], strlen(texts[0]));
+    return (struct ir_value){.kind = VALUE_INT, .text = text, .wide = literal->integer};
+}
+
+/* Digits other than zeroes before the exponent. */
+static bool is_nonzero(const char *text)
+{
+    return text[strcspn(text, "123456789eE")] >= '1' && text[strcspn(text, "123456789eE")] <= '9';
+}
+
+static struct ir_value value_float(struct checker *checker, const struct ir_field *field,
+                                   const struct literal *literal)
+{
+    char digits[WIDE_TEXT_BYTES];
+    const char *text = literal->text;
+    if (literal->kind == LITERAL_INT) {
+        wide_format(literal->integer, digits);
+        text = arena_printf(checker->arena, "%s%s.0",
+                            literal->is_negative && digits[0] != '-' ? "-" : "", digits);
+    } else if (literal->kind != LITERAL_FLOAT) {
+        return refuse(checker, field, literal, "a number");
+    }
+    bool is_single = field->kind == IR_FLOAT32;
+    double value = is_single ? (double)strtof(text, NULL) : strtod(text, NULL);
+    bool is_lost = value > 1.7976931348623157e308 || value < -1.7976931348623157e308 ||
+                   (value <= 0 && value >= 0 && is_nonzero(text));
+    if (is_lost) {
+        diag_report(checker->sink, DIAG_VALUE_RANGE, literal->span, "the number does not fit in %s",
+                    ir_kinds[field->kind].word);
+        return (struct ir_value){0};
+    }
+    return (struct ir_value){.kind = VALUE_FLOAT, .text = text};
+}
+
+static struct ir_value value_bool(struct checker *checker, const struct ir_field *field,
+                                  const struct literal *literal)
+{
+    bool is_true = literal->kind == LITERAL_WORD && strcmp(literal->text, "true") == 0;
+    bool is_false = literal->kind == LITERAL_WORD && strcmp(literal->text, "false") == 0;
+    if (!is_true && !is_false)
+        return refuse(checker, field, literal, "true or false");
+    return (struct ir_value){.kind = VALUE_BOOL, .number = is_true};
+}
+
+static bool is_hex(char byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+static struct ir_value value_uuid(struct checker *checker, const struct ir_field *field,
+                                  const struct literal *literal)
+{
+    static const char shape[] = "00000000-0000-0000-0000-000000000000";
+    bool is_uuid = literal->kind == LITERAL_STRING && literal->len == sizeof(shape) - 1;
+    for (size_t i = 0; is_uuid && i < literal->len; i++)
+        is_uuid = shape[i] == '-' ? literal->text[i] == '-' : is_hex(literal->text[i]);
+    if (!is_uuid)
+        return refuse(checker, field, literal,
+                      "a UUID in quotes, as "
+                      "\"00000000-0000-0000-0000-000000000000\"");
+    char *text = arena_copy(checker->arena, literal->text, literal->len);
+    for (char *at = text; *at != '\0'; at++)
+        *at = *at >= 'A' && *at <= 'F' ? (char)(*at | 0x20) : *at;
+    return (struct ir_value){.kind = VALUE_UUID, .text = text, .len = literal->len};
+}
+
+/* Two or four digits at `text`, or -1. */
+static int digits_at(const char *text, size_t count)
+{
+    int value = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        value = value * 10 + (text[i] - '0');
+    }
+    return value;
+}
+
+static int days_in_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 && is_leap ? 29 : days[month - 1];
+}
+
+/* Days since 1970-01-01 of a date from 1600 on. */
+static int64_t days_since_epoch(int year, int month, int day)
+{
+    int64_t days = day - 1;
+    for (int at = 1; at < month; at++)
+        days += days_in_month(year, at);
+    int64_t before = year - 1;
+    int64_t leaps = before / 4 - before / 100 + before / 400;
+    return days + before * 365 + leaps - 719162; /* 719162 days lie before 1970 */
+}
+
+/* The nanoseconds of ".123456789" and the bytes they take. */
+static size_t fraction_read(const char *text, int64_t *ret_ns)
+{
+    size_t digits = strspn(text + 1, "0123456789");
+    int64_t ns = 0;
+    for (size_t i = 0; i < 9; i++)
+        ns = ns * 10 + (i < digits ? text[1 + i] - '0' : 0);
+    *ret_ns = ns;
+    return digits >= 1 && digits <= 9 ? digits + 1 : 0;
+}
+
+static bool timestamp_read(const char *text, size_t len, int64_t *ret_ns)
+{
+    int64_t fraction = 0;
+    if (len < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' ||
+        text[16] != ':')
+        return false;
+    int year = digits_at(text, 4), month = digits_at(text + 5, 2), day = digits_at(text + 8, 2);
+    int hour = digits_at(text + 11, 2), minute = digits_at(text + 14, 2);
+    int second = digits_at(text + 17, 2);
+    /* 1678 to 2261 are the whole years that 64-bit nanoseconds reach. */
+    if (year < 1678 || year > 2261 || month < 1 || month > 12 || day < 1 ||
+        day > days_in_month(year, month) || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+        second < 0 || second > 59)
+        return false;
+    size_t at = 19;
+    if (text[at] == '.')
+        at += fraction_read(text + at, &fraction);
+    if (strcmp(text + at, "Z") != 0)
+        return false;
+    int64_t seconds =
+        days_since_epoch(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    *ret_ns = seconds * INT64_C(1000000000) + fraction;
+    return true;
+}
+
+static struct ir_value value_timestamp(struct checker *checker, const struct ir_field *field,
+                                       const struct literal *literal)
+{
+    int64_t ns = 0;
+    if (literal->kind != LITERAL_STRING || !timestamp_read(literal->text, literal->len, &ns))
+        return refuse(checker, field, literal,
+                      "a UTC time in quotes from 1678 to 2261, as \"2026-01-31T12:00:00Z\"");
+    return (struct ir_value){.kind = VALUE_TIME, .number = ns};
+}
+
+static struct ir_value value_enum(struct checker *checker, const struct ir_field *field,
+                                  const struct literal *literal)
+{
+    if (literal->kind != LITERAL_WORD)
+        return refuse(checker, field, literal, "the name of one of its values");
+    struct suggestion suggestion = suggestion_start(literal->text);
+    for (const struct ir_enum_value *at = field->enumeration->values; at != NULL; at = at->next) {
+        suggestion_offer(&suggestion, at->name);
+        if (strcmp(at->name, literal->text) != 0)
+            continue;
+        char decimal[WIDE_TEXT_BYTES];
+        wide_format(at->number, decimal);
+        return (struct ir_value){.kind = VALUE_ENUM,
+                                 .text = at->name,
+                                 .c = at->c,
+                                 .decimal = arena_copy(checker->arena, decimal, strlen(decimal))};
+    }
+    diag_report(checker->sink, DIAG_UNKNOWN_VALUE, literal->span, "enum '%s' has no value '%.64s'",
+                field->enumeration->name, literal->text);
+    diag_suggest(checker->sink, suggestion.best);
+    return (struct ir_value){0};
+}
+
+struct ir_value check_value(struct checker *checker, const struct ir_field *field,
+                            const struct literal *literal)
+{
+    if (literal->kind == LITERAL_POISON)
+        return (struct ir_value){0};
+    if (ir_kinds[field->kind].bits > 0)
+        return value_int(checker, field, literal);
+    switch (field->kind) {
+    case IR_BOOL:
+        return value_bool(checker, field, literal);
+    case IR_CHAR:
+        if (literal->kind != LITERAL_CHAR)
+            return refuse(checker, field, literal, "a character, as 'x'");
+        return (struct ir_value){.kind = VALUE_CHAR, .number = (int64_t)literal->integer.lo};
+    case IR_FLOAT32:
+    case IR_FLOAT64:
+        return value_float(checker, field, literal);
+    case IR_STRING:
+        if (literal->kind != LITERAL_STRING)
+            return refuse(checker, field, literal, "a string in quotes");
+        return (struct ir_value){.kind = VALUE_STRING, .text = literal->text, .len = literal->len};
+    case IR_BYTES:
+        if (literal->kind != LITERAL_BYTES)
+            return refuse(checker, field, literal, "bytes, as x\"00ff\"");
+        return (struct ir_value){.kind = VALUE_BYTES, .text = literal->text, .len = literal->len};
+    case IR_UUID:
+        return value_uuid(checker, field, literal);
+    case IR_TIMESTAMP:
+        return value_timestamp(checker, field, literal);
+    case IR_DURATION:
+        if (literal->kind != LITERAL_DURATION)
+            return refuse(checker, field, literal, "a duration with units, as 1m30s");
+        return (struct ir_value){.kind = VALUE_DURATION, .number = literal->duration_ns};
+    default:
+        return value_enum(checker, field, literal);
+    }
+}
+
+int value_compare(const struct ir_value *a, const struct ir_value *b)
+{
+    if (a->kind == VALUE_INT)
+        return wide_compare(a->wide, b->wide);
+    if (a->kind == VALUE_FLOAT) {
+        double left = strtod(a->text, NULL), right = strtod(b->text, NULL);
+        return (left > right) - (left < right);
+    }
+    return (a->number > b->number) - (a->number < b->number);
+}

@@ -1,0 +1,57 @@
+/* checker.h - what the parts of the checker share. */
+#ifndef CULEXC_CHECKER_H
+#define CULEXC_CHECKER_H
+
+#include "check.h"
+
+struct checker {
+    struct compilation *compilation;
+    struct arena *arena;
+    struct diag_sink *sink;
+    struct module *module;
+    struct map c_names; /* at file scope */
+};
+
+enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
+
+/* check.c: the symbol that `name` means in this module, or NULL, unreported. */
+struct symbol *checker_find(struct checker *checker, const char *name);
+/* Offers every visible symbol of a kind to a suggestion. */
+const char *checker_suggest(struct checker *checker, const char *name, bool is_type);
+
+/* check_field.c */
+struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
+                              enum field_home home);
+
+/* check_value.c: the value `literal` means for a field of this type; VALUE_NONE
+ * after a report. */
+struct ir_value check_value(struct checker *checker, const struct ir_field *field,
+                            const struct literal *literal);
+/* Negative, zero, positive; both of one ordered kind. */
+int value_compare(const struct ir_value *a, const struct ir_value *b);
+
+/* check_attr.c */
+void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home);
+void check_job_attrs(struct checker *checker, struct ir_job *job);
+void check_enum_attrs(struct checker *checker, struct ir_enum *type);
+void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value);
+/* The first argument of [[was]], or NULL. */
+const struct literal *attr_was(const struct ast_attr *attrs);
+
+/* check_setting.c */
+void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
+                        const struct ast_decl *defaults);
+void check_defaults(struct checker *checker, const struct ast_decl *defaults);
+
+/* check_retry.c */
+struct ir_retry retry_default(void);
+void check_policy(struct checker *checker, const struct ast_policy *policy,
+                  struct ir_retry *ret_retry);
+/* A duration of a setting: whole milliseconds, within limits. */
+bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns);
+
+/* cron.c: NULL, or what is wrong with the five fields; *ret_never is set when the
+ * text is well-formed and no day ever matches. */
+const char *cron_fault(const char *text, bool *ret_never);
+
+#endif

@@ -1,0 +1,286 @@
+#include "cname.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+
+/* Words of C11, C23 and C++23, and of compilers in their default modes. */
+static const char *const keywords[] = {"alignas",
+                                       "alignof",
+                                       "and",
+                                       "and_eq",
+                                       "asm",
+                                       "auto",
+                                       "bitand",
+                                       "bitor",
+                                       "bool",
+                                       "break",
+                                       "case",
+                                       "catch",
+                                       "char",
+                                       "char16_t",
+                                       "char32_t",
+                                       "char8_t",
+                                       "class",
+                                       "co_await",
+                                       "co_return",
+                                       "co_yield",
+                                       "compl",
+                                       "concept",
+                                       "const",
+                                       "const_cast",
+                                       "consteval",
+                                       "constexpr",
+                                       "constinit",
+                                       "continue",
+                                       "decltype",
+                                       "default",
+                                       "delete",
+                                       "do",
+                                       "double",
+                                       "dynamic_cast",
+                                       "else",
+                                       "enum",
+                                       "explicit",
+                                       "export",
+                                       "extern",
+                                       "false",
+                                       "float",
+                                       "for",
+                                       "friend",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "long",
+                                       "mutable",
+                                       "namespace",
+                                       "new",
+                                       "noexcept",
+                                       "not",
+                                       "not_eq",
+                                       "nullptr",
+                                       "operator",
+                                       "or",
+                                       "or_eq",
+                                       "private",
+                                       "protected",
+                                       "public",
+                                       "register",
+                                       "reinterpret_cast",
+                                       "requires",
+                                       "restrict",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "sizeof",
+                                       "static",
+                                       "static_assert",
+                                       "static_cast",
+                                       "struct",
+                                       "switch",
+                                       "template",
+                                       "this",
+                                       "thread_local",
+                                       "throw",
+                                       "true",
+                                       "try",
+                                       "typedef",
+                                       "typeid",
+                                       "typename",
+                                       "typeof",
+                                       "typeof_unqual",
+                                       "union",
+                                       "unsigned",
+                                       "using",
+                                       "virtual",
+                                       "void",
+                                       "volatile",
+                                       "wchar_t",
+                                       "while",
+                                       "xor",
+                                       "xor_eq"};
+
+/* Object-like macros and types of C libraries. `major` and `minor` take arguments
+ * where they are macros, and a member is never called, so they are free. */
+static const char *const library_macros[] = {
+    "BUFSIZ",    "EOF",      "FILE",     "I",          "INFINITY",     "NAN",      "NDEBUG",
+    "NULL",      "RAND_MAX", "complex",  "errno",      "h_addr",       "i386",     "imaginary",
+    "linux",     "noreturn", "s_addr",   "sa_handler", "sa_sigaction", "si_addr",  "si_pid",
+    "si_status", "si_uid",   "si_value", "st_atime",   "st_ctime",     "st_mtime", "stderr",
+    "stdin",     "stdout",   "timezone", "unix"};
+
+/* Functions and tags of C libraries that a type at file scope would redeclare. */
+static const char *const library_names[] = {
+    "abort",  "abs",      "accept", "access", "acos",    "alarm",    "asin",      "assert",
+    "atan",   "atexit",   "atof",   "atoi",   "bind",    "bsearch",  "calloc",    "ceil",
+    "chdir",  "chmod",    "clock",  "clone",  "close",   "connect",  "cos",       "creat",
+    "daemon", "difftime", "div",    "dup",    "environ", "erf",      "exec",      "exit",
+    "exp",    "fclose",   "floor",  "fopen",  "fork",    "fprintf",  "free",      "gamma",
+    "getc",   "getenv",   "gets",   "index",  "ioctl",   "iovec",    "isalpha",   "j0",
+    "j1",     "jn",       "kill",   "ldiv",   "link",    "listen",   "localtime", "log",
+    "lseek",  "main",     "major",  "malloc", "memcpy",  "minor",    "mkdir",     "nice",
+    "open",   "pause",    "pipe",   "poll",   "pow",     "printf",   "putc",      "puts",
+    "qsort",  "raise",    "rand",   "random", "read",    "realloc",  "recv",      "remainder",
+    "remove", "rename",   "rint",   "round",  "scanf",   "select",   "send",      "signal",
+    "sin",    "sleep",    "socket", "sqrt",   "stat",    "strlen",   "sync",      "system",
+    "tan",    "time",     "times",  "tm",     "tmpfile", "truncate", "trunc",     "umask",
+    "uname",  "ungetc",   "unlink", "utime",  "wait",    "write",    "y0",        "y1",
+    "yn"};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static bool is_in(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_upper(char byte)
+{
+    return byte >= 'A' && byte <= 'Z';
+}
+
+static bool is_alnum(char byte)
+{
+    return is_upper(byte) || (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+}
+
+static char to_upper(char byte)
+{
+    return byte >= 'a' && byte <= 'z' ? (char)(byte - 'a' + 'A') : byte;
+}
+
+static char *join(struct arena *arena, const char *package, const char *name, const char *suffix)
+{
+    bool has_package = package != NULL;
+    char *c = arena_printf(arena, "%s%s%s%s", has_package ? package : "", has_package ? "_" : "",
+                           name, suffix);
+    for (char *at = c; *at != '\0'; at++)
+        *at = *at == '.' ? '_' : *at;
+    return c;
+}
+
+const char *cname_join(struct arena *arena, const char *package, const char *name,
+                       const char *suffix)
+{
+    return join(arena, package, name, suffix);
+}
+
+const char *cname_upper(struct arena *arena, const char *package, const char *name,
+                        const char *suffix)
+{
+    char *c = join(arena, package, name, suffix);
+    char *end = c;
+    for (const char *at = c; *at != '\0'; at++) {
+        char byte = is_alnum(*at) ? to_upper(*at) : '_';
+        if (byte != '_' || end == c || end[-1] != '_')
+            *end++ = byte;
+    }
+    *end = '\0';
+    return c;
+}
+
+void cname_job(struct arena *arena, const char *package, struct ir_job *job)
+{
+#define MAKE(suffix) cname_join(arena, package, job->name, suffix)
+    job->c = MAKE("_job");
+    job->params_symbol = MAKE("_job_params");
+    job->functions.make = MAKE("_job_make");
+    job->functions.enqueue = MAKE("_job_enqueue");
+    job->functions.enqueue_in = MAKE("_job_enqueue_in");
+    job->functions.enqueue_at = MAKE("_job_enqueue_at");
+    job->functions.enqueue_many = MAKE("_job_enqueue_many");
+    job->functions.register_ = MAKE("_job_register");
+    job->functions.handler = MAKE("_job_handler");
+    job->functions.encode = MAKE("_job_encode");
+    job->functions.decode = MAKE("_job_decode");
+    job->functions.type = MAKE("_job_type");
+    job->functions.set_result = MAKE("_job_set_result");
+#undef MAKE
+}
+
+bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name)
+{
+    const char *text = name->text;
+    size_t len = strlen(text);
+    if (len > LIMIT_NAME_BYTES) {
+        diag_report(sink, DIAG_NAME_TOO_LONG, name->span, "a name has at most %u characters",
+                    LIMIT_NAME_BYTES);
+        return false;
+    }
+    if (text[0] != '_' && text[len - 1] != '_' && strstr(text, "__") == NULL)
+        return true;
+    diag_report(sink, DIAG_BAD_NAME, name->span, "'%s' begins, ends or doubles an underscore",
+                text);
+    diag_help(sink, "such names are reserved in C; use single underscores inside the name");
+    return false;
+}
+
+/* Whole families that C reserves: errno constants, signals, limits, fixed types. */
+static bool is_reserved_family(const char *c)
+{
+    size_t len = strlen(c);
+    bool is_constant = is_upper(c[0]) && len > 4 &&
+                       (strcmp(c + len - 4, "_MAX") == 0 || strcmp(c + len - 4, "_MIN") == 0);
+    if (c[0] == 'E' && is_upper(c[1]))
+        return strspn(c, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == len;
+    if (strncmp(c, "SIG", 3) == 0 && is_upper(c[3]))
+        return true;
+    return is_constant ||
+           (len > 2 && strcmp(c + len - 2, "_t") == 0 &&
+            (strncmp(c, "int", 3) == 0 || strncmp(c, "uint", 4) == 0 || strcmp(c, "size_t") == 0 ||
+             strcmp(c, "ssize_t") == 0 || strcmp(c, "ptrdiff_t") == 0 || strcmp(c, "time_t") == 0 ||
+             strcmp(c, "off_t") == 0 || strcmp(c, "va_list") == 0));
+}
+
+static const char *owner_find(const char *c, enum cname_scope scope)
+{
+    size_t len = strlen(c);
+    if (is_in(keywords, COUNT(keywords), c))
+        return "a keyword of C or C++";
+    if (is_in(library_macros, COUNT(library_macros), c) || is_reserved_family(c))
+        return "a name of the C library";
+    if (strncmp(c, "culex_", 6) == 0)
+        return "a name of Culex itself";
+    if (scope != CNAME_TYPE)
+        return NULL;
+    if (is_in(library_names, COUNT(library_names), c) || (len > 2 && !strcmp(c + len - 2, "_t")))
+        return "a name of the C library";
+    return ir_kind_find(c) != IR_KIND_COUNT ? "a type of the language" : NULL;
+}
+
+bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
+                      enum cname_scope scope)
+{
+    const char *owner = owner_find(c, scope);
+    if (owner == NULL)
+        return true;
+    diag_report(sink, DIAG_RESERVED_NAME, span, "'%s' is %s", c, owner);
+    if (scope == CNAME_TYPE)
+        diag_help(sink, "another name or a package makes another C name");
+    return false;
+}
+
+struct claim {
+    struct span span;
+    const char *schema_name;
+};
+
+void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struct span span,
+                 const char *schema_name)
+{
+    struct claim *claim = arena_alloc(scope->arena, sizeof(*claim));
+    *claim = (struct claim){span, schema_name};
+    const struct claim *holder = map_add(scope, c, claim);
+    if (holder == NULL)
+        return;
+    diag_report(sink, DIAG_C_NAME_COLLISION, span, "'%s' and '%s' both need the C name '%s'",
+                schema_name, holder->schema_name, c);
+    if (holder->span.source != NULL)
+        diag_note(sink, holder->span, "'%s' is here", holder->schema_name);
+}

@@ -1,0 +1,38 @@
+/* cname.h - the only maker of C names, and the only judge of them.
+ *
+ * A schema name is letters, digits and single underscores; a C name is made of
+ * the package and the name, joined by underscores. What C, C++ or a C library
+ * already owns is refused, and so are two schema names with one C name. */
+#ifndef CULEXC_CNAME_H
+#define CULEXC_CNAME_H
+
+#include "diag.h"
+#include "ir.h"
+#include "map.h"
+
+/* "shop.mail", "lang", "_type" -> shop_mail_lang_type. `package` may be NULL. */
+const char *cname_join(struct arena *arena, const char *package, const char *name,
+                       const char *suffix);
+
+/* The same in upper case, for constants and include guards; what cannot stand in
+ * a C name becomes an underscore. */
+const char *cname_upper(struct arena *arena, const char *package, const char *name,
+                        const char *suffix);
+
+/* Fills all C names of a job. */
+void cname_job(struct arena *arena, const char *package, struct ir_job *job);
+
+/* Reports a schema name that is too long or not of the allowed shape. */
+bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name);
+
+/* Reports a C name that belongs to C. Field names are members and parameters;
+ * type names stand at file scope, where the C library's functions are too. */
+enum cname_scope { CNAME_FIELD, CNAME_TYPE };
+bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
+                      enum cname_scope scope);
+
+/* Claims `c` in a scope; reports a collision with the name that has it. */
+void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struct span span,
+                 const char *schema_name);
+
+#endif

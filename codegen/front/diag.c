@@ -1,0 +1,132 @@
+#include "diag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+
+static const struct {
+    const char *slug;
+    enum diag_severity severity;
+    const char *explanation;
+} table[DIAG_COUNT] = {
+#define DIAG(symbol, slug, severity, explanation) {slug, DIAG_##severity, explanation},
+#include "diag_ids.h"
+#undef DIAG
+};
+
+const char *diag_slug(enum diag_id id)
+{
+    return table[id].slug;
+}
+
+const char *diag_explanation(enum diag_id id)
+{
+    return table[id].explanation;
+}
+
+enum diag_severity diag_default_severity(enum diag_id id)
+{
+    return table[id].severity;
+}
+
+void diag_sink_init(struct diag_sink *sink, struct arena *arena)
+{
+    *sink = (struct diag_sink){.arena = arena};
+}
+
+static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span)
+{
+    for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next) {
+        if (diag->id == id && diag->span.source == span.source &&
+            diag->span.offset == span.offset && diag->span.length == span.length)
+            return true;
+    }
+    return false;
+}
+
+/* Counts the report; false when it is over the limit. */
+static bool is_counted(struct diag_sink *sink, enum diag_severity severity)
+{
+    if (severity == DIAG_WARNING)
+        return sink->warnings < LIMIT_WARNINGS && ++sink->warnings;
+    if (sink->errors == LIMIT_ERRORS)
+        sink->is_full = true;
+    return !sink->is_full && ++sink->errors;
+}
+
+void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, const char *format, ...)
+{
+    sink->current = NULL;
+    if (is_repeated(sink, id, span) || !is_counted(sink, table[id].severity))
+        return;
+    struct diag *diag = arena_alloc(sink->arena, sizeof(*diag));
+    va_list args;
+    va_start(args, format);
+    diag->text = arena_vprintf(sink->arena, format, args);
+    va_end(args);
+    diag->id = id;
+    diag->severity = table[id].severity;
+    diag->span = span;
+    if (sink->last != NULL)
+        sink->last->next = diag;
+    else
+        sink->first = diag;
+    sink->last = diag;
+    sink->current = diag;
+}
+
+void diag_note(struct diag_sink *sink, struct span span, const char *format, ...)
+{
+    if (sink->current == NULL)
+        return;
+    struct diag_note *note = arena_alloc(sink->arena, sizeof(*note));
+    va_list args;
+    va_start(args, format);
+    note->text = arena_vprintf(sink->arena, format, args);
+    va_end(args);
+    note->span = span;
+    struct diag_note **end = &sink->current->notes;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = note;
+}
+
+void diag_help(struct diag_sink *sink, const char *format, ...)
+{
+    if (sink->current == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    sink->current->help = arena_vprintf(sink->arena, format, args);
+    va_end(args);
+}
+
+void diag_suggest(struct diag_sink *sink, const char *best)
+{
+    if (best != NULL)
+        diag_help(sink, "did you mean '%s'?", best);
+}
+
+static bool is_before(const struct diag *a, const struct diag *b)
+{
+    if (a->span.source != b->span.source)
+        return a->span.source->index < b->span.source->index;
+    return a->span.offset < b->span.offset;
+}
+
+/* Insertion keeps equal ones in order; the list is short by construction. */
+void diag_sort(struct diag_sink *sink)
+{
+    struct diag *sorted = NULL;
+    while (sink->first != NULL) {
+        struct diag *diag = sink->first;
+        sink->first = diag->next;
+        struct diag **at = &sorted;
+        while (*at != NULL && !is_before(diag, *at))
+            at = &(*at)->next;
+        diag->next = *at;
+        *at = diag;
+    }
+    sink->first = sorted;
+}

@@ -1,0 +1,72 @@
+/* diag.h - what the compiler has to say about a schema.
+ *
+ * Stages report into a sink; the sink keeps what was said, in order, drops what
+ * was said twice and stops at LIMIT_ERRORS. Printing is a separate step, so a
+ * new format is a new printer (diag_print.c) and nothing else. */
+#ifndef CULEXC_DIAG_H
+#define CULEXC_DIAG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "arena.h"
+#include "source.h"
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING };
+
+enum diag_id {
+#define DIAG(symbol, slug, severity, explanation) DIAG_##symbol,
+#include "diag_ids.h"
+#undef DIAG
+    DIAG_COUNT
+};
+
+/* A second place that explains the first. */
+struct diag_note {
+    struct diag_note *next;
+    struct span span; /* no source: a note without a place */
+    const char *text;
+};
+
+struct diag {
+    struct diag *next;
+    enum diag_id id;
+    enum diag_severity severity;
+    struct span span;
+    const char *text;
+    const char *help; /* NULL or one sentence */
+    struct diag_note *notes;
+};
+
+struct diag_sink {
+    struct arena *arena; /* borrowed; holds all texts */
+    struct diag *first;
+    struct diag *last;
+    struct diag *current; /* takes help and notes; NULL when the last report was dropped */
+    unsigned errors;
+    unsigned warnings;
+    bool is_full; /* more errors were found than are kept */
+};
+
+void diag_sink_init(struct diag_sink *sink, struct arena *arena);
+
+void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* These two add to the report made last. */
+void diag_note(struct diag_sink *sink, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void diag_help(struct diag_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "did you mean 'best'?", unless `best` is NULL. */
+void diag_suggest(struct diag_sink *sink, const char *best);
+
+/* Sorts by place; call once, before printing. */
+void diag_sort(struct diag_sink *sink);
+
+const char *diag_slug(enum diag_id id);
+const char *diag_explanation(enum diag_id id);
+enum diag_severity diag_default_severity(enum diag_id id);
+
+#endif

@@ -1,0 +1,189 @@
+/* ir.h - the checked model: names resolved, values exact, C names made.
+ *
+ * This is what the renderer gets, as JSON (ir_json.h). Everything lives in the
+ * compilation's arena; lists are linked by `next` in the order they are printed.
+ * NULL texts print as null. */
+#ifndef CULEXC_IR_H
+#define CULEXC_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ast.h"
+
+#define IR_VERSION 1
+
+/* Kinds of values: symbol, word in the schema, bits of an integer, signed. */
+#define IR_KINDS(X)                                                                                \
+    X(BOOL, "bool", 0, 0)                                                                          \
+    X(CHAR, "char", 0, 0)                                                                          \
+    X(INT8, "int8", 8, 1)                                                                          \
+    X(INT16, "int16", 16, 1)                                                                       \
+    X(INT32, "int32", 32, 1)                                                                       \
+    X(INT64, "int64", 64, 1)                                                                       \
+    X(INT128, "int128", 128, 1)                                                                    \
+    X(UINT8, "uint8", 8, 0)                                                                        \
+    X(UINT16, "uint16", 16, 0)                                                                     \
+    X(UINT32, "uint32", 32, 0)                                                                     \
+    X(UINT64, "uint64", 64, 0)                                                                     \
+    X(UINT128, "uint128", 128, 0)                                                                  \
+    X(FLOAT32, "float32", 0, 0)                                                                    \
+    X(FLOAT64, "float64", 0, 0)                                                                    \
+    X(STRING, "string", 0, 0)                                                                      \
+    X(BYTES, "bytes", 0, 0)                                                                        \
+    X(UUID, "uuid", 0, 0)                                                                          \
+    X(TIMESTAMP, "timestamp", 0, 0)                                                                \
+    X(DURATION, "duration", 0, 0)                                                                  \
+    X(ENUM, "enum", 0, 0)                                                                          \
+    X(STRUCT, "struct", 0, 0)
+
+enum ir_kind {
+#define X(symbol, word, bits, is_signed) IR_##symbol,
+    IR_KINDS(X)
+#undef X
+        IR_KIND_COUNT
+};
+
+struct ir_kind_info {
+    const char *word;
+    unsigned bits; /* of integers, 0 otherwise */
+    bool is_signed;
+};
+extern const struct ir_kind_info ir_kinds[IR_KIND_COUNT];
+
+/* The kind a built-in type word names, IR_KIND_COUNT when it is none. */
+enum ir_kind ir_kind_find(const char *word);
+
+enum ir_value_kind {
+    VALUE_NONE,
+    VALUE_BOOL,
+    VALUE_INT,
+    VALUE_FLOAT,
+    VALUE_CHAR,
+    VALUE_STRING,
+    VALUE_BYTES,
+    VALUE_UUID,
+    VALUE_TIME,
+    VALUE_DURATION,
+    VALUE_ENUM
+};
+
+struct ir_value {
+    enum ir_value_kind kind;
+    const char *text; /* INT, FLOAT decimal; STRING; BYTES raw; UUID; ENUM name */
+    size_t len;
+    int64_t number;      /* BOOL, CHAR, TIME and DURATION in ns */
+    struct wide wide;    /* INT */
+    const char *c;       /* ENUM: the constant */
+    const char *decimal; /* ENUM: its number */
+};
+
+struct ir_enum_value {
+    const char *name;
+    const char *c;
+    struct wide number;
+    const char *doc;
+    const char *deprecated;
+    struct ast_attr *attrs;
+    struct ir_enum_value *next;
+};
+
+struct ir_enum {
+    const char *name;
+    const char *c;
+    const char *type_symbol;
+    const char *name_function;
+    const char *doc;
+    uint32_t line;
+    enum ir_kind base;
+    bool is_closed;
+    struct ast_attr *attrs;
+    struct ir_enum_value *values;
+    uint64_t fingerprint;
+    struct ir_enum *next;
+};
+
+struct ir_field {
+    const char *name, *c, *wire, *doc;
+    uint32_t line;
+    enum ir_kind kind;
+    const struct ir_enum *enumeration;
+    const struct ir_struct *structure;
+    enum ast_shape shape;
+    int64_t count; /* -1: none */
+    bool is_optional, is_required, is_secret, must_understand;
+    const char *has_c, *len_c;
+    struct ir_value value, min, max;
+    int64_t min_len, max_len; /* -1: none */
+    const char *deprecated;
+    struct ast_attr *attrs;
+    struct span span;
+    struct ir_field *next;
+};
+
+struct ir_struct {
+    const char *name, *c, *type_symbol, *make, *doc;
+    uint32_t line;
+    struct ir_field *fields;
+    uint64_t fingerprint;
+    uint64_t cells; /* values inside, lists counted once */
+    unsigned depth; /* 1: holds no struct */
+    int state;      /* of the walk that puts structs in order */
+    const struct ast_decl *decl;
+    struct ir_struct *next;
+};
+
+enum ir_jitter { JITTER_NONE, JITTER_FULL, JITTER_EQUAL, JITTER_RATIO };
+
+struct ir_retry {
+    int64_t max;
+    const char *backoff;
+    int64_t base_ns;
+    const char *factor;
+    int64_t cap_ns; /* -1: none */
+    struct literal *steps;
+    enum ir_jitter jitter;
+    const char *jitter_ratio;
+};
+
+/* Texts and numbers of a job's settings; -1 and NULL: not set. */
+struct ir_settings {
+    const struct ast_setting *set[SETTING_COUNT]; /* where it was written */
+    const char *queue;
+    int64_t priority, timeout_ns, expires_ns, keep_success_ns, keep_failure_ns, memory_bytes;
+    struct ir_retry retry;
+};
+
+struct ir_job {
+    const char *name, *qualified, *wire, *c, *doc, *deprecated;
+    struct literal *was;
+    uint32_t line;
+    bool is_retired;
+    struct ast_attr *attrs;
+    struct {
+        const char *make, *enqueue, *enqueue_in, *enqueue_at, *enqueue_many, *register_, *handler,
+            *encode, *decode, *type, *set_result;
+    } functions;
+    const char *params_symbol;
+    struct ir_field *params;
+    const char *result_c; /* NULL: returns nothing */
+    struct ir_field *result;
+    struct ir_settings settings;
+    uint64_t fingerprint;
+    struct ir_job *next;
+};
+
+struct ir_import {
+    const char *file, *header;
+    struct ir_import *next;
+};
+
+struct ir_file {
+    const char *file, *stem, *header, *source, *guard, *package;
+    struct ir_import *imports;
+    struct ir_enum *enums;
+    struct ir_struct *structs; /* each after those it contains */
+    struct ir_job *jobs;
+};
+
+#endif

@@ -1,0 +1,436 @@
+#include "ir_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json_out.h"
+
+static void write_doc(struct json_out *json, const char *doc)
+{
+    json_text(json, "doc", doc == NULL ? "" : doc);
+}
+
+static void write_wide(struct json_out *json, const char *name, struct wide value)
+{
+    char text[WIDE_TEXT_BYTES];
+    wide_format(value, text);
+    json_text(json, name, text);
+}
+
+/* -1 stands for "not set". */
+static void write_number(struct json_out *json, const char *name, int64_t value)
+{
+    if (value < 0)
+        json_null(json, name);
+    else
+        json_number(json, name, value);
+}
+
+static void write_decimal(struct json_out *json, const char *name, int64_t value)
+{
+    if (value < 0)
+        json_null(json, name);
+    else
+        json_decimal(json, name, value);
+}
+
+static void write_hex(struct json_out *json, const char *name, const char *bytes, size_t len)
+{
+    struct buf hex = {0};
+    buf_text(&hex, "");
+    for (size_t i = 0; i < len; i++)
+        buf_printf(&hex, "%02x", (unsigned char)bytes[i]);
+    json_text(json, name, hex.data);
+    buf_release(&hex);
+}
+
+static void write_value(struct json_out *json, const char *name, const struct ir_value *value)
+{
+    if (value->kind == VALUE_NONE) {
+        json_null(json, name);
+        return;
+    }
+    json_open(json, name, '{');
+    switch (value->kind) {
+    case VALUE_BOOL:
+        json_bool(json, "bool", value->number != 0);
+        break;
+    case VALUE_INT:
+        json_text(json, "int", value->text);
+        break;
+    case VALUE_FLOAT:
+        json_text(json, "float", value->text);
+        break;
+    case VALUE_CHAR:
+        json_number(json, "char", value->number);
+        break;
+    case VALUE_BYTES:
+        write_hex(json, "bytes", value->text, value->len);
+        break;
+    case VALUE_UUID:
+        json_text(json, "uuid", value->text);
+        break;
+    case VALUE_TIME:
+        json_decimal(json, "time_ns", value->number);
+        break;
+    case VALUE_DURATION:
+        json_decimal(json, "duration_ns", value->number);
+        break;
+    case VALUE_ENUM:
+        json_text(json, "enum", value->text);
+        json_text(json, "c", value->c);
+        json_text(json, "value", value->decimal);
+        break;
+    case VALUE_STRING:
+    case VALUE_NONE:
+        json_text_len(json, "string", value->text, value->len);
+        break;
+    }
+    json_close(json, '}');
+}
+
+static void write_literal(struct json_out *json, const struct literal *literal)
+{
+    switch (literal->kind) {
+    case LITERAL_BYTES:
+        write_hex(json, NULL, literal->text, literal->len);
+        break;
+    case LITERAL_INT:
+        write_wide(json, NULL, literal->integer);
+        break;
+    default:
+        json_text_len(json, NULL, literal->text, literal->len);
+        break;
+    }
+}
+
+/* Only attributes that the language leaves free travel by name. */
+static void write_attrs(struct json_out *json, const struct ast_attr *attrs)
+{
+    json_open(json, "attrs", '{');
+    for (; attrs != NULL; attrs = attrs->next) {
+        if (attrs->name.text[0] != 'x' || attrs->name.text[1] != '_')
+            continue;
+        json_open(json, attrs->name.text, '[');
+        for (const struct literal *arg = attrs->args; arg != NULL; arg = arg->next)
+            write_literal(json, arg);
+        json_close(json, ']');
+    }
+    json_close(json, '}');
+}
+
+static void write_ref(struct json_out *json, const struct ir_field *field)
+{
+    if (field->enumeration == NULL && field->structure == NULL) {
+        json_null(json, "ref");
+        return;
+    }
+    json_open(json, "ref", '{');
+    if (field->enumeration != NULL) {
+        json_text(json, "name", field->enumeration->name);
+        json_text(json, "c", field->enumeration->c);
+        json_text(json, "type_symbol", field->enumeration->type_symbol);
+        json_text(json, "base", ir_kinds[field->enumeration->base].word);
+    } else {
+        json_text(json, "name", field->structure->name);
+        json_text(json, "c", field->structure->c);
+        json_text(json, "type_symbol", field->structure->type_symbol);
+        json_text(json, "base", NULL);
+    }
+    json_close(json, '}');
+}
+
+static void write_field(struct json_out *json, const struct ir_field *field)
+{
+    static const char *const shapes[] = {"single", "list", "array"};
+    json_open(json, NULL, '{');
+    json_text(json, "name", field->name);
+    json_text(json, "c", field->c);
+    json_text(json, "wire", field->wire);
+    write_doc(json, field->doc);
+    json_number(json, "line", field->line);
+    json_text(json, "kind", ir_kinds[field->kind].word);
+    write_ref(json, field);
+    json_text(json, "shape", shapes[field->shape]);
+    write_number(json, "count", field->count);
+    json_bool(json, "optional", field->is_optional);
+    json_bool(json, "required", field->is_required);
+    json_text(json, "has_c", field->has_c);
+    json_text(json, "len_c", field->len_c);
+    write_value(json, "default", &field->value);
+    write_number(json, "min_len", field->min_len);
+    write_number(json, "max_len", field->max_len);
+    write_value(json, "min", &field->min);
+    write_value(json, "max", &field->max);
+    json_bool(json, "secret", field->is_secret);
+    json_bool(json, "must_understand", field->must_understand);
+    json_text(json, "deprecated", field->deprecated);
+    write_attrs(json, field->attrs);
+    json_close(json, '}');
+}
+
+static void write_fields(struct json_out *json, const char *name, const struct ir_field *fields)
+{
+    json_open(json, name, '[');
+    for (; fields != NULL; fields = fields->next)
+        write_field(json, fields);
+    json_close(json, ']');
+}
+
+static void write_enum(struct json_out *json, const struct ir_enum *type)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", type->name);
+    json_text(json, "c", type->c);
+    json_text(json, "type_symbol", type->type_symbol);
+    json_text(json, "name_function", type->name_function);
+    write_doc(json, type->doc);
+    json_number(json, "line", type->line);
+    json_text(json, "base", ir_kinds[type->base].word);
+    json_bool(json, "closed", type->is_closed);
+    write_attrs(json, type->attrs);
+    json_open(json, "values", '[');
+    for (const struct ir_enum_value *value = type->values; value != NULL; value = value->next) {
+        json_open(json, NULL, '{');
+        json_text(json, "name", value->name);
+        json_text(json, "c", value->c);
+        write_wide(json, "value", value->number);
+        write_doc(json, value->doc);
+        json_text(json, "deprecated", value->deprecated);
+        write_attrs(json, value->attrs);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void write_struct(struct json_out *json, const struct ir_struct *type)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", type->name);
+    json_text(json, "c", type->c);
+    json_text(json, "type_symbol", type->type_symbol);
+    json_text(json, "make", type->make);
+    write_doc(json, type->doc);
+    json_number(json, "line", type->line);
+    write_fields(json, "fields", type->fields);
+    json_close(json, '}');
+}
+
+static void write_retry(struct json_out *json, const struct ir_retry *retry)
+{
+    static const char *const jitters[] = {"none", "full", "equal", "ratio"};
+    json_open(json, "retry", '{');
+    json_number(json, "max", retry->max);
+    json_text(json, "backoff", retry->backoff);
+    write_decimal(json, "base_ns", retry->base_ns);
+    json_text(json, "factor", retry->factor);
+    write_decimal(json, "cap_ns", retry->cap_ns);
+    json_open(json, "steps_ns", '[');
+    for (const struct literal *step = retry->steps; step != NULL; step = step->next)
+        json_decimal(json, NULL, step->duration_ns);
+    json_close(json, ']');
+    json_text(json, "jitter", jitters[retry->jitter]);
+    json_text(json, "jitter_ratio", retry->jitter_ratio);
+    json_close(json, '}');
+}
+
+static void write_names(struct json_out *json, const char *name, const struct ast_names *names)
+{
+    json_open(json, name, '[');
+    for (; names != NULL; names = names->next)
+        json_text(json, NULL, names->name.text);
+    json_close(json, ']');
+}
+
+static void write_unique(struct json_out *json, const struct ast_setting *setting)
+{
+    bool has_for = setting->extra.kind != LITERAL_NONE;
+    json_open(json, "unique", '{');
+    write_names(json, "by", setting->by);
+    write_decimal(json, "for_ns", has_for ? setting->extra.duration_ns : -1);
+    if (setting->states != NULL) {
+        write_names(json, "while", setting->states);
+    } else {
+        json_open(json, "while", '[');
+        json_text(json, NULL, "scheduled");
+        json_text(json, NULL, "waiting");
+        json_text(json, NULL, "active");
+        json_close(json, ']');
+    }
+    json_text(json, "on_conflict", setting->word.text != NULL ? setting->word.text : "keep");
+    json_close(json, '}');
+}
+
+static void write_limit(struct json_out *json, const char *name, const struct ast_setting *setting)
+{
+    json_open(json, name, '{');
+    write_wide(json, "count", setting->value.integer);
+    if (setting->kind == SETTING_RATE) {
+        json_decimal(json, "per_ns", setting->extra.duration_ns);
+        write_wide(json, "burst",
+                   setting->burst.kind == LITERAL_INT ? setting->burst.integer
+                                                      : setting->value.integer);
+    }
+    write_names(json, "by", setting->by);
+    json_close(json, '}');
+}
+
+static void write_every(struct json_out *json, const struct ast_setting *setting)
+{
+    json_open(json, "every", '{');
+    json_decimal(json, "interval_ns", setting->value.duration_ns);
+    json_decimal(json, "jitter_ns", setting->extra.duration_ns);
+    json_close(json, '}');
+}
+
+static void write_cron(struct json_out *json, const struct ast_setting *setting)
+{
+    json_open(json, "cron", '{');
+    json_text(json, "text", setting->value.text);
+    json_text(json, "tz", setting->extra.text);
+    json_text(json, "missed", setting->word.text != NULL ? setting->word.text : "once");
+    json_close(json, '}');
+}
+
+static void write_policies(struct json_out *json, const struct ir_settings *settings)
+{
+    static const struct {
+        enum setting_kind kind;
+        const char *name;
+    } parts[] = {{SETTING_UNIQUE, "unique"},
+                 {SETTING_CONCURRENCY, "concurrency"},
+                 {SETTING_RATE, "rate"},
+                 {SETTING_EVERY, "every"},
+                 {SETTING_CRON, "cron"}};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const struct ast_setting *setting = settings->set[parts[i].kind];
+        if (setting == NULL)
+            json_null(json, parts[i].name);
+        else if (parts[i].kind == SETTING_UNIQUE)
+            write_unique(json, setting);
+        else if (parts[i].kind == SETTING_EVERY)
+            write_every(json, setting);
+        else if (parts[i].kind == SETTING_CRON)
+            write_cron(json, setting);
+        else
+            write_limit(json, parts[i].name, setting);
+    }
+}
+
+static void write_settings(struct json_out *json, const struct ir_settings *settings)
+{
+    const struct ast_setting *tags = settings->set[SETTING_TAGS];
+    json_text(json, "queue", settings->queue);
+    json_number(json, "priority", settings->priority);
+    write_decimal(json, "timeout_ns", settings->timeout_ns);
+    write_decimal(json, "expires_ns", settings->expires_ns);
+    write_decimal(json, "keep_success_ns", settings->keep_success_ns);
+    write_decimal(json, "keep_failure_ns", settings->keep_failure_ns);
+    write_decimal(json, "memory_bytes", settings->memory_bytes);
+    write_retry(json, &settings->retry);
+    write_policies(json, settings);
+    json_open(json, "tags", '[');
+    for (const struct literal *tag = tags == NULL ? NULL : tags->list; tag; tag = tag->next)
+        json_text(json, NULL, tag->text);
+    json_close(json, ']');
+}
+
+static void write_functions(struct json_out *json, const struct ir_job *job)
+{
+    json_open(json, "functions", '{');
+    json_text(json, "make", job->functions.make);
+    json_text(json, "enqueue", job->functions.enqueue);
+    json_text(json, "enqueue_in", job->functions.enqueue_in);
+    json_text(json, "enqueue_at", job->functions.enqueue_at);
+    json_text(json, "enqueue_many", job->functions.enqueue_many);
+    json_text(json, "register", job->functions.register_);
+    json_text(json, "handler", job->functions.handler);
+    json_text(json, "encode", job->functions.encode);
+    json_text(json, "decode", job->functions.decode);
+    json_text(json, "type", job->functions.type);
+    json_text(json, "set_result", job->functions.set_result);
+    json_close(json, '}');
+}
+
+static void write_result(struct json_out *json, const struct ir_job *job)
+{
+    if (job->result_c == NULL) {
+        json_null(json, "result");
+        return;
+    }
+    json_open(json, "result", '{');
+    json_text(json, "c", job->result_c);
+    write_fields(json, "fields", job->result);
+    json_close(json, '}');
+}
+
+static void write_job(struct json_out *json, const struct ir_job *job)
+{
+    char fingerprint[17];
+    snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, job->fingerprint);
+    json_open(json, NULL, '{');
+    json_text(json, "name", job->name);
+    json_text(json, "qualified", job->qualified);
+    json_text(json, "wire", job->wire);
+    json_open(json, "was", '[');
+    for (const struct literal *was = job->was; was != NULL; was = was->next)
+        json_text(json, NULL, was->text);
+    json_close(json, ']');
+    json_text(json, "c", job->c);
+    write_functions(json, job);
+    write_doc(json, job->doc);
+    json_number(json, "line", job->line);
+    json_text(json, "deprecated", job->deprecated);
+    json_bool(json, "retired", job->is_retired);
+    write_attrs(json, job->attrs);
+    write_fields(json, "params", job->params);
+    json_text(json, "params_symbol", job->params_symbol);
+    write_result(json, job);
+    write_settings(json, &job->settings);
+    json_text(json, "fingerprint", fingerprint);
+    json_close(json, '}');
+}
+
+static void write_head(struct json_out *json, const struct ir_file *file, const char *export_macro)
+{
+    json_number(json, "ir", IR_VERSION);
+    json_text(json, "compiler", CULEXC_VERSION);
+    json_text(json, "file", file->file);
+    json_text(json, "stem", file->stem);
+    json_text(json, "header", file->header);
+    json_text(json, "source", file->source);
+    json_text(json, "guard", file->guard);
+    json_text(json, "package", file->package);
+    json_text(json, "export_macro", export_macro);
+    json_open(json, "imports", '[');
+    for (const struct ir_import *import = file->imports; import != NULL; import = import->next) {
+        json_open(json, NULL, '{');
+        json_text(json, "file", import->file);
+        json_text(json, "header", import->header);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+void ir_json_write(const struct ir_file *file, const char *export_macro, struct buf *buf)
+{
+    struct json_out json = {.buf = *buf};
+    json_open(&json, NULL, '{');
+    write_head(&json, file, export_macro);
+    json_open(&json, "enums", '[');
+    for (const struct ir_enum *type = file->enums; type != NULL; type = type->next)
+        write_enum(&json, type);
+    json_close(&json, ']');
+    json_open(&json, "structs", '[');
+    for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)
+        write_struct(&json, type);
+    json_close(&json, ']');
+    json_open(&json, "jobs", '[');
+    for (const struct ir_job *job = file->jobs; job != NULL; job = job->next)
+        write_job(&json, job);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    buf_char(&json.buf, '\n');
+    *buf = json.buf;
+}

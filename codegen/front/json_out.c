@@ -1,0 +1,103 @@
+#include "json_out.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "source.h"
+
+static void line_start(struct json_out *json)
+{
+    if (json->is_compact)
+        return;
+    buf_char(&json->buf, '\n');
+    for (unsigned i = 0; i < json->depth; i++)
+        buf_text(&json->buf, "  ");
+}
+
+static void string_write(struct json_out *json, const char *text, size_t len)
+{
+    buf_char(&json->buf, '"');
+    for (size_t at = 0; at < len;) {
+        uint32_t code = 0;
+        size_t length = utf8_sequence(text + at, len - at, &code);
+        if (length == 0)
+            buf_text(&json->buf, "\xef\xbf\xbd");
+        else if (code == '"' || code == '\\')
+            buf_printf(&json->buf, "\\%c", (int)code);
+        else if (utf8_is_deceptive(code))
+            buf_printf(&json->buf, "\\u%04" PRIx32, code);
+        else
+            buf_append(&json->buf, text + at, length);
+        at += length == 0 ? 1 : length;
+    }
+    buf_char(&json->buf, '"');
+}
+
+static void member_start(struct json_out *json, const char *name)
+{
+    if (json->depth > 0) {
+        if (!json->is_open)
+            buf_char(&json->buf, ',');
+        line_start(json);
+    }
+    json->is_open = false;
+    if (name != NULL) {
+        string_write(json, name, strlen(name));
+        buf_text(&json->buf, json->is_compact ? ":" : ": ");
+    }
+}
+
+void json_open(struct json_out *json, const char *name, char bracket)
+{
+    member_start(json, name);
+    buf_char(&json->buf, bracket);
+    json->depth++;
+    json->is_open = true;
+}
+
+void json_close(struct json_out *json, char bracket)
+{
+    json->depth--;
+    if (!json->is_open)
+        line_start(json);
+    json->is_open = false;
+    buf_char(&json->buf, bracket);
+}
+
+void json_text_len(struct json_out *json, const char *name, const char *text, size_t len)
+{
+    member_start(json, name);
+    string_write(json, text, len);
+}
+
+void json_text(struct json_out *json, const char *name, const char *text)
+{
+    if (text == NULL)
+        json_null(json, name);
+    else
+        json_text_len(json, name, text, strlen(text));
+}
+
+void json_bool(struct json_out *json, const char *name, bool value)
+{
+    member_start(json, name);
+    buf_text(&json->buf, value ? "true" : "false");
+}
+
+void json_null(struct json_out *json, const char *name)
+{
+    member_start(json, name);
+    buf_text(&json->buf, "null");
+}
+
+void json_number(struct json_out *json, const char *name, int64_t value)
+{
+    member_start(json, name);
+    buf_printf(&json->buf, "%" PRId64, value);
+}
+
+void json_decimal(struct json_out *json, const char *name, int64_t value)
+{
+    member_start(json, name);
+    buf_printf(&json->buf, "\"%" PRId64 "\"", value);
+}

@@ -1,0 +1,47 @@
+/* limits.h - every bound that the compiler puts on a schema, in one place.
+ *
+ * A schema within these bounds is compiled in bounded time and memory; one
+ * beyond them gets a diagnostic. Lengths are bytes unless the name says else. */
+#ifndef CULEXC_LIMITS_H
+#define CULEXC_LIMITS_H
+
+/* Files. */
+#define LIMIT_FILE_BYTES   (1024u * 1024u)
+#define LIMIT_FILES        1000u
+#define LIMIT_IMPORT_DEPTH 32u
+#define LIMIT_PATH_BYTES   1024u
+#define LIMIT_STEM_BYTES   64u
+#define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
+
+/* Diagnostics of one run. */
+#define LIMIT_ERRORS   20u
+#define LIMIT_WARNINGS 100u
+
+/* Names and texts. */
+#define LIMIT_NAME_BYTES   64u
+#define LIMIT_QUEUE_BYTES  64u
+#define LIMIT_TAGS         16u
+#define LIMIT_C_NAME_BYTES 255u /* a qualified name with every part at its longest */
+#define LIMIT_WAS          16u
+
+/* Shapes. */
+#define LIMIT_FIELDS       1024u /* of one struct, params or returns */
+#define LIMIT_ENUM_VALUES  4096u
+#define LIMIT_LIST_COUNT   65535u /* N of [<=N] and [N] */
+#define LIMIT_STRUCT_DEPTH 16u
+#define LIMIT_STRUCT_CELLS 1000000u /* values inside one struct, arrays multiplied out */
+#define LIMIT_LEN          (64u * 1024u * 1024u) /* N of max_len, min_len, len */
+
+/* Settings. */
+#define LIMIT_PRIORITY     9
+#define LIMIT_RETRIES      1000
+#define LIMIT_STEPS        64u
+#define LIMIT_FACTOR       100 /* of exponential and linear backoff */
+#define LIMIT_EXPONENT     10  /* of polynomial backoff */
+#define LIMIT_CONCURRENCY  65535
+#define LIMIT_RATE         1000000
+#define LIMIT_SETTING_DAYS 3650 /* no duration of a setting is longer */
+#define LIMIT_MEMORY_MIN   (UINT64_C(1) << 20)
+#define LIMIT_MEMORY_MAX   (UINT64_C(1) << 40)
+
+#endif

@@ -1,0 +1,335 @@
+#include "literal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "buf.h"
+
+struct reading {
+    struct diag_sink *sink;
+    const struct source *source;
+    struct token token;
+};
+
+static struct span reading_span(const struct reading *reading, size_t at, size_t length)
+{
+    return (struct span){reading->source, reading->token.offset + (uint32_t)at, (uint32_t)length};
+}
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static const struct {
+    const char *name;
+    int64_t ns;
+} units[] = {{"w", INT64_C(604800000000000)}, {"d", INT64_C(86400000000000)},
+             {"h", INT64_C(3600000000000)},   {"m", INT64_C(60000000000)},
+             {"s", INT64_C(1000000000)},      {"ms", INT64_C(1000000)},
+             {"us", INT64_C(1000)},           {"ns", INT64_C(1)}};
+enum { UNIT_COUNT = sizeof(units) / sizeof(units[0]) };
+
+static size_t unit_find(const char *name, size_t len)
+{
+    size_t i = 0;
+    while (i < UNIT_COUNT && (strlen(units[i].name) != len || memcmp(units[i].name, name, len)))
+        i++;
+    return i;
+}
+
+static const char *duration_add(int64_t *total, const char *digits, size_t len, int64_t unit)
+{
+    struct wide count;
+    int64_t value;
+    if (!wide_parse(digits, len, &count) || !wide_to_int64(count, &value) ||
+        value > (INT64_MAX - *total) / unit)
+        return "is longer than 292 years";
+    *total += value * unit;
+    return NULL;
+}
+
+const char *duration_read(const char *text, size_t len, int64_t *ret_ns)
+{
+    int64_t total = 0;
+    size_t unit_next = 0; /* the largest unit that may still come */
+    for (size_t at = 0; at < len;) {
+        size_t digits = at;
+        while (at < len && is_digit(text[at]))
+            at++;
+        size_t letters = at;
+        while (at < len && !is_digit(text[at]))
+            at++;
+        size_t unit = unit_find(text + letters, at - letters);
+        if (unit == UNIT_COUNT)
+            return "has an unknown unit";
+        if (unit < unit_next)
+            return "must have its units from large to small, each once";
+        unit_next = unit + 1;
+        const char *fault = duration_add(&total, text + digits, letters - digits, units[unit].ns);
+        if (fault != NULL)
+            return fault;
+    }
+    *ret_ns = total;
+    return NULL;
+}
+
+static enum literal_kind read_int(const struct reading *reading, const char *text, size_t len,
+                                  struct literal *literal)
+{
+    if (reading->token.fault == FAULT_NUMBER) {
+        diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span, "'%.*s' is not a number",
+                    len > 40 ? 40 : (int)len, text);
+        diag_help(reading->sink, "durations are whole numbers with the units w d h m s ms us ns, "
+                                 "as 1m30s; sizes end in K, M or G");
+        return LITERAL_POISON;
+    }
+    if (len > 1 && text[0] == '0' && (is_digit(text[1]) || text[1] == '_')) {
+        diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span,
+                    "a number that starts with 0 could be meant as octal");
+        diag_help(reading->sink, "leave the 0 out, or write 0x for hexadecimal");
+        return LITERAL_POISON;
+    }
+    if (!wide_parse(text, len, &literal->integer)) {
+        diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span,
+                    "the number does not fit in 128 bits");
+        return LITERAL_POISON;
+    }
+    return LITERAL_INT;
+}
+
+static enum literal_kind read_size(const struct reading *reading, const char *text, size_t len,
+                                   struct literal *literal)
+{
+    int64_t count;
+    unsigned shift = text[len - 1] == 'K' ? 10 : text[len - 1] == 'M' ? 20 : 30;
+    if (!wide_parse(text, len - 1, &literal->integer) || !wide_to_int64(literal->integer, &count) ||
+        count > INT64_MAX >> shift) {
+        diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span, "the size is too large");
+        return LITERAL_POISON;
+    }
+    literal->integer = wide_from((int64_t)((uint64_t)count << shift));
+    return LITERAL_SIZE;
+}
+
+static enum literal_kind read_duration(const struct reading *reading, const char *text, size_t len,
+                                       struct literal *literal)
+{
+    const char *fault = duration_read(text, len, &literal->duration_ns);
+    if (fault == NULL)
+        return LITERAL_DURATION;
+    diag_report(reading->sink, DIAG_BAD_DURATION, literal->span, "the duration %s", fault);
+    return LITERAL_POISON;
+}
+
+static int hex_value(char digit)
+{
+    if (is_digit(digit))
+        return digit - '0';
+    char lower = (char)(digit | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+static void code_append(struct buf *buf, uint32_t code)
+{
+    if (code < 0x80) {
+        buf_char(buf, (char)code);
+    } else if (code < 0x800) {
+        buf_char(buf, (char)(0xc0 | code >> 6));
+        buf_char(buf, (char)(0x80 | (code & 0x3f)));
+    } else {
+        if (code < 0x10000) {
+            buf_char(buf, (char)(0xe0 | code >> 12));
+        } else {
+            buf_char(buf, (char)(0xf0 | code >> 18));
+            buf_char(buf, (char)(0x80 | (code >> 12 & 0x3f)));
+        }
+        buf_char(buf, (char)(0x80 | (code >> 6 & 0x3f)));
+        buf_char(buf, (char)(0x80 | (code & 0x3f)));
+    }
+}
+
+/* \u{1F600}: the bytes it takes, 0 when malformed. */
+static size_t escape_code(const char *text, size_t len, struct buf *buf)
+{
+    size_t at = 3;
+    uint32_t code = 0;
+    if (len < 4 || text[2] != '{')
+        return 0;
+    for (; at < len && at < 9 && hex_value(text[at]) >= 0; at++)
+        code = code * 16 + (uint32_t)hex_value(text[at]);
+    if (at == 3 || at >= len || text[at] != '}' || code > 0x10ffff ||
+        (code >= 0xd800 && code < 0xe000))
+        return 0;
+    code_append(buf, code);
+    return at + 1;
+}
+
+/* The escape at `text`, a backslash: the bytes it takes, 0 when there is no such one. */
+static size_t escape_read(const char *text, size_t len, struct buf *buf)
+{
+    static const char letters[] = "ntr0\\\"'";
+    static const char values[] = "\n\t\r\0\\\"'";
+    const char *letter = len < 2 || text[1] == '\0' ? NULL : strchr(letters, text[1]);
+    if (letter != NULL) {
+        buf_char(buf, values[letter - letters]);
+        return 2;
+    }
+    if (len >= 4 && text[1] == 'x' && hex_value(text[2]) >= 0 && hex_value(text[3]) >= 0) {
+        buf_char(buf, (char)(hex_value(text[2]) * 16 + hex_value(text[3])));
+        return 4;
+    }
+    return len >= 2 && text[1] == 'u' ? escape_code(text, len, buf) : 0;
+}
+
+/* Decodes what stands between the quotes; false when an escape is unknown. */
+static bool quoted_decode(const struct reading *reading, const char *text, size_t len,
+                          struct buf *buf)
+{
+    for (size_t at = 1; at + 1 < len;) {
+        if (text[at] != '\\') {
+            buf_char(buf, text[at++]);
+            continue;
+        }
+        size_t length = escape_read(text + at, len - 1 - at, buf);
+        if (length == 0) {
+            diag_report(reading->sink, DIAG_BAD_ESCAPE, reading_span(reading, at, 2),
+                        "unknown escape");
+            diag_help(reading->sink, "the escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\xHH "
+                                     "\\u{CODE}");
+            return false;
+        }
+        at += length;
+    }
+    buf_text(buf, "");
+    return true;
+}
+
+static enum literal_kind read_string(const struct reading *reading, const struct buf *decoded,
+                                     struct literal *literal)
+{
+    if (utf8_valid_prefix(decoded->data, decoded->len) != decoded->len ||
+        memchr(decoded->data, '\0', decoded->len) != NULL) {
+        diag_report(reading->sink, DIAG_BAD_STRING, literal->span,
+                    "a string must be UTF-8 without NUL");
+        diag_help(reading->sink, "other bytes are written as x\"00ff\", for a param of type bytes");
+        return LITERAL_POISON;
+    }
+    return LITERAL_STRING;
+}
+
+/* One byte, or one character up to U+00FF. */
+static enum literal_kind read_char(const struct reading *reading, const struct buf *decoded,
+                                   struct literal *literal)
+{
+    uint32_t code = 0;
+    size_t length = utf8_sequence(decoded->data, decoded->len, &code);
+    if (length == 0 && decoded->len == 1)
+        code = (unsigned char)decoded->data[0], length = 1;
+    if (length == 0 || length != decoded->len || code > 0xff) {
+        diag_report(reading->sink, DIAG_BAD_CHAR, literal->span,
+                    "a character literal is exactly one byte (U+0000 to U+00FF)");
+        return LITERAL_POISON;
+    }
+    literal->integer = wide_from(code);
+    return LITERAL_CHAR;
+}
+
+static enum literal_kind read_quoted(const struct reading *reading, const char *text, size_t len,
+                                     struct literal *literal)
+{
+    enum literal_kind kind = LITERAL_POISON;
+    struct buf decoded = {0};
+    if (quoted_decode(reading, text, len, &decoded)) {
+        kind = reading->token.kind == TOKEN_CHAR ? read_char(reading, &decoded, literal)
+                                                 : read_string(reading, &decoded, literal);
+        literal->text = arena_copy(reading->sink->arena, decoded.data, decoded.len);
+        literal->len = decoded.len;
+    }
+    buf_release(&decoded);
+    return kind;
+}
+
+static enum literal_kind read_bytes(const struct reading *reading, const char *text, size_t len,
+                                    struct literal *literal)
+{
+    char *bytes = arena_alloc(reading->sink->arena, len);
+    size_t digits = 0;
+    for (size_t at = 2; at + 1 < len; at++) {
+        if (text[at] == ' ')
+            continue;
+        int value = hex_value(text[at]);
+        if (value < 0) {
+            digits = 1;
+            break;
+        }
+        bytes[digits / 2] = (char)((unsigned char)bytes[digits / 2] * 16 + value);
+        digits++;
+    }
+    if (digits % 2 != 0) {
+        diag_report(reading->sink, DIAG_BAD_BYTES, literal->span,
+                    "bytes are pairs of hexadecimal digits, as x\"00ff\"");
+        return LITERAL_POISON;
+    }
+    literal->text = bytes;
+    literal->len = digits / 2;
+    return LITERAL_BYTES;
+}
+
+static enum literal_kind read_value(const struct reading *reading, const char *text, size_t len,
+                                    struct literal *literal)
+{
+    switch (reading->token.kind) {
+    case TOKEN_INT:
+        return read_int(reading, text, len, literal);
+    case TOKEN_SIZE:
+        return read_size(reading, text, len, literal);
+    case TOKEN_DURATION:
+        return read_duration(reading, text, len, literal);
+    case TOKEN_STRING:
+    case TOKEN_CHAR:
+        return read_quoted(reading, text, len, literal);
+    case TOKEN_BYTES:
+        return read_bytes(reading, text, len, literal);
+    default:
+        return reading->token.kind == TOKEN_FLOAT ? LITERAL_FLOAT : LITERAL_WORD;
+    }
+}
+
+struct literal literal_read(struct diag_sink *sink, const struct source *source, struct token token)
+{
+    struct reading reading = {sink, source, token};
+    struct literal literal = {.span = reading_span(&reading, 0, token.length)};
+    const char *text = source->text + token.offset;
+    if (token.fault == FAULT_UNTERMINATED) { /* Reported where the token was fetched. */
+        literal.kind = LITERAL_POISON;
+        return literal;
+    }
+    literal.kind = read_value(&reading, text, token.length, &literal);
+    if (literal.text == NULL) {
+        literal.text = arena_copy(sink->arena, text, token.length);
+        literal.len = token.length;
+    }
+    return literal;
+}
+
+bool literal_negate(struct literal *literal, struct arena *arena)
+{
+    literal->is_negative = true;
+    switch (literal->kind) {
+    case LITERAL_INT:
+        literal->integer = wide_negate(literal->integer);
+        break;
+    case LITERAL_DURATION:
+        literal->duration_ns = -literal->duration_ns;
+        break;
+    case LITERAL_FLOAT:
+    case LITERAL_POISON:
+        break;
+    default:
+        return false;
+    }
+    if (literal->text != NULL)
+        literal->text = arena_printf(arena, "-%s", literal->text);
+    return true;
+}

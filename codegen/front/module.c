@@ -1,0 +1,305 @@
+#include "module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cname.h"
+#include "limits.h"
+#include "parser.h"
+
+struct file_text {
+    char *bytes;
+    size_t size;
+    uint64_t device, inode;
+};
+
+void compilation_init(struct compilation *compilation)
+{
+    *compilation = (struct compilation){0};
+    compilation->modules_end = &compilation->modules;
+    diag_sink_init(&compilation->sink, &compilation->arena);
+    map_init(&compilation->by_path, &compilation->arena);
+}
+
+void compilation_release(struct compilation *compilation)
+{
+    arena_release(&compilation->arena);
+}
+
+static const char *read_all(int fd, struct file_text *text)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return strerror(errno);
+    if (!S_ISREG(info.st_mode))
+        return "not a regular file";
+    text->device = (uint64_t)info.st_dev;
+    text->inode = (uint64_t)info.st_ino;
+    text->bytes = memory_resize(NULL, LIMIT_FILE_BYTES + 1);
+    while (text->size <= LIMIT_FILE_BYTES) {
+        ssize_t got = read(fd, text->bytes + text->size, LIMIT_FILE_BYTES + 1 - text->size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return strerror(errno);
+        if (got == 0)
+            return NULL;
+        text->size += (size_t)got;
+    }
+    return "larger than 1 MiB";
+}
+
+/* NULL, or why the file cannot be read. */
+static const char *file_read(const char *path, struct file_text *text)
+{
+    *text = (struct file_text){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return strerror(errno);
+    const char *fault = read_all(fd, text);
+    close(fd);
+    if (fault != NULL) {
+        free(text->bytes);
+        text->bytes = NULL;
+    }
+    return fault;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* The stem becomes part of file names and of the include guard. */
+static void stem_set(struct compilation *compilation, struct module *module)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *base = base_name(module->path);
+    size_t len = strlen(base);
+    bool has_suffix = len > 4 && strcmp(base + len - 4, ".job") == 0;
+    size_t stem = has_suffix ? len - 4 : len;
+    module->stem = arena_copy(&compilation->arena, base, stem);
+    module->header = arena_printf(&compilation->arena, "%s_job.h", module->stem);
+    if (has_suffix && stem <= LIMIT_STEM_BYTES && strspn(module->stem, allowed) == stem &&
+        strspn(module->stem, allowed) > 0 && strchr("_-0123456789", module->stem[0]) == NULL)
+        return;
+    diag_report(&compilation->sink, DIAG_BAD_FILE_NAME, (struct span){module->source, 0, 0},
+                "'%.128s' is not a good name for a schema file", base);
+    diag_help(&compilation->sink,
+              "a name is letters, digits, '_' and '-', starts with a letter, "
+              "is at most %u long and ends in .job",
+              LIMIT_STEM_BYTES);
+}
+
+/* The path below the -I folder that holds it; else the bare file name. */
+static const char *file_below_root(struct compilation *compilation, const char *path)
+{
+    char real[4096], root[4096];
+    if (realpath(path, real) == NULL)
+        return base_name(path);
+    for (size_t i = 0; i < compilation->include_count; i++) {
+        if (realpath(compilation->include_dirs[i], root) == NULL)
+            continue;
+        size_t len = strlen(root);
+        if (strncmp(real, root, len) == 0 && real[len] == '/')
+            return arena_copy(&compilation->arena, real + len + 1, strlen(real + len + 1));
+    }
+    return base_name(path);
+}
+
+static struct module *module_create(struct compilation *compilation, const char *path,
+                                    const char *file, const struct file_text *text)
+{
+    struct arena *arena = &compilation->arena;
+    struct module *module = arena_alloc(arena, sizeof(*module));
+    module->path = arena_copy(arena, path, strlen(path));
+    module->file = arena_copy(arena, file, strlen(file));
+    module->device = text->device;
+    module->inode = text->inode;
+    module->source = source_create(arena, path, text->bytes, text->size);
+    module->source->index = compilation->count++;
+    map_init(&module->symbols, arena);
+    stem_set(compilation, module);
+    module->ast = parse_file(&compilation->sink, module->source);
+    module->package = module->ast->package.text;
+    module->is_broken = module->ast->has_errors;
+    return module;
+}
+
+static const char *import_path_fault(const char *path)
+{
+    size_t len = strlen(path);
+    if (len == 0 || len > LIMIT_PATH_BYTES)
+        return "is empty or too long";
+    if (path[0] == '/')
+        return "is absolute";
+    if (strchr(path, '\\') != NULL)
+        return "has a backslash";
+    if (len < 5 || strcmp(path + len - 4, ".job") != 0)
+        return "does not end in .job";
+    for (const char *at = path; at != NULL; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
+        size_t part = strcspn(at, "/");
+        if (part == 0 || (part == 1 && at[0] == '.') || (part == 2 && !strncmp(at, "..", 2)))
+            return "has an empty part, '.' or '..'";
+    }
+    return NULL;
+}
+
+static void module_load_imports(struct compilation *compilation, struct module *module);
+
+static struct module *module_known(struct compilation *compilation, const struct file_text *text,
+                                   const char **ret_key)
+{
+    *ret_key = arena_printf(&compilation->arena, "%llu:%llu", (unsigned long long)text->device,
+                            (unsigned long long)text->inode);
+    return map_get(&compilation->by_path, *ret_key);
+}
+
+/* Tries one folder. False when there is no such file in it. */
+static bool import_try(struct compilation *compilation, const char *dir,
+                       const struct ast_import *import, struct module *importer,
+                       struct module **ret_module)
+{
+    struct file_text text;
+    const char *key;
+    const char *slash = dir[0] == '\0' ? "" : "/";
+    const char *path = arena_printf(&compilation->arena, "%s%s%s", dir, slash, import->path.text);
+    if (file_read(path, &text) != NULL)
+        return false;
+    *ret_module = module_known(compilation, &text, &key);
+    if (*ret_module == NULL) {
+        *ret_module = module_create(compilation, path, import->path.text, &text);
+        (*ret_module)->depth = importer->depth + 1;
+        map_add(&compilation->by_path, key, *ret_module);
+        module_load_imports(compilation, *ret_module);
+    }
+    free(text.bytes);
+    return true;
+}
+
+static const char *folder_of(struct compilation *compilation, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return "";
+    return slash == path ? "/." : arena_copy(&compilation->arena, path, (size_t)(slash - path));
+}
+
+static struct module *import_find(struct compilation *compilation, const struct ast_import *import,
+                                  struct module *importer)
+{
+    struct module *module = NULL;
+    for (size_t i = 0; i < compilation->include_count; i++) {
+        if (import_try(compilation, compilation->include_dirs[i], import, importer, &module))
+            return module;
+    }
+    const char *folder = folder_of(compilation, importer->path);
+    if (import_try(compilation, folder, import, importer, &module))
+        return module;
+    diag_report(&compilation->sink, DIAG_IMPORT_NOT_FOUND, import->path.span,
+                "cannot read '%.256s' in any -I folder or beside this file", import->path.text);
+    return NULL;
+}
+
+/* False when the import must not even be looked up. */
+static bool import_is_allowed(struct compilation *compilation, const struct ast_import *import,
+                              const struct module *importer)
+{
+    struct diag_sink *sink = &compilation->sink;
+    const char *fault = import_path_fault(import->path.text);
+    if (fault != NULL)
+        diag_report(sink, DIAG_BAD_IMPORT_PATH, import->path.span, "the import path %s", fault);
+    else if (importer->depth >= LIMIT_IMPORT_DEPTH)
+        diag_report(sink, DIAG_IMPORT_TOO_DEEP, import->path.span,
+                    "imports are nested more than %u deep", LIMIT_IMPORT_DEPTH);
+    else if (compilation->count >= LIMIT_FILES)
+        diag_report(sink, DIAG_TOO_MANY, import->path.span, "more than %u files", LIMIT_FILES);
+    else
+        return true;
+    return false;
+}
+
+static bool import_is_usable(struct compilation *compilation, struct module *importer,
+                             const struct ast_import *import, const struct module *module)
+{
+    if (module->state == MODULE_LOADING) {
+        diag_report(&compilation->sink, DIAG_IMPORT_CYCLE, import->path.span,
+                    "'%.256s' is imported by way of itself", import->path.text);
+        return false;
+    }
+    for (struct module_import *at = importer->imports; at != NULL; at = at->next) {
+        if (at->module != module)
+            continue;
+        diag_report(&compilation->sink, DIAG_DUPLICATE_IMPORT, import->path.span,
+                    "'%.256s' is imported twice", import->path.text);
+        diag_note(&compilation->sink, at->span, "first imported here");
+        return false;
+    }
+    return true;
+}
+
+static void module_load_import(struct compilation *compilation, struct module *importer,
+                               const struct ast_import *import, struct module_import ***end)
+{
+    struct module *module = NULL;
+    if (import->path.kind == LITERAL_STRING && import_is_allowed(compilation, import, importer))
+        module = import_find(compilation, import, importer);
+    if (module == NULL) {
+        importer->is_broken = true;
+        return;
+    }
+    importer->is_broken |= module->is_broken;
+    if (!import_is_usable(compilation, importer, import, module)) {
+        importer->is_broken |= module->state == MODULE_LOADING;
+        return;
+    }
+    struct module_import *link = arena_alloc(&compilation->arena, sizeof(*link));
+    *link = (struct module_import){
+        .module = module, .span = import->path.span, .path = import->path.text};
+    **end = link;
+    *end = &link->next;
+}
+
+/* Depth first, so that a module follows everything it imports. */
+static void module_load_imports(struct compilation *compilation, struct module *module)
+{
+    struct module_import **end = &module->imports;
+    for (struct ast_import *import = module->ast->imports; import != NULL; import = import->next)
+        module_load_import(compilation, module, import, &end);
+    module->state = MODULE_LOADED;
+    *compilation->modules_end = module;
+    compilation->modules_end = &module->next;
+}
+
+struct module *compilation_load(struct compilation *compilation, const char *path,
+                                const char **ret_fault)
+{
+    struct file_text text;
+    const char *key;
+    *ret_fault = file_read(path, &text);
+    if (*ret_fault != NULL)
+        return NULL;
+    struct module *module = module_known(compilation, &text, &key);
+    if (module == NULL) {
+        module = module_create(compilation, path, file_below_root(compilation, path), &text);
+        map_add(&compilation->by_path, key, module);
+        module_load_imports(compilation, module);
+    }
+    free(text.bytes);
+    return module;
+}
+
+struct module *compilation_load_text(struct compilation *compilation, const char *path,
+                                     const char *text, size_t size)
+{
+    struct file_text file = {.bytes = (char *)(uintptr_t)text, .size = size};
+    struct module *module = module_create(compilation, path, base_name(path), &file);
+    module_load_imports(compilation, module);
+    return module;
+}

@@ -1,0 +1,227 @@
+/* parse_setting.c - the statements of a job, and retry policies. */
+#include "parser_base.h"
+
+#include <string.h>
+
+/* ORDER SETTING_WORDS: as enum setting_kind. */
+static const char *const setting_words[SETTING_COUNT + 1] = {
+    "queue",  "priority",    "timeout", "expires", "keep", "memory", "retry",
+    "unique", "concurrency", "rate",    "every",   "cron", "tags",   NULL};
+
+const char *setting_word(enum setting_kind kind)
+{
+    return setting_words[kind];
+}
+
+static bool parse_names(struct parser *parser, struct ast_names **ret_names)
+{
+    struct ast_names **end = ret_names;
+    if (!parser_expect(parser, TOKEN_LEFT_PAREN))
+        return false;
+    do {
+        struct ast_names *names = arena_alloc(parser->arena, sizeof(*names));
+        if (!parser_name(parser, &names->name))
+            return false;
+        *end = names;
+        end = &names->next;
+    } while (parser_accept(parser, TOKEN_COMMA));
+    return parser_expect(parser, TOKEN_RIGHT_PAREN);
+}
+
+static bool parse_by(struct parser *parser, struct ast_setting *setting)
+{
+    return !parser_accept_word(parser, "by") || parse_names(parser, &setting->by);
+}
+
+static bool parse_keep(struct parser *parser, struct ast_setting *setting)
+{
+    static const char *const words[] = {"success", "failure", NULL};
+    do {
+        struct literal *literal = &setting->value;
+        if (parser_at_word(parser, "failure"))
+            literal = &setting->extra;
+        else if (!parser_at_word(parser, "success"))
+            return parser_unknown(parser, DIAG_UNKNOWN_WORD, "'success' or 'failure'", words);
+        if (literal->kind != LITERAL_NONE)
+            diag_report(parser->sink, DIAG_DUPLICATE_SETTING, parser_span(parser),
+                        "this is set twice");
+        parser_advance(parser);
+        if (!parser_literal_of(parser, TOKEN_DURATION, literal))
+            return false;
+    } while (parser_accept(parser, TOKEN_COMMA));
+    return true;
+}
+
+static bool parse_retry(struct parser *parser, struct ast_setting *setting)
+{
+    if (parser_at(parser, TOKEN_LEFT_BRACE))
+        return parse_policy(parser, &setting->policy);
+    return parser_path(parser, &setting->word);
+}
+
+static bool parse_one_of(struct parser *parser, struct ast_name *ret_name, const char *what,
+                         const char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (parser_at_word(parser, words[i]))
+            return parser_name(parser, ret_name);
+    }
+    return parser_unknown(parser, DIAG_UNKNOWN_WORD, what, words);
+}
+
+static bool parse_unique(struct parser *parser, struct ast_setting *setting)
+{
+    static const char *const conflicts[] = {"keep", "replace", "error", NULL};
+    if (!parse_by(parser, setting))
+        return false;
+    if (parser_accept_word(parser, "for") &&
+        !parser_literal_of(parser, TOKEN_DURATION, &setting->extra))
+        return false;
+    if (parser_accept_word(parser, "while") && !parse_names(parser, &setting->states))
+        return false;
+    return !parser_accept_word(parser, "on_conflict") ||
+           parse_one_of(parser, &setting->word, "'keep', 'replace' or 'error'", conflicts);
+}
+
+static bool parse_rate(struct parser *parser, struct ast_setting *setting)
+{
+    if (!parser_literal_of(parser, TOKEN_INT, &setting->value))
+        return false;
+    if (!parser_accept_word(parser, "per"))
+        return parser_expected(parser, "'per'");
+    if (!parser_literal_of(parser, TOKEN_DURATION, &setting->extra) || !parse_by(parser, setting))
+        return false;
+    return !parser_accept_word(parser, "burst") ||
+           parser_literal_of(parser, TOKEN_INT, &setting->burst);
+}
+
+static bool parse_cron(struct parser *parser, struct ast_setting *setting)
+{
+    static const char *const missed[] = {"skip", "once", "all", NULL};
+    if (!parser_literal_of(parser, TOKEN_STRING, &setting->value))
+        return false;
+    if (!parser_accept_word(parser, "tz"))
+        return parser_expected(parser, "'tz' and a time zone");
+    if (!parser_literal_of(parser, TOKEN_STRING, &setting->extra))
+        return false;
+    return !parser_accept_word(parser, "missed") ||
+           parse_one_of(parser, &setting->word, "'skip', 'once' or 'all'", missed);
+}
+
+static bool parse_setting_body(struct parser *parser, struct ast_setting *setting)
+{
+    switch (setting->kind) {
+    case SETTING_QUEUE:
+        return parser_literal_of(parser, TOKEN_STRING, &setting->value);
+    case SETTING_PRIORITY: /* A minus parses, so that "out of range" can be said. */
+        return parser_literal(parser, &setting->value);
+    case SETTING_TIMEOUT:
+    case SETTING_EXPIRES:
+        return parser_literal_of(parser, TOKEN_DURATION, &setting->value);
+    case SETTING_KEEP:
+        return parse_keep(parser, setting);
+    case SETTING_MEMORY:
+        return parser_literal_of(parser, TOKEN_SIZE, &setting->value);
+    case SETTING_RETRY:
+        return parse_retry(parser, setting);
+    case SETTING_UNIQUE:
+        return parse_unique(parser, setting);
+    case SETTING_CONCURRENCY:
+        return parser_literal_of(parser, TOKEN_INT, &setting->value) && parse_by(parser, setting);
+    case SETTING_RATE:
+        return parse_rate(parser, setting);
+    case SETTING_EVERY:
+        return parser_literal_of(parser, TOKEN_DURATION, &setting->value) &&
+               (!parser_accept_word(parser, "jitter") ||
+                parser_literal_of(parser, TOKEN_DURATION, &setting->extra));
+    case SETTING_CRON:
+        return parse_cron(parser, setting);
+    case SETTING_TAGS:
+    case SETTING_COUNT:
+        break;
+    }
+    return parser_literals(parser, TOKEN_STRING, &setting->list);
+}
+
+bool parse_setting(struct parser *parser, struct ast_setting **ret_setting)
+{
+    int kind = 0;
+    while (kind < SETTING_COUNT && !parser_at_word(parser, setting_words[kind]))
+        kind++;
+    if (kind == SETTING_COUNT)
+        return parser_unknown(parser, DIAG_UNKNOWN_SETTING, "a setting", setting_words);
+    struct ast_setting *setting = arena_alloc(parser->arena, sizeof(*setting));
+    setting->kind = (enum setting_kind)kind;
+    setting->span = parser_span(parser);
+    parser_advance(parser);
+    if (!parse_setting_body(parser, setting))
+        return false;
+    *ret_setting = setting;
+    if (setting->policy != NULL) {
+        parser_accept(parser, TOKEN_SEMICOLON);
+        return true;
+    }
+    return parser_semicolon(parser);
+}
+
+static bool parse_backoff(struct parser *parser, struct ast_policy *policy)
+{
+    static const char *const kinds[] = {"constant",    "linear", "polynomial",
+                                        "exponential", "steps",  NULL};
+    if (!parse_one_of(parser, &policy->backoff, "a kind of backoff", kinds))
+        return false;
+    if (strcmp(policy->backoff.text, "steps") == 0)
+        return parser_literals(parser, TOKEN_DURATION, &policy->steps);
+    if (!parser_literal_of(parser, TOKEN_DURATION, &policy->base))
+        return false;
+    if (strcmp(policy->backoff.text, "constant") == 0)
+        return true;
+    if (parser_accept_word(parser, "factor") && !parser_number(parser, &policy->factor))
+        return false;
+    return !parser_accept_word(parser, "cap") ||
+           parser_literal_of(parser, TOKEN_DURATION, &policy->cap);
+}
+
+static bool parse_jitter(struct parser *parser, struct ast_policy *policy)
+{
+    static const char *const words[] = {"none", "full", "equal", NULL};
+    if (parser_at(parser, TOKEN_INT) || parser_at(parser, TOKEN_FLOAT))
+        return parser_number(parser, &policy->jitter_ratio);
+    return parse_one_of(parser, &policy->jitter, "'none', 'full', 'equal' or a number", words);
+}
+
+static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)
+{
+    static const char *const words[] = {"max", "backoff", "jitter", NULL};
+    struct span span = parser_span(parser);
+    bool is_twice = false;
+    bool is_read = false;
+    if (parser_accept_word(parser, "max")) {
+        is_twice = policy->max.kind != LITERAL_NONE;
+        is_read = parser_literal(parser, &policy->max);
+    } else if (parser_accept_word(parser, "backoff")) {
+        is_twice = policy->backoff.text != NULL;
+        is_read = parse_backoff(parser, policy);
+    } else if (parser_accept_word(parser, "jitter")) {
+        is_twice = policy->jitter.text != NULL || policy->jitter_ratio.kind != LITERAL_NONE;
+        is_read = parse_jitter(parser, policy);
+    } else {
+        return parser_unknown(parser, DIAG_UNKNOWN_SETTING, "a setting of a retry policy", words);
+    }
+    if (is_twice)
+        diag_report(parser->sink, DIAG_DUPLICATE_SETTING, span, "this is set twice");
+    return is_read && parser_semicolon(parser);
+}
+
+bool parse_policy(struct parser *parser, struct ast_policy **ret_policy)
+{
+    struct ast_policy *policy = arena_alloc(parser->arena, sizeof(*policy));
+    *ret_policy = policy;
+    if (!parser_expect(parser, TOKEN_LEFT_BRACE))
+        return false;
+    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+        if (!parse_policy_item(parser, policy))
+            parser_recover(parser);
+    }
+    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+}

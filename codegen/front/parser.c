@@ -1,0 +1,322 @@
+#include "parser.h"
+
+#include <string.h>
+
+#include "limits.h"
+#include "parser_base.h"
+
+const char *ast_decl_word(enum ast_decl_kind kind)
+{
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults"};
+    return words[kind];
+}
+
+static const char *doc_take(struct parser *parser)
+{
+    return parser->doc.len == 0 ? NULL
+                                : arena_copy(parser->arena, parser->doc.data, parser->doc.len);
+}
+
+static bool parse_attr(struct parser *parser, struct ast_attr **ret_attr)
+{
+    struct ast_attr *attr = arena_alloc(parser->arena, sizeof(*attr));
+    if (!parser_name(parser, &attr->name))
+        return false;
+    *ret_attr = attr;
+    if (!parser_accept(parser, TOKEN_LEFT_PAREN))
+        return true;
+    struct literal **end = &attr->args;
+    do {
+        struct literal *literal = arena_alloc(parser->arena, sizeof(*literal));
+        if (!parser_literal(parser, literal))
+            return false;
+        *end = literal;
+        end = &literal->next;
+    } while (parser_accept(parser, TOKEN_COMMA));
+    return parser_expect(parser, TOKEN_RIGHT_PAREN);
+}
+
+static bool parse_attrs(struct parser *parser, struct ast_attr **ret_attrs)
+{
+    struct ast_attr **end = ret_attrs;
+    while (*end != NULL)
+        end = &(*end)->next;
+    if (!parser_accept(parser, TOKEN_LEFT_ATTRS))
+        return true;
+    do {
+        if (!parse_attr(parser, end))
+            return false;
+        end = &(*end)->next;
+    } while (parser_accept(parser, TOKEN_COMMA));
+    return parser_expect(parser, TOKEN_RIGHT_ATTRS);
+}
+
+static bool is_reserved_item(const struct parser *parser)
+{
+    return parser_at(parser, TOKEN_STRING) || parser_at(parser, TOKEN_INT) ||
+           parser_at(parser, TOKEN_MINUS);
+}
+
+/* "reserved" is already consumed. A comma may also belong to the enum around. */
+static bool parse_reserved(struct parser *parser, struct literal **list)
+{
+    while (*list != NULL)
+        list = &(*list)->next;
+    if (!is_reserved_item(parser))
+        return parser_expected(parser, "a name in quotes or a number");
+    while (is_reserved_item(parser)) {
+        *list = arena_alloc(parser->arena, sizeof(**list));
+        if (!parser_literal(parser, *list))
+            return false;
+        list = &(*list)->next;
+        if (!parser_accept(parser, TOKEN_COMMA))
+            break;
+    }
+    parser_accept(parser, TOKEN_SEMICOLON);
+    return true;
+}
+
+static bool parse_shape(struct parser *parser, struct ast_field *field)
+{
+    if (!parser_accept(parser, TOKEN_LEFT_BRACKET))
+        return true;
+    field->shape = SHAPE_LIST;
+    if (parser_accept(parser, TOKEN_RIGHT_BRACKET))
+        return true;
+    if (!parser_accept(parser, TOKEN_AT_MOST))
+        field->shape = SHAPE_ARRAY;
+    return parser_literal_of(parser, TOKEN_INT, &field->count) &&
+           parser_expect(parser, TOKEN_RIGHT_BRACKET);
+}
+
+static bool parse_field(struct parser *parser, struct ast_field **ret_field)
+{
+    struct ast_field *field = arena_alloc(parser->arena, sizeof(*field));
+    field->doc = doc_take(parser);
+    parser->doc_after = NULL;
+    if (parser_at_word(parser, "optional")) {
+        field->optional = parser_span(parser);
+        parser_advance(parser);
+    }
+    if (!parser_path(parser, &field->type) || !parser_name(parser, &field->name))
+        return false;
+    *ret_field = field; /* From here on its name is known, whatever else is wrong. */
+    parser->doc_after = &field->doc;
+    if (!parse_shape(parser, field) || !parse_attrs(parser, &field->attrs))
+        return false;
+    if (parser_accept(parser, TOKEN_EQUALS) && !parser_literal(parser, &field->value))
+        return false;
+    return parser_semicolon(parser);
+}
+
+static bool parse_fields(struct parser *parser, struct ast_fields *fields)
+{
+    fields->span = parser_span(parser);
+    if (!parser_expect(parser, TOKEN_LEFT_BRACE))
+        return false;
+    struct ast_field **end = &fields->first;
+    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+        bool is_whole = parser_accept_word(parser, "reserved")
+                            ? parse_reserved(parser, &fields->reserved)
+                            : parse_field(parser, end);
+        if (*end != NULL)
+            end = &(*end)->next;
+        if (!is_whole)
+            parser_recover(parser);
+    }
+    parser->doc_after = NULL;
+    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+}
+
+static bool parse_enum_value(struct parser *parser, struct ast_enum_value **ret_value)
+{
+    struct ast_enum_value *value = arena_alloc(parser->arena, sizeof(*value));
+    value->doc = doc_take(parser);
+    parser->doc_after = &value->doc;
+    if (!parser_name(parser, &value->name))
+        return false;
+    *ret_value = value;
+    if (parser_accept(parser, TOKEN_EQUALS) && !parser_literal(parser, &value->number))
+        return false;
+    if (!parse_attrs(parser, &value->attrs))
+        return false;
+    parser_accept(parser, TOKEN_COMMA);
+    return true;
+}
+
+static bool parse_enum(struct parser *parser, struct ast_decl *decl)
+{
+    if (!parse_attrs(parser, &decl->attrs))
+        return false;
+    if (parser_accept(parser, TOKEN_COLON) && !parser_path(parser, &decl->base))
+        return false;
+    if (!parser_expect(parser, TOKEN_LEFT_BRACE))
+        return false;
+    struct ast_enum_value **end = &decl->values;
+    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+        bool is_whole = parser_accept_word(parser, "reserved")
+                            ? parse_reserved(parser, &decl->reserved)
+                            : parse_enum_value(parser, end);
+        if (*end != NULL)
+            end = &(*end)->next;
+        if (!is_whole)
+            parser_recover(parser);
+    }
+    parser->doc_after = NULL;
+    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+}
+
+static bool parse_params(struct parser *parser, struct ast_fields *fields)
+{
+    struct span span = parser_span(parser);
+    struct ast_fields again = {0};
+    bool is_twice = fields->span.source != NULL;
+    parser_advance(parser);
+    bool is_whole = parse_fields(parser, is_twice ? &again : fields);
+    if (is_twice) {
+        diag_report(parser->sink, DIAG_DUPLICATE_SETTING, span, "a job has one block of these");
+        diag_note(parser->sink, fields->span, "the first one is here");
+    }
+    parser_accept(parser, TOKEN_SEMICOLON);
+    return is_whole;
+}
+
+static bool parse_settings(struct parser *parser, struct ast_decl *decl)
+{
+    struct ast_setting **end = &decl->settings;
+    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+        bool is_whole;
+        parser->doc_after = NULL;
+        if (decl->kind == DECL_JOB && parser_at_word(parser, "params"))
+            is_whole = parse_params(parser, &decl->fields);
+        else if (decl->kind == DECL_JOB && parser_at_word(parser, "returns"))
+            is_whole = parse_params(parser, &decl->returns);
+        else
+            is_whole = parse_setting(parser, end);
+        if (*end != NULL)
+            end = &(*end)->next;
+        if (!is_whole)
+            parser_recover(parser);
+    }
+    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+}
+
+static bool parse_job(struct parser *parser, struct ast_decl *decl)
+{
+    if (!parse_attrs(parser, &decl->attrs))
+        return false;
+    if (parser_accept(parser, TOKEN_SEMICOLON))
+        return true;
+    return parser_expect(parser, TOKEN_LEFT_BRACE) && parse_settings(parser, decl);
+}
+
+static bool parse_body(struct parser *parser, struct ast_decl *decl)
+{
+    switch (decl->kind) {
+    case DECL_ENUM:
+        return parse_enum(parser, decl);
+    case DECL_STRUCT:
+        return parse_fields(parser, &decl->fields);
+    case DECL_POLICY:
+        return parse_policy(parser, &decl->policy);
+    case DECL_JOB:
+        return parse_job(parser, decl);
+    case DECL_DEFAULTS:
+        break;
+    }
+    return parser_expect(parser, TOKEN_LEFT_BRACE) && parse_settings(parser, decl);
+}
+
+static bool decl_kind_at(const struct parser *parser, enum ast_decl_kind *ret_kind)
+{
+    for (int kind = DECL_ENUM; kind <= DECL_DEFAULTS; kind++) {
+        if (parser_at_word(parser, ast_decl_word((enum ast_decl_kind)kind))) {
+            *ret_kind = (enum ast_decl_kind)kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
+{
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults", NULL};
+    enum ast_decl_kind kind;
+    parser->doc_after = NULL;
+    if (parser_at_word(parser, "package") || parser_at_word(parser, "import"))
+        return parser_expected(parser, "declarations here (package and imports come first)");
+    if (!decl_kind_at(parser, &kind))
+        return parser_unknown(parser, DIAG_UNKNOWN_DECLARATION, "a declaration", words);
+    struct ast_decl *decl = arena_alloc(parser->arena, sizeof(*decl));
+    decl->kind = kind;
+    decl->doc = doc_take(parser);
+    decl->name = (struct ast_name){ast_decl_word(kind), parser_span(parser)};
+    parser_advance(parser);
+    if (kind != DECL_DEFAULTS && !parser_name(parser, &decl->name))
+        return false;
+    *ret_decl = decl;
+    parser->doc_after = &decl->doc;
+    if (!parse_body(parser, decl))
+        return false;
+    if (kind != DECL_JOB) /* A C programmer's `};` is forgiven. */
+        parser_accept(parser, TOKEN_SEMICOLON);
+    return true;
+}
+
+static void parse_decls(struct parser *parser, struct ast_file *file)
+{
+    struct ast_decl **end = &file->decls;
+    while (!parser_at(parser, TOKEN_END)) {
+        bool is_whole = parse_decl(parser, end);
+        if (*end != NULL)
+            end = &(*end)->next;
+        if (is_whole)
+            continue;
+        parser_recover(parser);
+        parser_accept(parser, TOKEN_RIGHT_BRACE);
+    }
+}
+
+static void parse_imports(struct parser *parser, struct ast_file *file)
+{
+    struct ast_import **end = &file->imports;
+    while (parser_accept_word(parser, "import")) {
+        struct ast_import *import = arena_alloc(parser->arena, sizeof(*import));
+        if (parser_literal_of(parser, TOKEN_STRING, &import->path) && parser_semicolon(parser)) {
+            *end = import;
+            end = &import->next;
+        } else {
+            parser_recover(parser);
+        }
+    }
+}
+
+static bool is_utf8(struct parser *parser)
+{
+    const struct source *source = parser->source;
+    size_t valid = utf8_valid_prefix(source->text, source->size);
+    if (valid == source->size)
+        return true;
+    diag_report(parser->sink, DIAG_INVALID_UTF8, (struct span){source, (uint32_t)valid, 1},
+                "the file is not valid UTF-8 from here on");
+    parser->has_errors = true;
+    return false;
+}
+
+struct ast_file *parse_file(struct diag_sink *sink, const struct source *source)
+{
+    struct parser parser = {.sink = sink, .arena = sink->arena, .source = source};
+    struct ast_file *file = arena_alloc(sink->arena, sizeof(*file));
+    if (is_utf8(&parser)) {
+        lexer_init(&parser.lexer, source);
+        parser_advance(&parser);
+        if (parser_accept_word(&parser, "package") &&
+            !(parser_path(&parser, &file->package) && parser_semicolon(&parser)))
+            parser_recover(&parser);
+        parse_imports(&parser, file);
+        parse_decls(&parser, file);
+    }
+    buf_release(&parser.doc);
+    file->has_errors = parser.has_errors;
+    return file;
+}

@@ -1,0 +1,64 @@
+/* parser_base.h - what the two halves of the parser share: the current token,
+ * expectations and recovery. A parse function returns false after it reported;
+ * its caller then recovers. */
+#ifndef CULEXC_PARSER_BASE_H
+#define CULEXC_PARSER_BASE_H
+
+#include "ast.h"
+#include "buf.h"
+#include "diag.h"
+#include "lexer.h"
+
+struct parser {
+    struct diag_sink *sink;
+    struct arena *arena;
+    const struct source *source;
+    struct lexer lexer;
+    struct token token;     /* the next one, not consumed */
+    struct token previous;  /* the one consumed last */
+    struct buf doc;         /* documentation that stands before `token` */
+    const char **doc_after; /* takes what a ///< comment says; NULL: nobody */
+    bool has_errors;
+};
+
+void parser_advance(struct parser *parser);
+struct span parser_span(const struct parser *parser);
+bool parser_at(const struct parser *parser, enum token_kind kind);
+bool parser_at_word(const struct parser *parser, const char *word);
+
+/* Consumes the token when it is there. */
+bool parser_accept(struct parser *parser, enum token_kind kind);
+bool parser_accept_word(struct parser *parser, const char *word);
+
+/* Reports "expected WHAT, found ...": always false. */
+bool parser_expected(struct parser *parser, const char *what);
+bool parser_expect(struct parser *parser, enum token_kind kind);
+
+/* Like parser_expect, but a `;` that is plainly missing is reported and imagined. */
+bool parser_semicolon(struct parser *parser);
+
+/* Skips to the end of the broken item: past `;`, past a block, or before `}`. */
+void parser_recover(struct parser *parser);
+
+bool parser_name(struct parser *parser, struct ast_name *ret_name);
+bool parser_path(struct parser *parser, struct ast_name *ret_path);
+
+/* One value of any kind, a minus allowed. */
+bool parser_literal(struct parser *parser, struct literal *ret_literal);
+
+/* One value of the kind that `token` starts. */
+bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal);
+bool parser_number(struct parser *parser, struct literal *ret_literal);
+
+/* `item {"," item}` appended to a list. */
+bool parser_literals(struct parser *parser, enum token_kind kind, struct literal **ret_list);
+
+/* parse_setting.c */
+bool parse_setting(struct parser *parser, struct ast_setting **ret_setting);
+bool parse_policy(struct parser *parser, struct ast_policy **ret_policy);
+
+/* Reports an unknown word and suggests one of `words` (a NULL ends them): false. */
+bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
+                    const char *const *words);
+
+#endif

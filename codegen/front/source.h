@@ -1,0 +1,59 @@
+/* source.h - the text of one schema file, and places in it.
+ *
+ * Everything else keeps byte offsets; line and column are worked out only when
+ * somebody wants to read them. Lines and columns count from 1; a column is one
+ * Unicode code point, a tab too. */
+#ifndef CULEXC_SOURCE_H
+#define CULEXC_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+
+struct source {
+    const char *path; /* as shown in messages */
+    const char *text; /* `size` bytes and a NUL; a byte order mark is cut off */
+    uint32_t size;
+    uint32_t index;  /* order of loading, sorts messages */
+    uint32_t *lines; /* offset of each line's first byte */
+    uint32_t line_count;
+};
+
+/* Some bytes of a source. A zeroed span is "no place". */
+struct span {
+    const struct source *source;
+    uint32_t offset;
+    uint32_t length;
+};
+
+struct place {
+    uint32_t line;
+    uint32_t column;
+};
+
+/* Makes a source of a copy of `text` (at most LIMIT_FILE_BYTES), all in `arena`. */
+struct source *source_create(struct arena *arena, const char *path, const char *text, size_t size);
+
+struct place span_place(struct span span);
+uint32_t span_line(struct span span);
+
+/* From the start of `first` to the end of `last`. */
+struct span span_join(struct span first, struct span last);
+
+/* The bytes of line `line` without its line end. */
+const char *source_line(const struct source *source, uint32_t line, size_t *ret_len);
+
+/* Length of the well-formed UTF-8 sequence at `text`, 0 when there is none in
+ * `len` bytes. *ret_code (may be NULL) is the code point. */
+size_t utf8_sequence(const char *text, size_t len, uint32_t *ret_code);
+
+/* Bytes of `text` before the first malformed one; `len` when all is well. */
+size_t utf8_valid_prefix(const char *text, size_t len);
+
+/* True for characters that change how a terminal or an editor shows the text
+ * around them: controls and the bidirectional overrides. */
+bool utf8_is_deceptive(uint32_t code);
+
+#endif

@@ -1,0 +1,60 @@
+#include "suggest.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { WORD_MAX = 64 };
+
+/* A word of three letters is close at one edit, a long one at a third of its letters. */
+static size_t distance_allowed(size_t len)
+{
+    if (len <= 3)
+        return 1;
+    return len / 3 > 2 ? len / 3 : 2;
+}
+
+struct suggestion suggestion_start(const char *word)
+{
+    return (struct suggestion){.word = word, .distance = distance_allowed(strlen(word)) + 1};
+}
+
+void suggestion_offer(struct suggestion *suggestion, const char *candidate)
+{
+    size_t distance = edit_distance(suggestion->word, candidate, suggestion->distance);
+    if (distance < suggestion->distance) {
+        suggestion->distance = distance;
+        suggestion->best = candidate;
+    }
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One row of the table; `before` and `before2` are the two rows above it. */
+static void row_fill(const char *a, size_t i, const char *b, size_t len, size_t *row,
+                     const size_t *before, const size_t *before2)
+{
+    row[0] = i;
+    for (size_t j = 1; j <= len; j++) {
+        bool is_same = a[i - 1] == b[j - 1];
+        row[j] = least(least(before[j] + 1, row[j - 1] + 1), before[j - 1] + !is_same);
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] = least(row[j], before2[j - 2] + 1);
+    }
+}
+
+size_t edit_distance(const char *a, const char *b, size_t limit)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t a_len = strlen(a);
+    size_t b_len = strlen(b);
+    if (a_len > WORD_MAX || b_len > WORD_MAX)
+        return limit;
+    for (size_t j = 0; j <= b_len; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_len; i++)
+        row_fill(a, i, b, b_len, rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]);
+    return least(rows[a_len % 3][b_len], limit);
+}

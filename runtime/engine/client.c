@@ -1,0 +1,465 @@
+#include "engine/client_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/newrun.h"
+#include "engine/patience.h"
+
+enum { TIMEOUT_MS = 5000, LIST_LIMIT = 1000, LIST_PAGE = 100 };
+
+/* --- life -------------------------------------------------------------------------- */
+
+culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
+{
+    int64_t now_ms;
+    culex_status status = client->backend->ops->now(client->backend, &now_ms, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__storeclock_set(&client->clock, client->env, now_ms);
+    client->ids = (struct culex_uuid7){0};
+    return CULEX_OK;
+}
+
+culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
+                                  const struct culex_env *env, culex_client **ret_client,
+                                  culex_error *error)
+{
+    culex_client *client = calloc(1, sizeof *client);
+    if (client == NULL) {
+        backend->ops->close(backend);
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+    }
+    client->env = env;
+    client->timeout_ms = timeout_ms;
+    client->backend = backend;
+    pthread_mutex_init(&client->lock, NULL);
+    culex_buf_init(&client->payloads, 0);
+    culex_status status = culex__client_sync_clock(client, error);
+    if (status != CULEX_OK) {
+        culex_client_close(client);
+        return status;
+    }
+    *ret_client = client;
+    return CULEX_OK;
+}
+
+static const char *url_choose(const char *url)
+{
+    if (url == NULL)
+        url = getenv("CULEX_URL");
+    return url != NULL && url[0] != '\0' ? url : "sqlite:culex.db";
+}
+
+culex_status culex_client_open(const char *url, const culex_client_options *options,
+                               culex_client **ret_client, culex_error *error)
+{
+    const culex_client_options none = {0};
+    if (ret_client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the client");
+    if (options == NULL)
+        options = &none;
+    if (options->timeout_ms < 0)
+        return culex__fail(error, CULEX_EINVAL, "timeout_ms is negative");
+    int64_t timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
+    /* Half for each try, so that there is time for a second one. */
+    struct culex_backend_options store = {.prefix = options->prefix,
+                                          .timeout_ms = timeout_ms / 2 + 1,
+                                          .synchronous = options->synchronous};
+    const struct culex_env *env = culex__env_system();
+    struct culex_backend *backend = NULL;
+    culex_status status = culex__backend_open(url_choose(url), &store, env, &backend, error);
+    if (status != CULEX_OK)
+        return status;
+    return culex__client_create(backend, timeout_ms, env, ret_client, error);
+}
+
+void culex_client_close(culex_client *client)
+{
+    if (client == NULL)
+        return;
+    client->backend->ops->close(client->backend);
+    culex_buf_release(&client->payloads);
+    pthread_mutex_destroy(&client->lock);
+    free(client);
+}
+
+/* --- ids ----------------------------------------------------------------------------- */
+
+/* System calls for randomness are dear beside an id in a bulk enqueue: bits come in stock. */
+static void client_draw(culex_client *client, uint64_t ret_bits[2])
+{
+    if (client->random_left < 2) {
+        client->env->random(client->env->self, client->random, sizeof client->random);
+        client->random_left = sizeof client->random / sizeof client->random[0];
+    }
+    ret_bits[0] = client->random[--client->random_left];
+    ret_bits[1] = client->random[--client->random_left];
+}
+
+culex_uuid culex__client_next_id(culex_client *client)
+{
+    uint64_t bits[2];
+    client_draw(client, bits);
+    return culex__uuid7_next(&client->ids, culex__storeclock_now_ms(&client->clock, client->env),
+                             bits);
+}
+
+culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id, culex_error *error)
+{
+    if (client == NULL || ret_id == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no place for the id");
+    pthread_mutex_lock(&client->lock);
+    *ret_id = culex__client_next_id(client);
+    pthread_mutex_unlock(&client->lock);
+    return CULEX_OK;
+}
+
+/* --- effort ---------------------------------------------------------------------------- */
+
+struct culex_effort culex__effort_begin(culex_client *client)
+{
+    int64_t now_ns = culex__env_boottime_ns(client->env);
+    int64_t most_ms = INT64_MAX / 2000000;
+    int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
+    return (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
+}
+
+static bool status_is_passing(culex_status status)
+{
+    return status == CULEX_EUNKNOWN || status == CULEX_ECONNECT || status == CULEX_EBUSY;
+}
+
+bool culex__effort_again(struct culex_effort *effort, culex_status status)
+{
+    const struct culex_env *env = effort->client->env;
+    if (!status_is_passing(status))
+        return false;
+    effort->is_unknown |= status == CULEX_EUNKNOWN;
+    effort->failures++;
+    int64_t wait_ms = culex__patience_ms(effort->failures, culex__env_random(env));
+    int64_t left_ms = (effort->deadline_ns - culex__env_boottime_ns(env)) / 1000000;
+    if (wait_ms >= left_ms)
+        return false;
+    env->poll(env->self, NULL, 0, (int)wait_ms);
+    return true;
+}
+
+culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
+                               culex_error *error)
+{
+    if (!effort->is_unknown || !status_is_passing(status) || status == CULEX_EUNKNOWN)
+        return status;
+    if (error != NULL)
+        error->code = CULEX_EUNKNOWN;
+    return CULEX_EUNKNOWN;
+}
+
+/* --- operations on one run or queue ------------------------------------------------------ */
+
+/* Arguments and results of any operation; each uses its own part. */
+struct call {
+    const char *queue;
+    culex_uuid id;
+    culex_run_state state;
+    size_t limit;
+    uint64_t cursor;
+    bool is_paused;
+    culex_run_state ret_state;
+    size_t ret_deleted;
+    culex_run_info *ret_run;
+    culex_queue_stats *ret_stats;
+    struct culex_list_reply ret_list;
+    char **ret_names;
+};
+
+typedef culex_status (*call_fn)(struct culex_backend *backend, struct call *call,
+                                culex_error *error);
+
+/* What a refusal means when an earlier try of the same call may have been applied:
+ * true when that try explains it, so that the call succeeded. */
+typedef bool (*call_explains_fn)(struct culex_backend *backend, struct call *call,
+                                 culex_status status);
+
+static culex_status client_call(culex_client *client, struct call *call, call_fn function,
+                                call_explains_fn explains, culex_error *error)
+{
+    culex_status status;
+    pthread_mutex_lock(&client->lock);
+    struct culex_effort effort = culex__effort_begin(client);
+    do
+        status = function(client->backend, call, error);
+    while (culex__effort_again(&effort, status));
+    if (effort.is_unknown && explains != NULL && explains(client->backend, call, status))
+        status = CULEX_OK;
+    pthread_mutex_unlock(&client->lock);
+    return culex__effort_end(&effort, status, error);
+}
+
+static culex_status call_check(const culex_client *client, const char *queue, culex_error *error)
+{
+    if (client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client");
+    return culex__queue_check(queue, error);
+}
+
+static bool run_state(struct culex_backend *backend, const struct call *call,
+                      culex_run_state *ret_state)
+{
+    culex_run_info *run = NULL;
+    if (backend->ops->get(backend, call->queue, call->id, &run, NULL) != CULEX_OK)
+        return false;
+    *ret_state = run->state;
+    culex_run_info_free(run);
+    return true;
+}
+
+static culex_status call_get(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->get(backend, call->queue, call->id, &call->ret_run, error);
+}
+
+culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
+                              culex_run_info **ret_run, culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ret_run == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the run");
+    struct call call = {.queue = queue, .id = id};
+    status = client_call(client, &call, call_get, NULL, error);
+    if (status == CULEX_OK)
+        *ret_run = call.ret_run;
+    return status;
+}
+
+void culex_run_info_free(culex_run_info *run)
+{
+    if (run == NULL)
+        return;
+    free(run->job);
+    free(run->queue);
+    free(run->tags);
+    free(run->error_text);
+    free((void *)(uintptr_t)run->payload.data);
+    free((void *)(uintptr_t)run->result.data);
+    free(run);
+}
+
+static culex_status call_cancel(struct culex_backend *backend, struct call *call,
+                                culex_error *error)
+{
+    return backend->ops->cancel(backend, call->queue, call->id, &call->ret_state, error);
+}
+
+static bool cancel_explains(struct culex_backend *backend, struct call *call, culex_status status)
+{
+    return status == CULEX_ESTATE && run_state(backend, call, &call->ret_state) &&
+           call->ret_state == CULEX_RUN_CANCELLED;
+}
+
+culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
+                                 culex_run_state *ret_state, culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .id = id};
+    status = client_call(client, &call, call_cancel, cancel_explains, error);
+    if (status == CULEX_OK && ret_state != NULL)
+        *ret_state = call.ret_state;
+    return status;
+}
+
+static culex_status call_retry(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->retry(backend, call->queue, call->id, error);
+}
+
+static bool retry_explains(struct culex_backend *backend, struct call *call, culex_status status)
+{
+    culex_run_state state;
+    return status == CULEX_ESTATE && run_state(backend, call, &state) &&
+           state != CULEX_RUN_CANCELLED;
+}
+
+culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
+                                culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .id = id};
+    return client_call(client, &call, call_retry, retry_explains, error);
+}
+
+static culex_status call_forget(struct culex_backend *backend, struct call *call,
+                                culex_error *error)
+{
+    return backend->ops->forget(backend, call->queue, call->id, error);
+}
+
+static bool forget_explains(struct culex_backend *backend, struct call *call, culex_status status)
+{
+    (void)backend;
+    (void)call;
+    return status == CULEX_ENOTFOUND;
+}
+
+culex_status culex_client_delete(culex_client *client, const char *queue, culex_uuid id,
+                                 culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .id = id};
+    return client_call(client, &call, call_forget, forget_explains, error);
+}
+
+static culex_status call_pause(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->pause(backend, call->queue, call->is_paused, error);
+}
+
+static culex_status client_pause(culex_client *client, const char *queue, bool is_paused,
+                                 culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .is_paused = is_paused};
+    return client_call(client, &call, call_pause, NULL, error);
+}
+
+culex_status culex_client_pause(culex_client *client, const char *queue, culex_error *error)
+{
+    return client_pause(client, queue, true, error);
+}
+
+culex_status culex_client_resume(culex_client *client, const char *queue, culex_error *error)
+{
+    return client_pause(client, queue, false, error);
+}
+
+static culex_status call_purge(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->purge(backend, call->queue, call->state, call->limit, &call->ret_deleted,
+                               error);
+}
+
+culex_status culex_client_purge(culex_client *client, const char *queue, culex_run_state state,
+                                size_t limit, size_t *ret_deleted, culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if ((int)state < 0 || state >= CULEX_RUN_STATE_COUNT || state == CULEX_RUN_ACTIVE)
+        return culex__fail(error, CULEX_EINVAL, "runs in this state cannot be purged");
+    struct call call = {.queue = queue, .state = state, .limit = limit};
+    status = client_call(client, &call, call_purge, NULL, error);
+    if (status == CULEX_OK && ret_deleted != NULL)
+        *ret_deleted = call.ret_deleted;
+    return status;
+}
+
+static culex_status call_stats(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->stats(backend, call->queue, call->ret_stats, error);
+}
+
+culex_status culex_client_stats(culex_client *client, const char *queue,
+                                culex_queue_stats *ret_stats, culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ret_stats == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the statistics");
+    culex_queue_stats stats = {0};
+    struct call call = {.queue = queue, .ret_stats = &stats};
+    status = client_call(client, &call, call_stats, NULL, error);
+    if (status == CULEX_OK)
+        *ret_stats = stats;
+    return status;
+}
+
+/* --- lists ----------------------------------------------------------------------------- */
+
+static culex_status call_list(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->list(backend, call->queue, call->state, call->cursor, call->limit,
+                              &call->ret_list, error);
+}
+
+/* Visits one page without holding the lock, so that the visitor may use the client.
+ * False when the visitor has had enough. */
+static bool page_visit(const struct culex_list_reply *page, culex_run_visitor visit, void *user)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        if (!visit(&page->runs[i], user))
+            return false;
+    }
+    return true;
+}
+
+static void page_release(culex_client *client, struct culex_list_reply *page)
+{
+    pthread_mutex_lock(&client->lock);
+    client->backend->ops->list_release(client->backend, page);
+    pthread_mutex_unlock(&client->lock);
+}
+
+culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
+                               uint64_t *cursor, size_t limit, culex_run_visitor visit, void *user,
+                               culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (cursor == NULL || visit == NULL || (int)state < 0 || state >= CULEX_RUN_STATE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "no cursor, no visitor or no such state");
+    size_t left = limit > 0 ? limit : LIST_LIMIT;
+    bool is_wanted = true;
+    while (is_wanted && left > 0) {
+        struct call call = {.queue = queue,
+                            .state = state,
+                            .cursor = *cursor,
+                            .limit = left < LIST_PAGE ? left : LIST_PAGE};
+        status = client_call(client, &call, call_list, NULL, error);
+        if (status != CULEX_OK)
+            return status;
+        is_wanted = page_visit(&call.ret_list, visit, user);
+        left -= call.ret_list.count < left ? call.ret_list.count : left;
+        *cursor = call.ret_list.cursor;
+        page_release(client, &call.ret_list);
+        if (*cursor == 0)
+            break;
+    }
+    return CULEX_OK;
+}
+
+static culex_status call_queues(struct culex_backend *backend, struct call *call,
+                                culex_error *error)
+{
+    return backend->ops->queues(backend, &call->ret_names, error);
+}
+
+culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit, void *user,
+                                 culex_error *error)
+{
+    if (client == NULL || visit == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no visitor");
+    struct call call = {0};
+    culex_status status = client_call(client, &call, call_queues, NULL, error);
+    if (status != CULEX_OK)
+        return status;
+    for (char **name = call.ret_names; *name != NULL; name++) {
+        if (!visit(*name, user))
+            break;
+    }
+    free(call.ret_names);
+    return CULEX_OK;
+}

@@ -1,0 +1,55 @@
+/* engine/client_private.h - inside a client: shared by client.c and enqueue.c. */
+#ifndef CULEX_ENGINE_CLIENT_PRIVATE_H
+#define CULEX_ENGINE_CLIENT_PRIVATE_H
+
+#include <pthread.h>
+
+#include <culex/client.h>
+
+#include "backend/backend.h"
+#include "core/uuid7.h"
+#include "engine/storeclock.h"
+
+struct culex_client {
+    const struct culex_env *env;
+    int64_t timeout_ms; /* of one public call */
+
+    pthread_mutex_t lock; /* guards everything below */
+    struct culex_backend *backend;
+    struct culex_storeclock clock;
+    struct culex_uuid7 ids;
+    uint64_t random[32]; /* bits in stock for ids, used from the end */
+    size_t random_left;
+    culex_buf payloads; /* kept from call to call */
+};
+
+/* Takes over `backend` (closed also on failure). For tests and culex_client_open. */
+culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
+                                  const struct culex_env *env, culex_client **ret_client,
+                                  culex_error *error);
+
+/* The next id. With the lock held. */
+culex_uuid culex__client_next_id(culex_client *client);
+
+/* Learns the store's clock again and forgets how far ids had got. With the lock held. */
+culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
+
+/* How one public call copes with a store in trouble: it repeats until its time is up. */
+struct culex_effort {
+    culex_client *client;
+    int64_t deadline_ns;
+    uint32_t failures;
+    bool is_unknown; /* a try may have been applied without our knowing */
+};
+
+struct culex_effort culex__effort_begin(culex_client *client);
+
+/* True when the try that gave `status` should be repeated; it has waited then. */
+bool culex__effort_again(struct culex_effort *effort, culex_status status);
+
+/* The status of the whole: CULEX_EUNKNOWN when a try may have been applied and the last one
+ * got no certain answer. */
+culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
+                               culex_error *error);
+
+#endif

@@ -1,0 +1,297 @@
+/* engine/enqueue.c - from typed params to runs in the store.
+ *
+ * Ids are made before anything is sent, and every repeat sends the same ones: a reply
+ * that got lost can therefore never make a second run. Only an id that we made ourselves
+ * and that the store refused as too old or too new, with certainty and at the first try, is
+ * replaced, after the store's clock was read again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/client_private.h"
+#include "engine/newrun.h"
+
+/* A batch ends early when its payloads pass this. */
+enum { BATCH_BYTES = 2 * 1024 * 1024 };
+
+/* One public call. */
+struct order {
+    culex_client *client;
+    const culex_job_type *type;
+    const char *queue;
+    struct culex_new_run policy; /* shared by all runs */
+    const char *params;
+    size_t stride;
+    size_t count;
+    culex_uuid *ids; /* for every run */
+    bool is_own_id;  /* ids were made here */
+    char tags[CULEX_TAGS_SIZE];
+};
+
+struct batch {
+    size_t first;
+    size_t count;
+    struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
+    struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
+};
+
+static int64_t ns_to_ms_up(int64_t ns)
+{
+    return ns / 1000000 + (ns % 1000000 > 0 ? 1 : 0);
+}
+
+static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
+                                culex_error *error)
+{
+    if (options->has_id && order->count > 1)
+        return culex__fail(error, CULEX_EINVAL, "one id cannot stand for %zu runs", order->count);
+    if (options->has_delay && options->has_at)
+        return culex__fail(error, CULEX_EINVAL, "either a delay or a time, not both");
+    if (options->has_priority) {
+        if (options->priority < 0 || options->priority > CULEX_PRIORITY_MAX)
+            return culex__fail(error, CULEX_EINVAL, "priority %d is not in 0..%d",
+                               options->priority, CULEX_PRIORITY_MAX);
+        order->policy.priority = options->priority;
+    }
+    if (options->has_delay && options->delay > 0)
+        order->policy.delay_ms = ns_to_ms_up(options->delay);
+    if (options->has_at && options->at > 0)
+        order->policy.at_ms = ns_to_ms_up(options->at);
+    if (options->queue != NULL)
+        order->queue = options->queue;
+    order->is_own_id = !options->has_id;
+    if (options->has_id)
+        order->ids[0] = options->id;
+    return CULEX_OK;
+}
+
+static culex_status order_prepare(struct order *order, const culex_enqueue_options *options,
+                                  culex_error *error)
+{
+    const char *const *tags = order->type->tags;
+    size_t tag_count = order->type->tag_count;
+    order->policy = culex__new_run_make(order->type);
+    order->queue = order->type->queue != NULL ? order->type->queue : order->type->wire;
+    order->is_own_id = true;
+    if (options != NULL) {
+        culex_status status = order_apply(order, options, error);
+        if (status != CULEX_OK)
+            return status;
+        if (options->tag_count > 0) {
+            tags = options->tags;
+            tag_count = options->tag_count;
+        }
+    }
+    culex_status status = culex__tags_join(tags, tag_count, order->tags, error);
+    if (status != CULEX_OK)
+        return status;
+    order->policy.tags = order->tags;
+    return culex__queue_check(order->queue, error);
+}
+
+/* Appends one payload to the client's buffer; the bound moves along with the text. */
+static culex_status payload_encode(const struct order *order, size_t index, size_t *ret_len,
+                                   culex_error *error)
+{
+    culex_buf *payloads = &order->client->payloads;
+    size_t before = payloads->len;
+    payloads->max = before + CULEX_PAYLOAD_MAX;
+    culex_status status =
+        culex_encode(order->type->params, order->params + index * order->stride, payloads, error);
+    if (status != CULEX_OK)
+        return order->count > 1 ? culex__error_context(error, "run %zu", index) : status;
+    *ret_len = payloads->len - before;
+    return CULEX_OK;
+}
+
+/* Encodes as many runs from `first` on as one call may carry. */
+static culex_status batch_fill(struct batch *batch, const struct order *order, size_t first,
+                               culex_error *error)
+{
+    culex_buf *payloads = &order->client->payloads;
+    payloads->len = 0;
+    batch->first = first;
+    batch->count = 0;
+    while (batch->count < CULEX_ENQUEUE_BATCH_MAX && first + batch->count < order->count &&
+           (batch->count == 0 || payloads->len < BATCH_BYTES)) {
+        struct culex_new_run *run = &batch->runs[batch->count];
+        *run = order->policy;
+        run->id = order->ids[first + batch->count];
+        culex_status status = payload_encode(order, first + batch->count, &run->payload_len, error);
+        /* What precedes a value that does not encode is still sent; it comes first next time. */
+        if (status != CULEX_OK)
+            return batch->count > 0 ? CULEX_OK : status;
+        batch->count++;
+    }
+    /* Only now does the text stay where it is. */
+    const char *at = payloads->data;
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->runs[i].payload = at;
+        batch->runs[i].content =
+            culex__content_hash(order->type->wire, at, batch->runs[i].payload_len);
+        at += batch->runs[i].payload_len;
+    }
+    return CULEX_OK;
+}
+
+static culex_status result_status(const struct culex_enqueue_result *result, const char *queue,
+                                  culex_error *error)
+{
+    char holder[CULEX_UUID_TEXT_SIZE];
+    switch (result->outcome) {
+    case CULEX_ENQUEUED_NEW:
+    case CULEX_ENQUEUED_DUPLICATE:
+        return CULEX_OK;
+    case CULEX_ENQUEUED_CONFLICT:
+        return culex__fail(error, CULEX_ECONFLICT,
+                           "this id already belongs to a run with other content");
+    case CULEX_ENQUEUED_FULL:
+        return culex__fail(error, CULEX_EFULL, "queue '%s' is full", queue);
+    case CULEX_ENQUEUED_UNIQUE_TAKEN:
+        culex_uuid_format(result->holder, holder);
+        return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", holder);
+    case CULEX_ENQUEUED_EXPIRED:
+        return culex__fail(error, CULEX_EEXPIRED,
+                           "the time inside this id is more than %d minutes off the store's clock",
+                           CULEX_ID_HORIZON_MS / 60000);
+    }
+    return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
+}
+
+static bool batch_has_expired(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->results[i].outcome == CULEX_ENQUEUED_EXPIRED)
+            return true;
+    }
+    return false;
+}
+
+/* New ids for the refused runs of the batch and for all that follow it. */
+static void order_renew_ids(struct order *order, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->results[i].outcome == CULEX_ENQUEUED_EXPIRED)
+            batch->runs[i].id = order->ids[batch->first + i] = culex__client_next_id(order->client);
+    }
+    for (size_t i = batch->first + batch->count; i < order->count; i++)
+        order->ids[i] = culex__client_next_id(order->client);
+}
+
+static culex_status batch_send(const struct order *order, struct batch *batch,
+                               struct culex_effort *effort, culex_error *error)
+{
+    struct culex_backend *backend = order->client->backend;
+    culex_status status;
+    do
+        status = backend->ops->enqueue(backend, order->queue, batch->runs, batch->count,
+                                       batch->results, error);
+    while (culex__effort_again(effort, status));
+    return culex__effort_end(effort, status, error);
+}
+
+static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
+                                  culex_error *error)
+{
+    struct culex_effort effort = culex__effort_begin(order->client);
+    culex_status status = batch_send(order, batch, &effort, error);
+    if (status == CULEX_OK && order->is_own_id && !effort.is_unknown && batch_has_expired(batch) &&
+        culex__client_sync_clock(order->client, NULL) == CULEX_OK) {
+        order_renew_ids(order, batch);
+        status = batch_send(order, batch, &effort, error);
+    }
+    for (size_t i = 0; i < batch->count && status == CULEX_OK; i++) {
+        status = result_status(&batch->results[i], order->queue, error);
+        if (status == CULEX_OK)
+            ++*ret_enqueued;
+    }
+    return status;
+}
+
+static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_error *error)
+{
+    culex_client *client = order->client;
+    struct batch *batch = malloc(sizeof *batch);
+    if (batch == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
+    culex_status status = CULEX_OK;
+    pthread_mutex_lock(&client->lock);
+    for (size_t i = 0; i < order->count && order->is_own_id; i++)
+        order->ids[i] = culex__client_next_id(client);
+    while (*ret_enqueued < order->count && status == CULEX_OK) {
+        status = batch_fill(batch, order, *ret_enqueued, error);
+        if (status == CULEX_OK)
+            status = batch_enqueue(order, batch, ret_enqueued, error);
+    }
+    if (client->payloads.cap > BATCH_BYTES) {
+        culex_buf_release(&client->payloads);
+        culex_buf_init(&client->payloads, 0);
+    }
+    pthread_mutex_unlock(&client->lock);
+    free(batch);
+    return status;
+}
+
+static culex_status order_check(const struct order *order, culex_error *error)
+{
+    if (order->client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client");
+    culex_status status = culex__job_type_check(order->type, error);
+    if (status != CULEX_OK)
+        return status;
+    if (order->params == NULL && order->count > 0)
+        return culex__fail(error, CULEX_EINVAL, "no params");
+    if (order->count > 1 && order->stride < order->type->params->size)
+        return culex__fail(error, CULEX_EINVAL, "a stride of %zu bytes is less than the params",
+                           order->stride);
+    return CULEX_OK;
+}
+
+culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
+                                  const void *params, const culex_enqueue_options *options,
+                                  culex_uuid *ret_id, culex_error *error)
+{
+    culex_uuid id;
+    size_t enqueued = 0;
+    struct order order = {.client = client, .type = type, .params = params, .count = 1, .ids = &id};
+    culex_status status = order_check(&order, error);
+    if (status == CULEX_OK)
+        status = order_prepare(&order, options, error);
+    if (status != CULEX_OK)
+        return status;
+    status = order_run(&order, &enqueued, error);
+    if (ret_id != NULL && (status == CULEX_OK || status == CULEX_EUNKNOWN))
+        *ret_id = id;
+    return status;
+}
+
+culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,
+                                       const void *params, size_t stride, size_t count,
+                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                       size_t *ret_enqueued, culex_error *error)
+{
+    size_t enqueued = 0;
+    struct order order = {.client = client,
+                          .type = type,
+                          .params = params,
+                          .stride = stride,
+                          .count = count,
+                          .ids = ret_ids};
+    if (ret_enqueued != NULL)
+        *ret_enqueued = 0;
+    culex_status status = order_check(&order, error);
+    if (status != CULEX_OK || count == 0)
+        return status;
+    if (ret_ids == NULL)
+        order.ids = calloc(count, sizeof *order.ids);
+    if (order.ids == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu ids", count);
+    status = order_prepare(&order, options, error);
+    if (status == CULEX_OK)
+        status = order_run(&order, &enqueued, error);
+    if (ret_enqueued != NULL)
+        *ret_enqueued = enqueued;
+    if (ret_ids == NULL)
+        free(order.ids);
+    return status;
+}

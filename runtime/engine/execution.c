@@ -1,0 +1,255 @@
+#include "engine/execution.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+/* Payload and result memory above this is given back after the run. */
+enum { KEEP_BYTES = 64 * 1024 };
+
+struct culex_run *culex__run_create(void)
+{
+    struct culex_run *run = calloc(1, sizeof *run);
+    if (run != NULL)
+        culex_buf_init(&run->result, 0);
+    return run;
+}
+
+void culex__run_free(struct culex_run *run)
+{
+    if (run == NULL)
+        return;
+    free(run->payload);
+    free(run->text);
+    culex_buf_release(&run->result);
+    free(run);
+}
+
+bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len)
+{
+    if (len > run->payload_cap || run->payload_cap > KEEP_BYTES) {
+        size_t cap = len > 256 ? len : 256;
+        char *grown = realloc(run->payload, cap);
+        if (grown == NULL)
+            return false;
+        run->payload = grown;
+        run->payload_cap = cap;
+    }
+    if (len > 0)
+        memcpy(run->payload, payload, len);
+    run->payload_len = len;
+    return true;
+}
+
+int64_t culex__run_unknown_delay_ms(uint32_t attempt)
+{
+    return attempt < 12 ? (int64_t)5000 * (attempt > 0 ? attempt : 1) : 60000;
+}
+
+struct culex_log_subject culex__run_subject(const struct culex_run *run)
+{
+    return (struct culex_log_subject){.job = run->job.type != NULL ? run->job.type->name : NULL,
+                                      .id = &run->id,
+                                      .attempt = run->attempt};
+}
+
+/* --- what the handler may ask and say -------------------------------------------- */
+
+culex_uuid culex_run_id(const culex_run *run)
+{
+    return run->id;
+}
+
+uint32_t culex_run_attempt(const culex_run *run)
+{
+    return run->attempt;
+}
+
+uint32_t culex_run_failures(const culex_run *run)
+{
+    return run->counters.failures;
+}
+
+const char *culex_run_job(const culex_run *run)
+{
+    return run->job.type->name;
+}
+
+const char *culex_run_queue(const culex_run *run)
+{
+    return run->queue;
+}
+
+culex_time culex_run_enqueued_at(const culex_run *run)
+{
+    return run->created_at_ms * 1000000;
+}
+
+bool culex_run_cancelled(const culex_run *run)
+{
+    return atomic_load_explicit(&run->is_cancelled, memory_order_relaxed);
+}
+
+static void text_set(culex_run *run, const char *format, va_list list)
+{
+    char raw[CULEX_ERROR_TEXT_MAX + 1];
+    if (run->text == NULL)
+        run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
+    if (run->text == NULL) {
+        run->end.text = "(no memory for the error text)";
+        return;
+    }
+    int len = vsnprintf(raw, sizeof raw, format, list);
+    if (len < 0)
+        len = 0;
+    size_t used = (size_t)len < sizeof raw ? (size_t)len : sizeof raw - 1;
+    culex__utf8_clean(run->text, CULEX_ERROR_TEXT_MAX + 1, raw, used);
+    run->end.text = run->text;
+}
+
+culex_outcome culex_run_fail(culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_set(run, format, list);
+    va_end(list);
+    return CULEX_FAILED;
+}
+
+culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_set(run, format, list);
+    va_end(list);
+    return CULEX_DISCARDED;
+}
+
+culex_outcome culex_run_snooze(culex_run *run, culex_duration delay)
+{
+    run->end.delay_ms = delay > 0 ? delay / 1000000 + (delay % 1000000 != 0) : 0;
+    return CULEX_SNOOZED;
+}
+
+culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
+                                  culex_error *error)
+{
+    culex_buf fresh;
+    culex_buf_init(&fresh, 0);
+    culex_status status = culex_encode(type, value, &fresh, error);
+    if (status != CULEX_OK) {
+        culex_buf_release(&fresh);
+        return status;
+    }
+    culex_buf_release(&run->result);
+    run->result = fresh;
+    run->has_result = true;
+    return CULEX_OK;
+}
+
+void culex_log(culex_run *run, const char *format, ...)
+{
+    struct culex_log_subject subject = culex__run_subject(run);
+    va_list list;
+    va_start(list, format);
+    culex__log_write_list(run->log, CULEX_LOG_INFO, &subject, format, list);
+    va_end(list);
+}
+
+void *culex_run_alloc(culex_run *run, size_t size)
+{
+    return culex_arena_alloc(run->arena, size);
+}
+
+/* --- execution --------------------------------------------------------------------- */
+
+static void end_release(struct culex_run *run, int64_t delay_ms)
+{
+    run->end.event = CULEX_EVENT_RELEASE;
+    run->end.delay_ms = delay_ms;
+}
+
+static void end_set_text(struct culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_set(run, format, list);
+    va_end(list);
+}
+
+/* A run that does not decode can never work and keeps its payload for the operator; one
+ * that a newer worker would understand is left to that one. */
+static void end_undecoded(struct culex_run *run, culex_status status, const culex_error *error)
+{
+    const char *colon = error->field[0] != '\0' ? ": " : "";
+    if (status == CULEX_EDECODE || status == CULEX_ELIMIT) {
+        run->end.event = CULEX_EVENT_DISCARD;
+        end_set_text(run, "the payload cannot be decoded: %s%s%s", error->field, colon,
+                     error->text);
+        return;
+    }
+    run->end.is_not_understood = true;
+    end_release(run, culex__run_unknown_delay_ms(run->attempt));
+    end_set_text(run, "%s%s%s", error->field, colon, error->text);
+}
+
+static void end_outcome(struct culex_run *run, culex_outcome outcome)
+{
+    switch (outcome) {
+    case CULEX_DONE:
+        run->end.event = CULEX_EVENT_DONE;
+        run->end.text = NULL;
+        return;
+    case CULEX_FAILED:
+    case CULEX_DISCARDED:
+        run->end.event = outcome == CULEX_FAILED ? CULEX_EVENT_FAIL : CULEX_EVENT_DISCARD;
+        if (run->end.text == NULL)
+            run->end.text = "the handler gave no reason";
+        return;
+    case CULEX_SNOOZED:
+        run->end.event = CULEX_EVENT_RELEASE;
+        run->end.is_snoozed = true;
+        run->end.text = NULL;
+        return;
+    }
+    run->end.event = CULEX_EVENT_FAIL;
+    end_set_text(run, "the handler returned %d, which is no outcome", (int)outcome);
+}
+
+static void run_call(struct culex_run *run)
+{
+    culex_error error = {0};
+    const void *params = NULL;
+    culex_status status = culex_decode(run->job.type->params, run->arena, run->payload,
+                                       run->payload_len, &params, &error);
+    if (status == CULEX_OK)
+        end_outcome(run, run->job.call(run, run->job.handler, params, run->job.user));
+    else
+        end_undecoded(run, status, &error);
+}
+
+void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env)
+{
+    run->end = (struct culex_execution_end){0};
+    run->has_result = false;
+    if (run->result.cap > KEEP_BYTES)
+        culex_buf_release(&run->result);
+    if (culex_run_cancelled(run) || arena == NULL) {
+        end_release(run, culex_run_cancelled(run) ? 0 : culex__run_unknown_delay_ms(0));
+        return;
+    }
+    int64_t started_ns = culex__env_boottime_ns(env);
+    atomic_store_explicit(&run->started_ns, started_ns, memory_order_relaxed);
+    if (culex__log_wants(run->log, CULEX_LOG_INFO)) {
+        struct culex_log_subject subject = culex__run_subject(run);
+        culex__log_write(run->log, CULEX_LOG_INFO, &subject, "started");
+    }
+    run->arena = arena;
+    run_call(run);
+    run->arena = NULL;
+    culex_arena_reset(arena);
+    run->end.duration_ns = culex__env_boottime_ns(env) - started_ns;
+}

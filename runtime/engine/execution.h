@@ -1,0 +1,93 @@
+/* engine/execution.h - one run on its way through this worker: struct culex_run.
+ *
+ * The supervisor fills it from a grant and hands it to an executor; one handler thread
+ * at a time runs it and fills `end`; the executor hands it back and the supervisor makes
+ * an ack of `end`. Only `is_cancelled` and `started_ns` are shared while it runs.
+ * Buffers are kept from run to run, so a steady worker allocates nothing. */
+#ifndef CULEX_ENGINE_EXECUTION_H
+#define CULEX_ENGINE_EXECUTION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <culex/worker.h>
+
+#include "base/limits.h"
+#include "core/run.h"
+#include "engine/log.h"
+
+/* A registered job. */
+struct culex_job {
+    const culex_job_type *type;
+    culex_handler_call call;
+    culex_handler_fn handler;
+    void *user;
+};
+
+/* How an execution ended. */
+struct culex_execution_end {
+    enum culex_run_event event; /* DONE FAIL RELEASE DISCARD */
+    bool is_snoozed;            /* RELEASE at the handler's wish */
+    bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
+    int64_t delay_ms;           /* RELEASE */
+    const char *text;           /* NULL, constant, or the run's text buffer */
+    int64_t duration_ns;
+};
+
+struct culex_run {
+    /* Set by the supervisor before the hand-over, constant until it comes back. */
+    struct culex_job job;
+    culex_uuid id;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    int64_t created_at_ms;
+    int64_t timeout_ms;
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
+    char *payload;
+    size_t payload_len;
+    size_t payload_cap;
+    const struct culex_log *log;
+
+    /* Shared while it runs. */
+    atomic_bool is_cancelled;   /* supervisor sets, handler reads */
+    _Atomic int64_t started_ns; /* boot time at which the handler began; 0 before */
+
+    /* Filled by the handler's thread. */
+    culex_arena *arena; /* the thread's, while the handler runs */
+    char *text;         /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
+    culex_buf result;
+    bool has_result;
+    struct culex_execution_end end;
+
+    /* The supervisor's own. */
+    struct culex_lane *lane;
+    int64_t claimed_ns;     /* boot time at send of the claim */
+    int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
+    int64_t lease_ns;       /* boot time at which the lease is over for us */
+    int64_t deadline_ns;    /* boot time of the timeout, INT64_MAX for none */
+    size_t slot;            /* in the lane's list */
+    bool is_in_executor;    /* handed over and not yet back */
+    bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
+    bool has_cancel;        /* somebody asked to cancel it */
+    struct culex_run *next; /* executor queues, free list */
+};
+
+/* Returns owned, or NULL when out of memory. */
+struct culex_run *culex__run_create(void);
+
+/* Accepts NULL. */
+void culex__run_free(struct culex_run *run);
+
+/* Copies the payload; false when out of memory. */
+bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len);
+
+/* Calls the handler on the calling thread and fills run->end. Resets `arena`; NULL, which
+ * means that there was no memory for one, releases the run. */
+void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env);
+
+/* Delay before a run that this worker cannot execute is offered again. */
+int64_t culex__run_unknown_delay_ms(uint32_t attempt);
+
+struct culex_log_subject culex__run_subject(const struct culex_run *run);
+
+#endif

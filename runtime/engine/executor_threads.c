@@ -1,0 +1,338 @@
+/* engine/executor_threads.c - handlers on threads of this process.
+ *
+ * One lock guards two lists: runs to start and runs that ended. A thread takes one run at
+ * a time, so that a slow one holds up nobody. Wake-ups are what costs, not the lock:
+ *  - submit wakes only as many sleeping threads as there are runs;
+ *  - an ended run is announced on the eventfd only when nothing is left to start, when
+ *    the batch has become half the supervisor's appetite, or when the last announcement
+ *    is ANNOUNCE_NS ago; the supervisor looks in by itself within QUIET_MS as well.
+ *
+ * A thread cannot be killed. When a handler does not return by the end of stop, its
+ * thread is detached, and the last of them frees the executor. */
+#include "engine/executor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
+
+struct run_list {
+    struct culex_run *first;
+    struct culex_run *last;
+    size_t count;
+};
+
+struct threads {
+    struct culex_executor base;
+    const struct culex_env *env;
+    int fd;
+
+    pthread_mutex_t lock; /* guards everything below */
+    pthread_cond_t work;  /* something to start, or stopping */
+    pthread_cond_t gone;  /* a thread has ended */
+    struct run_list to_start;
+    struct run_list ended;
+    size_t sleeping;
+    size_t alive;       /* threads that have not ended */
+    size_t unannounced; /* of `ended`, since the eventfd was written */
+    int64_t announced_ns;
+    bool is_stopping;
+    bool is_abandoned; /* the last thread frees us */
+    size_t thread_count;
+    pthread_t threads[];
+};
+
+static void list_push(struct run_list *list, struct culex_run *run)
+{
+    run->next = NULL;
+    if (list->last != NULL)
+        list->last->next = run;
+    else
+        list->first = run;
+    list->last = run;
+    list->count++;
+}
+
+static struct culex_run *list_pop(struct run_list *list)
+{
+    struct culex_run *run = list->first;
+    if (run == NULL)
+        return NULL;
+    list->first = run->next;
+    if (list->first == NULL)
+        list->last = NULL;
+    list->count--;
+    return run;
+}
+
+static void list_free(struct run_list *list)
+{
+    for (struct culex_run *run; (run = list_pop(list)) != NULL;)
+        culex__run_free(run);
+}
+
+static void threads_free(struct threads *threads)
+{
+    if (threads->fd >= 0)
+        close(threads->fd);
+    list_free(&threads->to_start);
+    list_free(&threads->ended);
+    pthread_cond_destroy(&threads->gone);
+    pthread_cond_destroy(&threads->work);
+    pthread_mutex_destroy(&threads->lock);
+    free(threads);
+}
+
+static void threads_announce(struct threads *threads, int64_t now_ns)
+{
+    uint64_t one = 1;
+    threads->unannounced = 0;
+    threads->announced_ns = now_ns;
+    /* The counter cannot overflow, and a full one is readable anyway. */
+    ssize_t put = write(threads->fd, &one, sizeof one);
+    (void)put;
+}
+
+/* Called with the lock held. */
+static void threads_finish(struct threads *threads, struct culex_run *run)
+{
+    int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
+    int64_t now_ns = started_ns + run->end.duration_ns;
+    list_push(&threads->ended, run);
+    threads->unannounced++;
+    if (threads->to_start.count == 0 || threads->unannounced >= ANNOUNCE_COUNT ||
+        now_ns - threads->announced_ns >= ANNOUNCE_NS)
+        threads_announce(threads, now_ns);
+}
+
+/* The next run, or NULL when the thread should end. Called with the lock held. */
+static struct culex_run *threads_take(struct threads *threads)
+{
+    while (threads->to_start.count == 0 && !threads->is_stopping) {
+        threads->sleeping++;
+        pthread_cond_wait(&threads->work, &threads->lock);
+        threads->sleeping--;
+    }
+    return list_pop(&threads->to_start);
+}
+
+static void *thread_main(void *argument)
+{
+    struct threads *threads = argument;
+    culex_arena *arena = NULL;
+    pthread_mutex_lock(&threads->lock);
+    for (struct culex_run *run; (run = threads_take(threads)) != NULL;) {
+        pthread_mutex_unlock(&threads->lock);
+        if (arena == NULL)
+            arena = culex_arena_create();
+        culex__run_execute(run, arena, threads->env);
+        pthread_mutex_lock(&threads->lock);
+        threads_finish(threads, run);
+    }
+    threads->alive--;
+    bool is_last = threads->is_abandoned && threads->alive == 0;
+    pthread_cond_signal(&threads->gone);
+    pthread_mutex_unlock(&threads->lock);
+    culex_arena_free(arena);
+    if (is_last)
+        threads_free(threads);
+    return NULL;
+}
+
+static int threads_fd(struct culex_executor *executor)
+{
+    return ((struct threads *)executor)->fd;
+}
+
+static void threads_submit(struct culex_executor *executor, struct culex_run *const *runs,
+                           size_t count)
+{
+    struct threads *threads = (struct threads *)executor;
+    pthread_mutex_lock(&threads->lock);
+    for (size_t i = 0; i < count; i++)
+        list_push(&threads->to_start, runs[i]);
+    size_t wakes = threads->sleeping < count ? threads->sleeping : count;
+    for (size_t i = 0; i < wakes; i++)
+        pthread_cond_signal(&threads->work);
+    pthread_mutex_unlock(&threads->lock);
+}
+
+static size_t threads_collect(struct culex_executor *executor, struct culex_run **ret_runs,
+                              size_t max)
+{
+    struct threads *threads = (struct threads *)executor;
+    size_t count = 0;
+    pthread_mutex_lock(&threads->lock);
+    while (count < max && threads->ended.count > 0)
+        ret_runs[count++] = list_pop(&threads->ended);
+    if (threads->ended.count == 0) {
+        uint64_t announced;
+        ssize_t got = read(threads->fd, &announced, sizeof announced);
+        (void)got;
+        threads->unannounced = 0;
+    }
+    pthread_mutex_unlock(&threads->lock);
+    return count;
+}
+
+static size_t threads_withdraw(struct culex_executor *executor, struct culex_run **ret_runs,
+                               size_t max)
+{
+    struct threads *threads = (struct threads *)executor;
+    struct run_list kept = {0};
+    size_t count = 0;
+    pthread_mutex_lock(&threads->lock);
+    size_t skip = threads->to_start.count > max ? threads->to_start.count - max : 0;
+    for (struct culex_run *run; (run = list_pop(&threads->to_start)) != NULL;) {
+        if (skip > 0) {
+            skip--;
+            list_push(&kept, run);
+        } else
+            ret_runs[count++] = run;
+    }
+    threads->to_start = kept;
+    pthread_mutex_unlock(&threads->lock);
+    for (size_t i = 0; i < count / 2; i++) {
+        struct culex_run *swap = ret_runs[i];
+        ret_runs[i] = ret_runs[count - 1 - i];
+        ret_runs[count - 1 - i] = swap;
+    }
+    return count;
+}
+
+static size_t threads_queued(struct culex_executor *executor)
+{
+    struct threads *threads = (struct threads *)executor;
+    pthread_mutex_lock(&threads->lock);
+    size_t count = threads->to_start.count;
+    pthread_mutex_unlock(&threads->lock);
+    return count;
+}
+
+static void threads_cancel(struct culex_executor *executor, struct culex_run *run)
+{
+    (void)executor;
+    atomic_store_explicit(&run->is_cancelled, true, memory_order_relaxed);
+}
+
+/* Waits for all threads to end, at most until `deadline_ns`; returns how many have not.
+ * Called with the lock held. The waits are short, so that a driven clock is seen to move. */
+static size_t threads_await(struct threads *threads, int64_t deadline_ns)
+{
+    while (threads->alive > 0) {
+        if (culex__env_boottime_ns(threads->env) >= deadline_ns)
+            break;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&threads->gone, &threads->lock, &until);
+    }
+    return threads->alive;
+}
+
+static size_t threads_stop(struct culex_executor *executor, int64_t deadline_ns)
+{
+    struct threads *threads = (struct threads *)executor;
+    pthread_mutex_lock(&threads->lock);
+    threads->is_stopping = true;
+    pthread_cond_broadcast(&threads->work);
+    size_t stuck = threads_await(threads, deadline_ns);
+    threads->is_abandoned = stuck > 0;
+    if (stuck > 0) {
+        for (size_t i = 0; i < threads->thread_count; i++)
+            pthread_detach(threads->threads[i]);
+    }
+    pthread_mutex_unlock(&threads->lock);
+    if (stuck == 0) {
+        for (size_t i = 0; i < threads->thread_count; i++)
+            pthread_join(threads->threads[i], NULL);
+        threads_free(threads);
+    }
+    return stuck;
+}
+
+static const struct culex_executor_ops threads_ops = {
+    .name = "threads",
+    .fd = threads_fd,
+    .submit = threads_submit,
+    .collect = threads_collect,
+    .withdraw = threads_withdraw,
+    .queued = threads_queued,
+    .cancel = threads_cancel,
+    .stop = threads_stop,
+};
+
+/* Signals are the program's business; only those that a fault raises reach a handler. */
+static void signals_block(sigset_t *ret_before)
+{
+    sigset_t blocked;
+    sigfillset(&blocked);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, ret_before);
+}
+
+static culex_status threads_start(struct threads *threads, unsigned count, culex_error *error)
+{
+    sigset_t before;
+    int failure = 0;
+    signals_block(&before);
+    pthread_mutex_lock(&threads->lock);
+    while (threads->thread_count < count && failure == 0) {
+        failure =
+            pthread_create(&threads->threads[threads->thread_count], NULL, thread_main, threads);
+        if (failure == 0)
+            threads->thread_count++;
+    }
+    threads->alive = threads->thread_count;
+    pthread_mutex_unlock(&threads->lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure != 0)
+        return culex__fail(error, CULEX_ENOMEM, "cannot start handler thread %zu of %u: %s",
+                           threads->thread_count + 1, count, strerror(failure));
+    return CULEX_OK;
+}
+
+culex_status culex__executor_threads_create(unsigned count, const struct culex_log *log,
+                                            const struct culex_env *env,
+                                            struct culex_executor **ret_executor,
+                                            culex_error *error)
+{
+    struct threads *threads = calloc(1, sizeof *threads + count * sizeof threads->threads[0]);
+    if (threads == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %u handler threads", count);
+    threads->base.ops = &threads_ops;
+    threads->base.log = *log;
+    threads->env = env;
+    pthread_mutex_init(&threads->lock, NULL);
+    pthread_cond_init(&threads->work, NULL);
+    pthread_cond_init(&threads->gone, NULL);
+    threads->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    culex_status status = CULEX_OK;
+    if (threads->fd < 0)
+        status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
+    else
+        status = threads_start(threads, count, error);
+    if (status != CULEX_OK) {
+        if (threads->thread_count > 0)
+            threads_stop(&threads->base, INT64_MAX);
+        else
+            threads_free(threads);
+        return status;
+    }
+    *ret_executor = &threads->base;
+    return CULEX_OK;
+}

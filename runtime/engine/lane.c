@@ -1,0 +1,370 @@
+#include "engine/worker_private.h"
+
+#include <string.h>
+
+#include "core/backoff.h"
+
+enum {
+    CLAIM_BYTES = 4 * 1024 * 1024, /* of payload in one step */
+    SHORT_NS = 1000000,            /* runs below this are worth collecting for a common step */
+    GATHER_NS = 1000000,           /* how long results may wait for company */
+    RESTEP_NS = 2000000            /* between steps that the store wants at once */
+};
+
+static void ack_log(struct culex_run *run, enum culex_answer answer, const struct culex_ack *ack);
+
+/* --- what to send --------------------------------------------------------------------------- */
+
+void culex__lane_settle(struct culex_lane *lane, struct culex_run *run)
+{
+    run->next = NULL;
+    if (lane->ack_last != NULL)
+        lane->ack_last->next = run;
+    else {
+        lane->ack_first = run;
+        lane->ack_ns = culex__worker_now_ns(lane->worker);
+    }
+    lane->ack_last = run;
+    lane->ack_count++;
+}
+
+static size_t lane_room(const struct culex_lane *lane)
+{
+    const culex_worker *worker = lane->worker;
+    size_t limit = culex__worker_limit(worker);
+    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit)
+        return 0;
+    size_t room = limit - worker->executor_count;
+    return room < worker->options.batch ? room : worker->options.batch;
+}
+
+/* Short runs come back by the dozen: while the handlers have more to do anyway, it pays to
+ * wait for half a batch before the next round trip. */
+static bool lane_should_gather(const struct culex_lane *lane, size_t queued, size_t room,
+                               int64_t now_ns)
+{
+    const culex_worker *worker = lane->worker;
+    size_t half = (worker->options.batch + 1) / 2;
+    return worker->phase == CULEX_WORKER_RUNNING && worker->average_ns < SHORT_NS && queued > 0 &&
+           room < half && lane->ack_count < half &&
+           (lane->ack_count == 0 || now_ns - lane->ack_ns < GATHER_NS);
+}
+
+bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns)
+{
+    const culex_worker *worker = lane->worker;
+    if (now_ns < lane->retry_ns || (worker->outage.is_on && now_ns < worker->outage.until_ns))
+        return false;
+    if (lane->step.is_pending || !lane->has_hello)
+        return true;
+    if (lane->is_hinting || (lane->flight_count > 0 && now_ns >= lane->beat_ns))
+        return true;
+    size_t room = lane_room(lane);
+    bool is_claiming = room > 0 && (lane->is_likely || now_ns >= lane->due_ns);
+    if (lane->ack_count == 0 && !is_claiming)
+        return false;
+    return !lane_should_gather(lane, queued, room, now_ns);
+}
+
+static struct culex_ack ack_make(const culex_worker *worker, const struct culex_run *run)
+{
+    struct culex_ack ack = {.id = run->id,
+                            .attempt = run->attempt,
+                            .event = run->end.event,
+                            .delay_ms = run->end.delay_ms};
+    switch (run->end.event) {
+    case CULEX_EVENT_DONE:
+        if (run->has_result) {
+            ack.result = run->result.data;
+            ack.result_len = run->result.len;
+        }
+        ack.delay_ms = 0;
+        break;
+    case CULEX_EVENT_FAIL:
+        ack.text = run->end.text;
+        ack.delay_ms = culex__backoff_delay_ms(&run->job.type->retry,
+                                               run->counters.failures + run->counters.crashes + 1,
+                                               culex__env_random(worker->env));
+        break;
+    case CULEX_EVENT_DISCARD:
+        ack.text = run->end.text;
+        ack.delay_ms = 0;
+        break;
+    default:
+        break;
+    }
+    return ack;
+}
+
+static void step_add_acks(struct culex_lane *lane)
+{
+    struct culex_lane_step *step = &lane->step;
+    step->ack_count = 0;
+    while (lane->ack_first != NULL && step->ack_count < CULEX_BATCH_MAX) {
+        struct culex_run *run = lane->ack_first;
+        lane->ack_first = run->next;
+        step->acks[step->ack_count] = ack_make(lane->worker, run);
+        step->ack_runs[step->ack_count++] = run;
+        lane->ack_count--;
+    }
+    if (lane->ack_first == NULL)
+        lane->ack_last = NULL;
+    else
+        lane->ack_ns = 0;
+}
+
+/* Runs whose last beat is a third of a lease ago. Those that do not fit come next time. */
+static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
+{
+    struct culex_lane_step *step = &lane->step;
+    int64_t third_ns = lane->worker->options.lease_ms * 1000000 / 3;
+    step->beat_count = 0;
+    if (now_ns < lane->beat_ns)
+        return;
+    lane->beat_ns = INT64_MAX;
+    for (size_t i = 0; i < lane->flight_count; i++) {
+        struct culex_run *run = lane->flights[i];
+        int64_t due_ns = run->beat_ns + third_ns;
+        if (due_ns <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
+            step->beats[step->beat_count] =
+                (struct culex_beat){.id = run->id, .attempt = run->attempt};
+            step->beat_runs[step->beat_count++] = run;
+            due_ns = now_ns + third_ns;
+        }
+        if (due_ns < lane->beat_ns)
+            lane->beat_ns = due_ns;
+    }
+}
+
+static void step_prepare(struct culex_lane *lane, int64_t now_ns)
+{
+    culex_worker *worker = lane->worker;
+    struct culex_lane_step *step = &lane->step;
+    step->nonce = worker->nonce++;
+    step->want = (uint32_t)lane_room(lane);
+    step->sent_ns = now_ns;
+    step_add_acks(lane);
+    step_add_beats(lane, now_ns);
+    step->is_pending = true;
+}
+
+/* --- what the answers mean ---------------------------------------------------------------------
+ */
+
+static void step_take_beats(struct culex_lane *lane, const enum culex_answer *answers)
+{
+    struct culex_lane_step *step = &lane->step;
+    culex_worker *worker = lane->worker;
+    int64_t lease_ns = worker->options.lease_ms * 1000000;
+    for (size_t i = 0; i < step->beat_count; i++) {
+        struct culex_run *run = step->beat_runs[i];
+        /* Meanwhile it may have ended, and its struct may carry another run. */
+        if (!run->is_in_executor || run->is_settled || run->attempt != step->beats[i].attempt ||
+            memcmp(&run->id, &step->beats[i].id, sizeof run->id) != 0)
+            continue;
+        if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {
+            culex__flight_lose(run);
+            continue;
+        }
+        run->beat_ns = step->sent_ns;
+        run->lease_ns = step->sent_ns + lease_ns - lease_ns / 10;
+        if (answers[i] == CULEX_ANSWER_CANCEL && !run->has_cancel) {
+            struct culex_log_subject subject = culex__run_subject(run);
+            run->has_cancel = true;
+            worker->executor->ops->cancel(worker->executor, run);
+            culex__log_write(&worker->log, CULEX_LOG_INFO, &subject, "cancellation requested");
+        }
+    }
+}
+
+static void step_take_acks(struct culex_lane *lane, const enum culex_answer *answers)
+{
+    struct culex_lane_step *step = &lane->step;
+    for (size_t i = 0; i < step->ack_count; i++) {
+        ack_log(step->ack_runs[i], answers[i], &step->acks[i]);
+        culex__flight_recycle(lane->worker, step->ack_runs[i]);
+    }
+    step->ack_count = 0;
+}
+
+/* More than was granted may wait when a bound of the step, and not the store, ended the list. */
+static bool step_was_cut(const struct culex_lane_step *step, const struct culex_step_reply *reply)
+{
+    size_t bytes = 0;
+    if (reply->grant_count == 0)
+        return false;
+    for (size_t i = 0; i < reply->grant_count; i++)
+        bytes += reply->grants[i].payload_len;
+    return reply->grant_count >= step->want || bytes >= CLAIM_BYTES / 4 ||
+           reply->grants[reply->grant_count - 1].counters.losses >= CULEX_SUSPECT_LOSSES ||
+           reply->grants[0].counters.losses >= CULEX_SUSPECT_LOSSES;
+}
+
+static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
+{
+    culex_worker *worker = lane->worker;
+    struct culex_lane_step *step = &lane->step;
+    int64_t now_ns = culex__worker_now_ns(worker);
+    culex__storeclock_set(&worker->clock, worker->env, reply->now_ms);
+    step->is_pending = false;
+    lane->is_hinting = false;
+    if (step->want > 0)
+        lane->is_likely = step_was_cut(step, reply);
+    lane->is_empty = reply->is_empty;
+    lane->due_ns = INT64_MAX;
+    if (reply->due_in_ms >= 0 && reply->due_in_ms < INT64_MAX / 2000000) {
+        int64_t wait_ns = reply->due_in_ms * 1000000;
+        lane->due_ns = now_ns + (wait_ns > RESTEP_NS ? wait_ns : RESTEP_NS);
+    }
+    step_take_acks(lane, reply->acks);
+    step_take_beats(lane, reply->beats);
+    culex__flight_take(lane, reply->grants, reply->grant_count, step->sent_ns);
+}
+
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
+static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
+{
+    culex_worker *worker = lane->worker;
+    size_t released = 0;
+    int64_t now_ms = 0;
+    culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
+                                                      worker->session, &released, &now_ms, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__storeclock_set(&worker->clock, worker->env, now_ms);
+    lane->has_hello = true;
+    lane->is_likely = true;
+    if (released > 0)
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+                         "queue %s: %zu runs of this worker's former life were given back",
+                         lane->name, released);
+    return CULEX_OK;
+}
+
+static culex_status lane_send(struct culex_lane *lane, culex_error *error)
+{
+    culex_worker *worker = lane->worker;
+    struct culex_lane_step *state = &lane->step;
+    if (!state->is_pending)
+        step_prepare(lane, culex__worker_now_ns(worker));
+    struct culex_step step = {.queue = lane->name,
+                              .session = worker->session,
+                              .nonce = state->nonce,
+                              .want = state->want,
+                              .max_bytes = CLAIM_BYTES,
+                              .lease_ms = worker->options.lease_ms,
+                              .acks = state->acks,
+                              .ack_count = state->ack_count,
+                              .beats = state->beats,
+                              .beat_count = state->beat_count};
+    struct culex_step_reply reply = {0};
+    culex_status status = worker->backend->ops->step(worker->backend, &step, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    step_take_reply(lane, &reply);
+    worker->backend->ops->step_release(worker->backend, &reply);
+    return CULEX_OK;
+}
+
+culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (!lane->has_hello)
+        status = lane_hello(lane, error);
+    if (status == CULEX_OK)
+        status = lane_send(lane, error);
+    if (status == CULEX_OK) {
+        culex__worker_call_succeeded(lane->worker, lane);
+        return CULEX_OK;
+    }
+    if (culex__status_is_fatal(status) && !lane->has_hello)
+        return status;
+    culex__worker_call_failed(lane->worker, lane, status, error);
+    return CULEX_OK;
+}
+
+/* --- log lines -----------------------------------------------------------------------------------
+ */
+
+static void log_done(const struct culex_run *run, const struct culex_log_subject *subject)
+{
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, subject, "done in %.1f ms",
+                     (double)run->end.duration_ns / 1000000);
+}
+
+static void log_retry(const struct culex_run *run, const struct culex_log_subject *subject,
+                      const struct culex_ack *ack)
+{
+    const culex_worker *worker = run->lane->worker;
+    char span[CULEX_LOG_SPAN_SIZE];
+    char at[CULEX_LOG_TIME_SIZE];
+    int64_t next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
+    culex__log_format_span(ack->delay_ms, span);
+    culex__log_format_time(next_ms, at);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "failed: %s; next at %s (in %s)",
+                     run->end.text, at, span);
+}
+
+static void log_fail(struct culex_run *run, const struct culex_log_subject *subject,
+                     const struct culex_ack *ack)
+{
+    culex_worker *worker = run->lane->worker;
+    culex_run_state to = CULEX_RUN_DEAD;
+    culex__run_apply(CULEX_RUN_ACTIVE, ack->event, run->has_cancel, ack->delay_ms > 0,
+                     &run->counters, &to);
+    worker->counts.failed++;
+    if (to == CULEX_RUN_DEAD) {
+        worker->counts.dead++;
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, subject, "dead: %s", run->end.text);
+    } else if (to == CULEX_RUN_CANCELLED)
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "cancelled");
+    else
+        log_retry(run, subject, ack);
+}
+
+static void log_release(struct culex_run *run, const struct culex_log_subject *subject)
+{
+    culex_worker *worker = run->lane->worker;
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(run->end.delay_ms, span);
+    if (run->has_cancel) {
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "cancelled");
+    } else if (run->end.is_snoozed) {
+        worker->counts.snoozed++;
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
+    } else {
+        worker->counts.released++;
+        if (run->end.is_not_understood)
+            culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
+                             "not understood, given back for %s: %s", span, run->end.text);
+        else if (run->job.type != NULL)
+            culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
+    }
+}
+
+static void ack_log(struct culex_run *run, enum culex_answer answer, const struct culex_ack *ack)
+{
+    culex_worker *worker = run->lane->worker;
+    struct culex_log_subject subject = culex__run_subject(run);
+    if (answer == CULEX_ANSWER_STALE || answer == CULEX_ANSWER_GONE) {
+        worker->counts.stale++;
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                         "result refused: the lease is over, another worker may hold the run");
+        return;
+    }
+    switch (ack->event) {
+    case CULEX_EVENT_DONE:
+        worker->counts.done++;
+        if (culex__log_wants(&worker->log, CULEX_LOG_INFO))
+            log_done(run, &subject);
+        break;
+    case CULEX_EVENT_RELEASE:
+        log_release(run, &subject);
+        break;
+    default:
+        log_fail(run, &subject, ack);
+        break;
+    }
+}

@@ -1,0 +1,410 @@
+#include "engine/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/log.h"
+#include "engine/newrun.h"
+
+enum option_kind {
+    OPTION_TEXT,
+    OPTION_QUEUES,
+    OPTION_NUMBER,
+    OPTION_DURATION,
+    OPTION_CHOICE,
+    OPTION_DRAIN,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+/* The words of a choice stand in `help`-like form "a|b|c"; the n-th word means the n-th value. */
+struct option_row {
+    const char *name;     /* --name */
+    const char *variable; /* NULL: command line only */
+    enum option_kind kind;
+    const char *value; /* how the help names it; the words of a choice */
+    size_t offset;     /* in culex_worker_options */
+    int64_t min;       /* NUMBER; DURATION in ms */
+    int64_t max;
+    const char *help;
+};
+
+#define AT(member) offsetof(culex_worker_options, member)
+#define DAY_MS     INT64_C(86400000)
+
+static const struct option_row rows[] = {
+    {"url", "CULEX_URL", OPTION_TEXT, "URL", AT(url), 0, 0,
+     "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]"},
+    {"queues", "CULEX_QUEUES", OPTION_QUEUES, "A,B", 0, 0, 0,
+     "serve only these [those of all registered jobs]"},
+    {"name", "CULEX_NAME", OPTION_TEXT, "NAME", AT(name), 0, 0,
+     "of this worker, stable over restarts: it gets its\nruns back at once [unique per process]"},
+    {"concurrency", "CULEX_CONCURRENCY", OPTION_NUMBER, "N", AT(concurrency), 1, 1024,
+     "runs at a time [number of processors]"},
+    {"batch", "CULEX_BATCH", OPTION_NUMBER, "N", AT(batch), 1, CULEX_BATCH_MAX,
+     "most runs claimed in one call [32]"},
+    {"isolation", "CULEX_ISOLATION", OPTION_CHOICE, "none", AT(isolation), 0, 0,
+     "none: handlers on threads of this process [none]"},
+    {"lease", "CULEX_LEASE", OPTION_DURATION, "TIME", AT(lease_ms), 200, DAY_MS,
+     "hold on a run without a heartbeat [15s]"},
+    {"grace", "CULEX_GRACE", OPTION_DURATION, "TIME", AT(grace_ms), 0, DAY_MS,
+     "time for running handlers at a stop [25s]"},
+    {"idle-wait", "CULEX_IDLE_WAIT", OPTION_DURATION, "TIME", AT(idle_wait_ms), 1, DAY_MS,
+     "longest wait where the store has no wake-up [100ms]"},
+    {"drain", "CULEX_DRAIN", OPTION_DRAIN, NULL, AT(drain), 0, 0,
+     "end once nothing is scheduled, waiting or active"},
+    {"log-format", "CULEX_LOG_FORMAT", OPTION_CHOICE, "text|json", AT(log_format), 0, 0,
+     "of the lines on stderr [text]"},
+    {"log-level", "CULEX_LOG_LEVEL", OPTION_CHOICE, "error|warn|info|debug", AT(log_level), 0, 0,
+     "least important line that is written [info]"},
+    {"prefix", "CULEX_PREFIX", OPTION_TEXT, "TEXT", AT(prefix), 0, 0,
+     "Redis: first part of every key [culex]"},
+    {"store-timeout", "CULEX_STORE_TIMEOUT", OPTION_DURATION, "TIME", AT(store_timeout_ms), 10,
+     DAY_MS, "longest wait for one answer of the store [5s]"},
+    {"synchronous", "CULEX_SYNCHRONOUS", OPTION_CHOICE, "full|normal|off", AT(synchronous), 0, 0,
+     "SQLite: what survives a power cut [full]"},
+    {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit"},
+    {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit"},
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+/* --- values --------------------------------------------------------------------------------- */
+
+static int64_t unit_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", DAY_MS}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    }
+    return 0;
+}
+
+bool culex__span_parse(const char *text, int64_t *ret_ms)
+{
+    int64_t whole = 0, thousandths = 0, scale = 100;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && whole < INT64_C(1000000000000); at++)
+        whole = whole * 10 + (*at - '0');
+    if (at == text)
+        return false;
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9' && scale > 0; at++, scale /= 10)
+            thousandths += (*at - '0') * scale;
+        if (scale == 100)
+            return false;
+    }
+    int64_t unit = whole == 0 && thousandths == 0 && *at == '\0' ? 1 : unit_ms(at);
+    if (unit == 0 || whole > 10000 * DAY_MS / unit)
+        return false;
+    *ret_ms = whole * unit + thousandths * unit / 1000;
+    return true;
+}
+
+static bool number_parse(const char *text, int64_t *ret_number)
+{
+    int64_t number = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' || number > 1000000000)
+            return false;
+        number = number * 10 + (*text - '0');
+    }
+    *ret_number = number;
+    return true;
+}
+
+/* Which word of "a|b|c" `value` is, from 0; -1 for none. */
+static int choice_find(const char *words, const char *value)
+{
+    size_t len = strlen(value);
+    for (int i = 0; len > 0; i++) {
+        size_t word = strcspn(words, "|");
+        if (word == len && memcmp(words, value, len) == 0)
+            return i;
+        if (words[word] == '\0')
+            break;
+        words += word + 1;
+    }
+    return -1;
+}
+
+/* --- one option into the settings ------------------------------------------------------------- */
+
+static void *member(struct culex_settings *settings, const struct option_row *row)
+{
+    return (char *)&settings->options + row->offset;
+}
+
+static culex_status set_text(struct culex_settings *settings, const struct option_row *row,
+                             const char *from, const char *value, culex_error *error)
+{
+    if (value[0] == '\0')
+        return culex__fail(error, CULEX_EUSAGE, "%s: the value is empty", from);
+    *(const char **)member(settings, row) = value;
+    return CULEX_OK;
+}
+
+static culex_status set_number(struct culex_settings *settings, const struct option_row *row,
+                               const char *from, const char *value, culex_error *error)
+{
+    int64_t number;
+    if (!number_parse(value, &number) || number < row->min || number > row->max)
+        return culex__fail(error, CULEX_EUSAGE, "%s: '%s' is not a whole number from %d to %d",
+                           from, value, (int)row->min, (int)row->max);
+    *(unsigned *)member(settings, row) = (unsigned)number;
+    return CULEX_OK;
+}
+
+static culex_status set_duration(struct culex_settings *settings, const struct option_row *row,
+                                 const char *from, const char *value, culex_error *error)
+{
+    int64_t ms;
+    char min[CULEX_LOG_SPAN_SIZE], max[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(row->min, min);
+    culex__log_format_span(row->max, max);
+    if (!culex__span_parse(value, &ms) || ms < row->min || ms > row->max)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: '%s' is not a time from %s to %s, written like 500ms, 30s or 5m",
+                           from, value, min, max);
+    /* Zero means the default in the options; only the grace period may be none at all. */
+    *(int64_t *)member(settings, row) = ms > 0 ? ms : -1;
+    return CULEX_OK;
+}
+
+static void words_format(const char *words, char *ret_text, size_t size)
+{
+    size_t at = 0;
+    for (; *words != '\0' && at + 3 < size; words++) {
+        if (*words == '|')
+            ret_text[at++] = ',';
+        ret_text[at++] = *words == '|' ? ' ' : *words;
+    }
+    ret_text[at] = '\0';
+}
+
+static culex_status set_choice(struct culex_settings *settings, const struct option_row *row,
+                               const char *from, const char *value, culex_error *error)
+{
+    char words[64];
+    int choice = choice_find(row->value, value);
+    words_format(row->value, words, sizeof words);
+    if (choice < 0 && row->offset == AT(isolation) && choice_find("process|job", value) >= 0)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: '%s' is not available yet: this version runs handlers on threads "
+                           "of the worker only (none)",
+                           from, value);
+    if (choice < 0)
+        return culex__fail(error, CULEX_EUSAGE, "%s: '%s' is not one of: %s", from, value, words);
+    if (row->offset == AT(isolation))
+        settings->options.isolation = CULEX_ISOLATION_NONE;
+    else if (row->offset == AT(log_format))
+        settings->options.log_format = choice == 0 ? CULEX_LOG_TEXT : CULEX_LOG_JSON;
+    else if (row->offset == AT(log_level))
+        settings->options.log_level = choice + 1;
+    else
+        settings->options.synchronous = value;
+    return CULEX_OK;
+}
+
+static culex_status set_queues(struct culex_settings *settings, const char *from, const char *value,
+                               culex_error *error)
+{
+    size_t count = 0;
+    free(settings->queues_text);
+    free(settings->queues);
+    settings->queues_text = strdup(value);
+    settings->queues = calloc(strlen(value) / 2 + 1, sizeof *settings->queues);
+    if (settings->queues_text == NULL || settings->queues == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the queue names");
+    char *rest = settings->queues_text;
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+        if (culex__queue_check(name, error) != CULEX_OK) {
+            culex__error_context(error, "%s: '%s' is not a list of queues like a,b", from, value);
+            if (error != NULL)
+                error->code = CULEX_EUSAGE;
+            return CULEX_EUSAGE;
+        }
+        settings->queues[count++] = name;
+    }
+    settings->options.queues = settings->queues;
+    settings->options.queue_count = count;
+    return CULEX_OK;
+}
+
+/* On the command line --drain stands alone; its variable says yes or no. */
+static culex_status set_drain(struct culex_settings *settings, const char *from, const char *value,
+                              culex_error *error)
+{
+    int choice = value == NULL ? 0 : choice_find("1|true|yes|on|0|false|no|off", value);
+    if (choice < 0)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: '%s' is not one of: 1, true, yes, on, 0, "
+                           "false, no, off",
+                           from, value);
+    settings->options.drain = choice < 4;
+    return CULEX_OK;
+}
+
+static culex_status setting_apply(struct culex_settings *settings, const struct option_row *row,
+                                  const char *from, const char *value, culex_error *error)
+{
+    switch (row->kind) {
+    case OPTION_TEXT:
+        return set_text(settings, row, from, value, error);
+    case OPTION_QUEUES:
+        return set_queues(settings, from, value, error);
+    case OPTION_NUMBER:
+        return set_number(settings, row, from, value, error);
+    case OPTION_DURATION:
+        return set_duration(settings, row, from, value, error);
+    case OPTION_CHOICE:
+        return set_choice(settings, row, from, value, error);
+    case OPTION_DRAIN:
+        return set_drain(settings, from, value, error);
+    case OPTION_HELP:
+        settings->wants_help = true;
+        return CULEX_OK;
+    case OPTION_VERSION:
+        settings->wants_version = true;
+        return CULEX_OK;
+    }
+    return CULEX_OK;
+}
+
+/* --- sources ------------------------------------------------------------------------------------
+ */
+
+static culex_status variables_read(struct culex_settings *settings, culex_variable_get variable,
+                                   culex_error *error)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const char *value = rows[i].variable != NULL ? variable(rows[i].variable) : NULL;
+        if (value == NULL || value[0] == '\0')
+            continue; /* an empty variable is as good as none */
+        culex_status status = setting_apply(settings, &rows[i], rows[i].variable, value, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static bool row_takes_value(const struct option_row *row)
+{
+    return row->value != NULL;
+}
+
+static culex_status argument_fail(char **argv, int opt, const struct option *options,
+                                  culex_error *error)
+{
+    const char *word = optind > 0 ? argv[optind - 1] : "";
+    if (opt == ':' && optopt > 0 && optopt <= ROW_COUNT)
+        return culex__fail(error, CULEX_EUSAGE, "--%s needs a value", options[optopt - 1].name);
+    if (optopt > 0 && optopt <= ROW_COUNT)
+        return culex__fail(error, CULEX_EUSAGE, "--%s takes no value", options[optopt - 1].name);
+    return culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all", word);
+}
+
+static culex_status arguments_read(struct culex_settings *settings, int argc, char **argv,
+                                   culex_error *error)
+{
+    struct option options[ROW_COUNT + 1] = {0};
+    for (int i = 0; i < ROW_COUNT; i++)
+        options[i] = (struct option){
+            rows[i].name, row_takes_value(&rows[i]) ? required_argument : no_argument, NULL, i + 1};
+    opterr = 0;
+    optind = 0; /* so that a second call in one process begins afresh */
+    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        char from[32];
+        if (opt == 'h') {
+            settings->wants_help = true;
+            continue;
+        }
+        if (opt < 1 || opt > ROW_COUNT)
+            return argument_fail(argv, opt, options, error);
+        snprintf(from, sizeof from, "--%s", rows[opt - 1].name);
+        culex_status status = setting_apply(settings, &rows[opt - 1], from, optarg, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    if (optind < argc)
+        return culex__fail(error, CULEX_EUSAGE, "unexpected argument '%s'; --help lists all",
+                           argv[optind]);
+    return CULEX_OK;
+}
+
+culex_status culex__settings_read(int argc, char **argv, culex_variable_get variable,
+                                  struct culex_settings *ret_settings, culex_error *error)
+{
+    *ret_settings = (struct culex_settings){0};
+    /* First the command line alone: --help works whatever the variables say. */
+    struct culex_settings asked = {0};
+    culex_status status = arguments_read(&asked, argc, argv, error);
+    bool is_question = asked.wants_help || asked.wants_version;
+    ret_settings->wants_help = asked.wants_help;
+    ret_settings->wants_version = asked.wants_version;
+    culex__settings_release(&asked);
+    if (status != CULEX_OK || is_question)
+        return status;
+    status = variables_read(ret_settings, variable, error);
+    if (status != CULEX_OK)
+        return status;
+    return arguments_read(ret_settings, argc, argv, error);
+}
+
+void culex__settings_release(struct culex_settings *settings)
+{
+    free(settings->queues_text);
+    free(settings->queues);
+    settings->queues_text = NULL;
+    settings->queues = NULL;
+    settings->options.queues = NULL;
+    settings->options.queue_count = 0;
+}
+
+/* --- help
+ * ------------------------------------------------------------------------------------------ */
+
+static void help_row(FILE *out, const struct option_row *row)
+{
+    char head[32];
+    bool is_long = row->value != NULL && strlen(row->name) + strlen(row->value) > 21;
+    snprintf(head, sizeof head, "--%s%s%s", row->name, row->value != NULL ? " " : "",
+             row->value != NULL && !is_long ? row->value
+             : is_long                      ? "LEVEL"
+                                            : "");
+    fprintf(out, "  %-24s ", head);
+    for (const char *at = row->help; *at != '\0'; at++) {
+        if (*at == '\n')
+            fprintf(out, "\n%27s", "");
+        else
+            fputc(*at, out);
+    }
+    if (is_long)
+        fprintf(out, "\n%27s%s", "", row->value);
+    fputc('\n', out);
+}
+
+void culex__settings_help(FILE *out, const char *program)
+{
+    fprintf(out,
+            "Usage: %s [OPTION]...\n"
+            "Runs background jobs until SIGINT or SIGTERM; a second one skips the grace period.\n"
+            "\n",
+            program);
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        help_row(out, &rows[i]);
+    fprintf(out, "\n"
+                 "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
+                 "Defaults, in brackets, give way to variables, variables to options.\n"
+                 "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
+                 "Exit status: 0 stopped or drained, 1 failed, 2 wrong usage.\n");
+}

@@ -1,0 +1,76 @@
+/* engine/program.c - culex_worker_main: the one place of the library that talks to a terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <culex/culex.h>
+
+#include "engine/options.h"
+#include "engine/signals.h"
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static const char *program_name(char **argv)
+{
+    const char *slash = argv[0] != NULL ? strrchr(argv[0], '/') : NULL;
+    return slash != NULL ? slash + 1 : argv[0] != NULL ? argv[0] : "worker";
+}
+
+static const char *variable_get(const char *name)
+{
+    return getenv(name);
+}
+
+static int worker_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
+                        void *user)
+{
+    culex_error error = {0};
+    if (setup != NULL && setup(worker, user) != 0) {
+        fprintf(stderr, "%s: setup failed\n", program);
+        return EXIT_FAILED;
+    }
+    culex__signals_catch(worker);
+    culex_status status = culex_worker_run(worker, &error);
+    culex__signals_restore();
+    if (status == CULEX_OK)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "%s: %s\n", program, error.text);
+    return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int settings_serve(const struct culex_settings *settings, const char *program,
+                          culex_worker_setup setup, void *user)
+{
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    if (settings->wants_help) {
+        culex__settings_help(stdout, program);
+        return EXIT_SUCCESS;
+    }
+    if (settings->wants_version) {
+        printf("%s (culex %s)\n", program, CULEX_VERSION);
+        return EXIT_SUCCESS;
+    }
+    culex_status status = culex_worker_create(&settings->options, &worker, &error);
+    if (status != CULEX_OK) {
+        fprintf(stderr, "%s: %s\n", program, error.text);
+        return status == CULEX_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    int code = worker_serve(worker, program, setup, user);
+    culex_worker_free(worker);
+    return code;
+}
+
+int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *user)
+{
+    struct culex_settings settings;
+    culex_error error = {0};
+    const char *program = program_name(argv);
+    int code = EXIT_USAGE;
+    if (culex__settings_read(argc, argv, variable_get, &settings, &error) == CULEX_OK)
+        code = settings_serve(&settings, program, setup, user);
+    else
+        fprintf(stderr, "%s: %s\n", program, error.text);
+    culex__settings_release(&settings);
+    return code;
+}

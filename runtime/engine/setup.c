@@ -1,0 +1,240 @@
+/* engine/setup.c - what a worker needs before its loop and gives back after it. */
+#include "engine/worker_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "engine/newrun.h"
+#include "engine/patience.h"
+
+culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
+                                   culex_error *error)
+{
+    if (worker == NULL || job->call == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no worker or no handler");
+    culex_status status = culex__job_type_check(job->type, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < worker->job_count; i++) {
+        if (strcmp(worker->jobs[i].type->wire, job->type->wire) == 0)
+            return culex__fail(error, CULEX_EINVAL, "job %s is registered already",
+                               job->type->name);
+    }
+    struct culex_job *grown = realloc(worker->jobs, (worker->job_count + 1) * sizeof *worker->jobs);
+    if (grown == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory to register job %s", job->type->name);
+    worker->jobs = grown;
+    worker->jobs[worker->job_count++] = *job;
+    return CULEX_OK;
+}
+
+/* --- lanes ----------------------------------------------------------------------------------- */
+
+static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
+                             culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (strcmp(worker->lanes[i].name, queue) == 0)
+            return CULEX_OK;
+    }
+    struct culex_lane *lane = &worker->lanes[worker->lane_count];
+    lane->flights = calloc(room, sizeof *lane->flights);
+    if (lane->flights == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
+    lane->worker = worker;
+    strcpy(lane->name, queue);
+    lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
+    worker->lane_names[worker->lane_count++] = lane->name;
+    return CULEX_OK;
+}
+
+static const char *job_queue(const culex_job_type *type)
+{
+    return type->queue != NULL ? type->queue : type->wire;
+}
+
+static culex_status lanes_create(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    size_t count = options->queue_count > 0 ? options->queue_count : worker->job_count;
+    size_t room = options->concurrency + 2 * (size_t)options->batch + 1;
+    if (count == 0)
+        return culex__fail(error, CULEX_EINVAL, "no job is registered");
+    worker->lanes = calloc(count, sizeof *worker->lanes);
+    worker->lane_names = calloc(count, sizeof *worker->lane_names);
+    worker->scratch = calloc(room, sizeof *worker->scratch);
+    if (worker->lanes == NULL || worker->lane_names == NULL || worker->scratch == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
+    for (size_t i = 0; i < count; i++) {
+        const char *queue =
+            options->queue_count > 0 ? options->queues[i] : job_queue(worker->jobs[i].type);
+        culex_status status = lane_add(worker, queue, room, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static void run_list_free(struct culex_run *run)
+{
+    while (run != NULL) {
+        struct culex_run *next = run->next;
+        culex__run_free(run);
+        run = next;
+    }
+}
+
+static void lanes_free(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        run_list_free(lane->ack_first);
+        for (size_t k = 0; k < lane->step.ack_count; k++)
+            culex__run_free(lane->step.ack_runs[k]);
+        free(lane->flights);
+    }
+    free(worker->lanes);
+    free(worker->lane_names);
+    free(worker->scratch);
+    worker->lanes = NULL;
+    worker->lane_names = NULL;
+    worker->scratch = NULL;
+    worker->lane_count = 0;
+}
+
+/* --- identity ----------------------------------------------------------------------------------
+ */
+
+/* A name that a second live process on this or another host cannot have by accident: the
+ * store takes the runs of an older session away from a name that says hello again. */
+static void name_choose(culex_worker *worker)
+{
+    char host[65] = "";
+    if (worker->options.name != NULL && worker->options.name[0] != '\0') {
+        snprintf(worker->name, sizeof worker->name, "%s", worker->options.name);
+        return;
+    }
+    if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
+        strcpy(host, "localhost");
+    snprintf(worker->name, sizeof worker->name, "%s-%ld-%llx", host, (long)getpid(),
+             (unsigned long long)culex__env_clock_ms(worker->env));
+}
+
+static void session_choose(culex_worker *worker)
+{
+    snprintf(worker->session, sizeof worker->session, "%016llx",
+             (unsigned long long)culex__env_random(worker->env));
+    /* The lower half is left for counting up. */
+    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
+}
+
+/* --- store ---------------------------------------------------------------------------------------
+ */
+
+/* Waits a while for the stop descriptor; true when it is time to go. */
+static bool stop_await(culex_worker *worker, int64_t wait_ms)
+{
+    struct pollfd fd = {.fd = worker->stop_fd, .events = POLLIN};
+    return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0;
+}
+
+static culex_status store_open(culex_worker *worker, culex_error *error)
+{
+    char masked[256];
+    struct culex_backend_options options = {.prefix = worker->options.prefix,
+                                            .timeout_ms = worker->options.store_timeout_ms,
+                                            .synchronous = worker->options.synchronous};
+    if (worker->given_backend != NULL) {
+        worker->backend = worker->given_backend;
+        return CULEX_OK;
+    }
+    culex__log_mask_url(worker->options.url, masked, sizeof masked);
+    for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
+        culex_status status = culex__backend_open(worker->options.url, &options, worker->env,
+                                                  &worker->backend, error);
+        if (status == CULEX_OK || culex__status_is_fatal(status))
+            return status;
+        culex__worker_call_failed(worker, NULL, status, error);
+        if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env))))
+            return culex__error_context(error, "stopped before %s answered", masked);
+    }
+}
+
+/* --- begin and end
+ * --------------------------------------------------------------------------------- */
+
+culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    worker->phase = CULEX_WORKER_RUNNING;
+    worker->phase_ns = INT64_MAX;
+    worker->average_ns = 2000000;
+    worker->wake_fd = -1;
+    worker->is_armed = worker->was_armed = false;
+    worker->outage = (struct culex_outage){0};
+    worker->counts = (struct culex_worker_counts){0};
+    name_choose(worker);
+    session_choose(worker);
+    culex_status status = lanes_create(worker, error);
+    if (status == CULEX_OK)
+        status = culex__ticks_create(worker, error);
+    if (status == CULEX_OK)
+        status = store_open(worker, error);
+    if (status == CULEX_OK)
+        status = worker->executor_make(options->concurrency, &worker->log, worker->env,
+                                       &worker->executor, error);
+    if (status == CULEX_OK) {
+        char masked[256];
+        culex__log_mask_url(options->url, masked, sizeof masked);
+        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                         "worker %s serves %zu queues at %s, %u runs at a time", worker->name,
+                         worker->lane_count, masked, options->concurrency);
+    }
+    return status;
+}
+
+static void end_log(const culex_worker *worker)
+{
+    const struct culex_worker_counts *counts = &worker->counts;
+    culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                     "worker %s ends: %llu done, %llu failed (%llu dead), %llu given back, "
+                     "%llu results refused",
+                     worker->name, (unsigned long long)counts->done,
+                     (unsigned long long)counts->failed, (unsigned long long)counts->dead,
+                     (unsigned long long)counts->released, (unsigned long long)counts->stale);
+}
+
+static void end_executor(culex_worker *worker)
+{
+    int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
+    size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
+    if (stuck > 0)
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "%zu handlers did not return: their threads are left behind, threads "
+                         "cannot be killed",
+                         stuck);
+    worker->executor = NULL;
+    worker->executor_count = worker->flight_count = 0;
+}
+
+/* The executor frees what it still holds. */
+void culex__worker_end(culex_worker *worker)
+{
+    if (worker->executor != NULL) {
+        end_executor(worker);
+        end_log(worker);
+    }
+    if (worker->backend != NULL && worker->given_backend == NULL)
+        worker->backend->ops->close(worker->backend);
+    worker->backend = NULL;
+    culex__ticks_free(worker);
+    lanes_free(worker);
+    run_list_free(worker->free_runs);
+    worker->free_runs = NULL;
+}

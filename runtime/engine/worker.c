@@ -1,0 +1,569 @@
+#include "engine/worker_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "engine/newrun.h"
+#include "engine/patience.h"
+
+enum {
+    LEASE_MS = 15000,
+    LEASE_MS_MIN = 200,
+    GRACE_MS = 25000,
+    IDLE_WAIT_MS = 100,
+    STORE_TIMEOUT_MS = 5000,
+    BATCH = 32,
+    CONCURRENCY_MAX = 1024,
+    DURATION_MS_MAX = 86400000,
+    LOOK_MS = 5000,        /* the store is asked at least this often */
+    DRAIN_LOOK_MS = 200,   /* and while draining, when others hold the last runs */
+    QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
+    STALL_MS = 200,        /* queued runs go back when the handlers stand still this long */
+    CANCEL_MS = 2000,      /* from asking handlers to stop to giving them up */
+    OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
+};
+#define MS       INT64_C(1000000)
+#define SHORT_NS (1 * MS)
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static culex_status options_check(const culex_worker_options *options, culex_error *error)
+{
+    if (options->concurrency > CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
+    if (options->batch > CULEX_BATCH_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
+    if (options->lease_ms != 0 &&
+        (options->lease_ms < LEASE_MS_MIN || options->lease_ms > DURATION_MS_MAX))
+        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms", LEASE_MS_MIN,
+                           DURATION_MS_MAX);
+    if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
+    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX ||
+        options->store_timeout_ms < 0 || options->store_timeout_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "waits and timeouts are at most %d ms",
+                           DURATION_MS_MAX);
+    if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
+        (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
+        return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
+    for (size_t i = 0; i < options->queue_count; i++) {
+        culex_status status = culex__queue_check(options->queues[i], error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+{
+    const char *wanted = getenv("CULEX_ISOLATION");
+    if (isolation == CULEX_ISOLATION_NONE)
+        return CULEX_OK;
+    if (isolation != CULEX_ISOLATION_DEFAULT)
+        return culex__fail(error, CULEX_EUSAGE, "no such isolation");
+    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "none") == 0)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "CULEX_ISOLATION is '%s': this version runs handlers on threads only, "
+                       "write none",
+                       wanted);
+}
+
+static unsigned processor_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > CONCURRENCY_MAX ? CONCURRENCY_MAX : (unsigned)count;
+}
+
+static void options_complete(culex_worker_options *options)
+{
+    if (options->url == NULL)
+        options->url = getenv("CULEX_URL");
+    if (options->url == NULL || options->url[0] == '\0')
+        options->url = "sqlite:culex.db";
+    if (options->concurrency == 0)
+        options->concurrency = processor_count();
+    if (options->batch == 0)
+        options->batch = BATCH;
+    if (options->lease_ms == 0)
+        options->lease_ms = LEASE_MS;
+    if (options->grace_ms == 0)
+        options->grace_ms = GRACE_MS;
+    if (options->idle_wait_ms == 0)
+        options->idle_wait_ms = IDLE_WAIT_MS;
+    if (options->log_level == 0)
+        options->log_level = CULEX_LOG_INFO;
+    if (options->store_timeout_ms == 0)
+        options->store_timeout_ms = STORE_TIMEOUT_MS;
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+culex_status culex_worker_create(const culex_worker_options *options, culex_worker **ret_worker,
+                                 culex_error *error)
+{
+    const culex_worker_options none = {0};
+    if (ret_worker == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the worker");
+    if (options == NULL)
+        options = &none;
+    culex_status status = options_check(options, error);
+    if (status == CULEX_OK)
+        status = isolation_check(options->isolation, error);
+    if (status != CULEX_OK)
+        return status;
+    culex_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a worker");
+    worker->options = *options;
+    options_complete(&worker->options);
+    worker->env = culex__env_system();
+    worker->executor_make = culex__executor_threads_create;
+    worker->log = (struct culex_log){.sink = culex__log_stderr(),
+                                     .env = worker->env,
+                                     .format = worker->options.log_format,
+                                     .level = worker->options.log_level};
+    worker->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (worker->stop_fd < 0) {
+        status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
+        culex_worker_free(worker);
+        return status;
+    }
+    *ret_worker = worker;
+    return CULEX_OK;
+}
+
+void culex_worker_free(culex_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    if (worker->stop_fd >= 0)
+        close(worker->stop_fd);
+    free(worker->jobs);
+    free(worker);
+}
+
+void culex__worker_set_env(culex_worker *worker, const struct culex_env *env)
+{
+    worker->env = worker->log.env = env;
+}
+
+void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend)
+{
+    worker->given_backend = backend;
+}
+
+void culex__worker_set_executor(culex_worker *worker, culex_executor_make make)
+{
+    worker->executor_make = make;
+}
+
+void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink)
+{
+    worker->log.sink = sink;
+}
+
+culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
+                                   culex_handler_call call, culex_handler_fn handler, void *user)
+{
+    struct culex_job job = {type, call, handler, user};
+    return culex__worker_add_job(worker, &job, NULL);
+}
+
+void culex_worker_stop(culex_worker *worker)
+{
+    int before = errno;
+    uint64_t one = 1;
+    ssize_t put = write(worker->stop_fd, &one, sizeof one);
+    (void)put;
+    errno = before;
+}
+
+/* --- trouble with the store ------------------------------------------------------------------- */
+
+bool culex__status_is_fatal(culex_status status)
+{
+    return status == CULEX_EURL || status == CULEX_EVERSION || status == CULEX_EUNSUPPORTED ||
+           status == CULEX_EDENIED || status == CULEX_EINVAL || status == CULEX_EUSAGE ||
+           status == CULEX_ENOMEM || status == CULEX_ECORRUPT;
+}
+
+static void outage_log(culex_worker *worker, int64_t now_ns, const char *text)
+{
+    struct culex_outage *outage = &worker->outage;
+    char span[CULEX_LOG_SPAN_SIZE];
+    if (!outage->is_on) {
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "the store is in trouble, trying again: %s", text);
+        outage->is_on = true;
+        outage->since_ns = outage->logged_ns = now_ns;
+    } else if (now_ns - outage->logged_ns >= OUTAGE_LOG_MS * MS) {
+        culex__log_format_span((now_ns - outage->since_ns) / 1000000000 * 1000, span);
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "the store is still in trouble after %s: %s", span, text);
+        outage->logged_ns = now_ns;
+    }
+}
+
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+                               const culex_error *error)
+{
+    int64_t now_ns = culex__worker_now_ns(worker);
+    bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
+    uint32_t *failures = is_away || lane == NULL ? &worker->outage.failures : &lane->failures;
+    const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
+    outage_log(worker, now_ns, text);
+    *failures += *failures < UINT32_MAX;
+    int64_t until_ns = now_ns + culex__patience_ms(*failures, culex__env_random(worker->env)) * MS;
+    if (is_away || lane == NULL)
+        worker->outage.until_ns = until_ns;
+    if (lane != NULL)
+        lane->retry_ns = until_ns;
+}
+
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
+{
+    struct culex_outage *outage = &worker->outage;
+    lane->failures = 0;
+    lane->retry_ns = 0;
+    if (!outage->is_on)
+        return;
+    /* A lane of its own in trouble keeps the line "is back" waiting. */
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].failures > 0)
+            return;
+    }
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / MS, span);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
+    *outage = (struct culex_outage){0};
+}
+
+size_t culex__worker_limit(const culex_worker *worker)
+{
+    const culex_worker_options *options = &worker->options;
+    size_t threads = options->concurrency;
+    return worker->average_ns < SHORT_NS ? threads + 2 * (size_t)options->batch : threads;
+}
+
+/* --- phases ------------------------------------------------------------------------------------
+ */
+
+static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
+{
+    worker->phase = phase;
+    switch (phase) {
+    case CULEX_WORKER_RUNNING:
+        worker->phase_ns = INT64_MAX;
+        break;
+    case CULEX_WORKER_STOPPING:
+        culex__flight_withdraw(worker);
+        worker->phase_ns =
+            worker->options.grace_ms > 0 ? now_ns + worker->options.grace_ms * MS : now_ns;
+        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL, "stopping: %zu runs still active",
+                         worker->flight_count);
+        break;
+    case CULEX_WORKER_CANCELLING:
+        culex__flight_cancel_all(worker);
+        worker->phase_ns = now_ns + CANCEL_MS * MS;
+        break;
+    case CULEX_WORKER_ABANDONING:
+        culex__flight_abandon_all(worker);
+        worker->phase_ns = now_ns + worker->options.store_timeout_ms * MS;
+        break;
+    }
+}
+
+static uint64_t stops_take(culex_worker *worker)
+{
+    uint64_t stops = 0;
+    return read(worker->stop_fd, &stops, sizeof stops) == sizeof stops ? stops : 0;
+}
+
+static void phases_advance(culex_worker *worker, int64_t now_ns)
+{
+    for (uint64_t stops = stops_take(worker); stops > 0; stops--) {
+        if (worker->phase == CULEX_WORKER_RUNNING)
+            phase_enter(worker, CULEX_WORKER_STOPPING, now_ns);
+        else if (worker->phase == CULEX_WORKER_STOPPING)
+            phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
+        else
+            break;
+    }
+    if (worker->phase == CULEX_WORKER_STOPPING && now_ns >= worker->phase_ns)
+        phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
+    if (worker->phase == CULEX_WORKER_CANCELLING && now_ns >= worker->phase_ns)
+        phase_enter(worker, CULEX_WORKER_ABANDONING, now_ns);
+}
+
+static size_t unsent_count(const culex_worker *worker)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        count += worker->lanes[i].ack_count + worker->lanes[i].step.ack_count;
+    return count;
+}
+
+static bool steps_are_pending(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].step.is_pending)
+            return true;
+    }
+    return false;
+}
+
+static bool is_drained(const culex_worker *worker)
+{
+    if (!worker->options.drain || worker->executor_count > 0 || unsent_count(worker) > 0)
+        return false;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (!worker->lanes[i].has_hello || !worker->lanes[i].is_empty || worker->lanes[i].is_likely)
+            return false;
+    }
+    return true;
+}
+
+static bool is_finished(const culex_worker *worker, int64_t now_ns)
+{
+    if (worker->phase == CULEX_WORKER_RUNNING)
+        return is_drained(worker);
+    if (worker->phase == CULEX_WORKER_ABANDONING && now_ns >= worker->phase_ns)
+        return true;
+    bool is_told = unsent_count(worker) == 0 && !steps_are_pending(worker);
+    bool is_quiet = worker->executor_count == 0 || worker->phase == CULEX_WORKER_ABANDONING;
+    return is_told && is_quiet && worker->flight_count == 0;
+}
+
+/* --- waits --------------------------------------------------------------------------------------
+ */
+
+static int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool has_room(const culex_worker *worker)
+{
+    return worker->phase == CULEX_WORKER_RUNNING &&
+           worker->executor_count < culex__worker_limit(worker);
+}
+
+static bool any_likely(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].is_likely)
+            return true;
+    }
+    return false;
+}
+
+static void lanes_set_likely(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].is_likely = true;
+}
+
+/* A token that we took and cannot use must reach another worker. */
+static void lanes_set_hinting(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].is_hinting = true;
+}
+
+static int64_t lane_next_ns(const struct culex_lane *lane)
+{
+    const culex_worker *worker = lane->worker;
+    int64_t next_ns = INT64_MAX;
+    if (lane->flight_count > 0)
+        next_ns = lane->beat_ns;
+    if (has_room(worker))
+        next_ns = min_ns(next_ns, lane->is_likely ? 0 : lane->due_ns);
+    if (lane->ack_count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
+        next_ns = 0;
+    if (next_ns < lane->retry_ns)
+        next_ns = lane->retry_ns;
+    if (worker->outage.is_on && next_ns < worker->outage.until_ns)
+        next_ns = worker->outage.until_ns;
+    return min_ns(next_ns, lane->flight_count > 0 ? lane->end_ns : INT64_MAX);
+}
+
+/* When the loop has something to do by itself. */
+static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t now_ns)
+{
+    int64_t next_ns = now_ns + LOOK_MS * MS;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        next_ns = min_ns(next_ns, lane_next_ns(&worker->lanes[i]));
+    int64_t tick_ns = culex__ticks_next_ns(worker);
+    if (worker->phase == CULEX_WORKER_RUNNING)
+        next_ns =
+            min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
+    next_ns = min_ns(next_ns, worker->phase_ns);
+    if (worker->options.drain && worker->executor_count == 0)
+        next_ns = min_ns(next_ns, now_ns + DRAIN_LOOK_MS * MS);
+    if (queued > 0)
+        next_ns = min_ns(next_ns, worker->progress_ns + STALL_MS * MS);
+    if (has_room(worker) && worker->wake_fd < 0)
+        next_ns = min_ns(next_ns, now_ns + worker->options.idle_wait_ms * MS);
+    /* Results may be gathering, or their announcement held back. */
+    if (queued > 0 && worker->average_ns < SHORT_NS && next_ns < now_ns + QUIET_MS * MS)
+        next_ns = now_ns + QUIET_MS * MS;
+    else if (queued > 0 && worker->average_ns < SHORT_NS)
+        next_ns = min_ns(next_ns, now_ns + QUIET_MS * MS);
+    return next_ns;
+}
+
+/* Asks the store to tell about new work. False when the stores should be asked once more
+ * before waiting: what came in before the first arming left no mark. */
+static bool wake_arm(culex_worker *worker, int64_t now_ns)
+{
+    culex_error error = {0};
+    int fd = -1;
+    if (!has_room(worker) || worker->is_armed || worker->outage.is_on ||
+        now_ns < worker->arm_retry_ns)
+        return true;
+    culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->lane_names,
+                                                         worker->lane_count, LOOK_MS, &fd, &error);
+    if (status != CULEX_OK) {
+        worker->wake_fd = -1;
+        worker->arm_failures++;
+        worker->arm_retry_ns =
+            now_ns + culex__patience_ms(worker->arm_failures, culex__env_random(worker->env)) * MS;
+        culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s",
+                         error.text);
+        return true;
+    }
+    bool is_new = fd >= 0 && (fd != worker->wake_fd || !worker->was_armed);
+    worker->arm_failures = 0;
+    worker->wake_fd = fd;
+    worker->is_armed = fd >= 0;
+    worker->was_armed = true;
+    if (is_new)
+        lanes_set_likely(worker);
+    return !is_new;
+}
+
+static void wake_take(culex_worker *worker)
+{
+    bool is_woken = false;
+    culex_error error = {0};
+    worker->is_armed = false;
+    culex_status status = worker->backend->ops->wake_take(worker->backend, &is_woken, &error);
+    if (status != CULEX_OK) {
+        worker->wake_fd = -1;
+        worker->was_armed = false;
+        return;
+    }
+    if (!is_woken)
+        return;
+    if (has_room(worker))
+        lanes_set_likely(worker);
+    else
+        lanes_set_hinting(worker);
+}
+
+static void worker_poll(culex_worker *worker, int64_t next_ns, int64_t now_ns)
+{
+    struct pollfd fds[3] = {
+        {.fd = worker->stop_fd, .events = POLLIN},
+        {.fd = worker->executor->ops->fd(worker->executor), .events = POLLIN},
+        {.fd = worker->is_armed ? worker->wake_fd : -1, .events = POLLIN},
+    };
+    int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+    int64_t wait_ms = (wait_ns + MS - 1) / MS;
+    int ready = worker->env->poll(worker->env->self, fds, 3, (int)wait_ms);
+    if (ready > 0 && fds[2].revents != 0)
+        wake_take(worker);
+}
+
+/* --- the loop
+ * ------------------------------------------------------------------------------------- */
+
+/* Handlers that stand still must not sit on runs that others could start. */
+static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
+{
+    if (queued == 0 || now_ns - worker->progress_ns < STALL_MS * MS)
+        return;
+    worker->average_ns = 1000 * MS;
+    worker->progress_ns = now_ns;
+    culex__flight_withdraw(worker);
+}
+
+/* One turn over all lanes, each time beginning with the next one. */
+static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
+                               culex_error *error)
+{
+    worker->lane_turn++;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[(worker->lane_turn + i) % worker->lane_count];
+        int64_t now_ns = culex__worker_now_ns(worker);
+        culex__flight_attend(lane, now_ns);
+        if (!culex__lane_wants_step(lane, queued, now_ns))
+            continue;
+        *ret_stepped = true;
+        culex_status status = culex__lane_step(lane, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, culex_error *error)
+{
+    bool is_stepped = false;
+    culex__flight_collect(worker);
+    size_t queued = worker->executor->ops->queued(worker->executor);
+    int64_t now_ns = culex__worker_now_ns(worker);
+    stall_relieve(worker, queued, now_ns);
+    phases_advance(worker, now_ns);
+    if (worker->phase == CULEX_WORKER_RUNNING)
+        culex__ticks_run(worker, now_ns);
+    culex_status status = lanes_step(worker, queued, &is_stepped, error);
+    if (status != CULEX_OK)
+        return status;
+    now_ns = culex__worker_now_ns(worker);
+    *ret_is_finished = is_finished(worker, now_ns);
+    if (*ret_is_finished || is_stepped)
+        return CULEX_OK;
+    if (!any_likely(worker) && !wake_arm(worker, now_ns))
+        return CULEX_OK;
+    queued = worker->executor->ops->queued(worker->executor);
+    worker_poll(worker, worker_next_ns(worker, queued, now_ns), now_ns);
+    return CULEX_OK;
+}
+
+static culex_status worker_loop(culex_worker *worker, culex_error *error)
+{
+    bool is_finished_now = false;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK && !is_finished_now)
+        status = worker_turn(worker, &is_finished_now, error);
+    return status;
+}
+
+static void unsent_log(const culex_worker *worker)
+{
+    size_t unsent = unsent_count(worker);
+    if (unsent > 0)
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "%zu results could not be recorded; their runs will run again", unsent);
+}
+
+culex_status culex_worker_run(culex_worker *worker, culex_error *error)
+{
+    if (worker == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no worker");
+    culex_status status = culex__worker_begin(worker, error);
+    bool is_begun = status == CULEX_OK;
+    if (is_begun) {
+        status = worker_loop(worker, error);
+        unsent_log(worker);
+    }
+    culex__worker_end(worker);
+    return status;
+}

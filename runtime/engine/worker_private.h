@@ -1,0 +1,217 @@
+/* engine/worker_private.h - inside a worker: its loop, its lanes, its flights.
+ *
+ * The worker's loop runs on one thread, the supervisor, and never runs user code. A lane is
+ * one queue with what the worker has there: a step to send, runs in flight, results to
+ * send. A run is claimed by a step (then it is in flight, and most of that time in the
+ * executor), ends, waits in the lane's `to_ack`, and is recycled when the store has answered.
+ *
+ *   worker.c  life, registration, phases, the loop and its waits
+ *   setup.c   what the loop needs before and gives back after
+ *   lane.c    STEP: what to send, what the answers mean
+ *   flight.c  runs in flight: grants, leases, timeouts, ends
+ *   tick.c    periodic jobs
+ *
+ * Times named _ns are boot time; INT64_MAX is never. */
+#ifndef CULEX_ENGINE_WORKER_PRIVATE_H
+#define CULEX_ENGINE_WORKER_PRIVATE_H
+
+#include <culex/worker.h>
+
+#include "backend/backend.h"
+#include "base/limits.h"
+#include "engine/executor.h"
+#include "engine/storeclock.h"
+
+enum culex_worker_phase {
+    CULEX_WORKER_RUNNING,
+    CULEX_WORKER_STOPPING,   /* claims nothing more; handlers may finish */
+    CULEX_WORKER_CANCELLING, /* handlers were asked to stop */
+    CULEX_WORKER_ABANDONING  /* only results are sent; handlers are given up */
+};
+
+/* What a step carries, kept until the store has answered for certain. */
+struct culex_lane_step {
+    bool is_pending; /* sent at least once, and repeated with the same nonce */
+    uint64_t nonce;
+    uint32_t want;
+    int64_t sent_ns; /* first time: leases count from here */
+    size_t ack_count;
+    size_t beat_count;
+    struct culex_ack acks[CULEX_BATCH_MAX];
+    struct culex_run *ack_runs[CULEX_BATCH_MAX];
+    struct culex_beat beats[CULEX_BATCH_MAX];
+    struct culex_run *beat_runs[CULEX_BATCH_MAX];
+};
+
+struct culex_lane {
+    struct culex_worker *worker;
+    char name[CULEX_QUEUE_NAME_MAX + 1];
+    bool has_hello;
+    bool is_likely;    /* the store may have a run for us now */
+    bool is_hinting;   /* a wake-up came that we cannot use: pass it on */
+    bool is_empty;     /* as of the last answer */
+    int64_t due_ns;    /* when the store wants a STEP */
+    int64_t beat_ns;   /* no run in flight wants a beat earlier */
+    int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
+    int64_t retry_ns;  /* after a failed call: not before */
+    uint32_t failures; /* failed calls in a row */
+    struct culex_run **flights;
+    size_t flight_count;
+    struct culex_run *ack_first; /* results to send, oldest first */
+    struct culex_run *ack_last;
+    size_t ack_count;
+    int64_t ack_ns; /* when the oldest of them came in */
+    struct culex_lane_step step;
+};
+
+struct culex_tick_state {
+    const struct culex_job *job;
+    struct culex_lane *lane;
+    int64_t tick_ms; /* on the store's clock; 0: as soon as possible */
+    int64_t at_ns;
+    char *payload;
+    size_t payload_len;
+};
+
+struct culex_outage {
+    bool is_on;
+    int64_t since_ns;
+    int64_t logged_ns;
+    int64_t until_ns; /* no call before, when the store as a whole is away */
+    uint32_t failures;
+};
+
+struct culex_worker_counts {
+    uint64_t done, failed, dead, snoozed, released, stale, timed_out, lost;
+};
+
+typedef culex_status (*culex_executor_make)(unsigned count, const struct culex_log *log,
+                                            const struct culex_env *env,
+                                            struct culex_executor **ret_executor,
+                                            culex_error *error);
+
+struct culex_worker {
+    /* Constant while running. */
+    culex_worker_options options; /* completed: no zero means a default any more */
+    const struct culex_env *env;
+    struct culex_log log;
+    culex_executor_make executor_make;
+    struct culex_backend *given_backend; /* of a test; not closed */
+    char name[128];
+    char session[17];
+    struct culex_job *jobs;
+    size_t job_count;
+    struct culex_lane *lanes;
+    const char **lane_names;
+    size_t lane_count;
+    int stop_fd; /* each stop adds 1 */
+
+    /* The supervisor's. */
+    struct culex_backend *backend;
+    struct culex_executor *executor;
+    struct culex_storeclock clock;
+    enum culex_worker_phase phase;
+    int64_t phase_ns; /* when it ends by itself */
+    struct culex_outage outage;
+    struct culex_run *free_runs;
+    size_t flight_count;   /* all lanes */
+    size_t executor_count; /* runs in the executor */
+    int64_t average_ns;    /* recent handler time */
+    int64_t progress_ns;   /* last time a run came back, or the executor had nothing queued */
+    uint64_t nonce;
+    size_t lane_turn;
+    bool is_armed;
+    bool was_armed;
+    int wake_fd;
+    int64_t arm_retry_ns;
+    uint32_t arm_failures;
+    struct culex_tick_state *ticks;
+    size_t tick_count;
+    struct culex_worker_counts counts;
+    struct culex_run **scratch; /* room for every run in the executor */
+};
+
+/* Sets what a test replaces; NULL members of the arguments keep the real thing. */
+void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
+void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend);
+void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
+void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink);
+
+/* --- worker.c --- */
+
+static inline int64_t culex__worker_now_ns(const culex_worker *worker)
+{
+    return culex__env_boottime_ns(worker->env);
+}
+
+/* Runs to have in flight at most: more than the executor's threads while runs are short. */
+size_t culex__worker_limit(const culex_worker *worker);
+
+/* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+                               const culex_error *error);
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
+
+/* A status that no waiting cures: the call of culex_worker_run ends. */
+bool culex__status_is_fatal(culex_status status);
+
+/* --- setup.c --- */
+
+culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
+                                   culex_error *error);
+
+/* Opens the store (waiting for it as long as it takes) and starts the executor. */
+culex_status culex__worker_begin(culex_worker *worker, culex_error *error);
+
+/* Gives back what begin took, also when it failed half-way. */
+void culex__worker_end(culex_worker *worker);
+
+/* --- lane.c --- */
+
+/* There is something to tell or ask the store about this lane now. */
+bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns);
+
+/* HELLO when needed, then one STEP. Failures are accounted for; a fatal one is returned. */
+culex_status culex__lane_step(struct culex_lane *lane, culex_error *error);
+
+/* Queues the end of a run (run->end) for the store. */
+void culex__lane_settle(struct culex_lane *lane, struct culex_run *run);
+
+/* --- flight.c --- */
+
+/* A run's struct from the pool; NULL when out of memory. */
+struct culex_run *culex__flight_alloc(culex_worker *worker);
+void culex__flight_recycle(culex_worker *worker, struct culex_run *run);
+
+/* Takes what the store granted and hands it to the executor. */
+void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,
+                        int64_t sent_ns);
+
+/* Takes back what the executor has finished. Returns how many runs. */
+size_t culex__flight_collect(culex_worker *worker);
+
+/* Takes back what has not started and gives it back to the store, uncharged. */
+void culex__flight_withdraw(culex_worker *worker);
+
+/* Looks after leases and timeouts of the lane that have run out by now. */
+void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
+
+/* Asks the handlers of all runs in flight to stop. */
+void culex__flight_cancel_all(culex_worker *worker);
+
+/* Gives all runs in flight back to the store while their handlers go on. */
+void culex__flight_abandon_all(culex_worker *worker);
+
+/* The store says that the run is no longer ours. */
+void culex__flight_lose(struct culex_run *run);
+
+/* --- tick.c --- */
+
+culex_status culex__ticks_create(culex_worker *worker, culex_error *error);
+void culex__ticks_free(culex_worker *worker);
+
+/* Enqueues what is due and sets when to look again. */
+void culex__ticks_run(culex_worker *worker, int64_t now_ns);
+int64_t culex__ticks_next_ns(const culex_worker *worker);
+
+#endif

@@ -1,0 +1,171 @@
+/* Arena, buffer and error texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+static void test_arena__memory_is_aligned_zeroed_and_apart(void **state)
+{
+    culex_arena *arena = culex_arena_create();
+    unsigned char *last = NULL;
+    (void)state;
+    for (size_t size = 0; size < 700; size++) {
+        unsigned char *taken = culex_arena_alloc(arena, size);
+        assert_non_null(taken);
+        assert_int_equal((uintptr_t)taken % _Alignof(max_align_t), 0);
+        for (size_t at = 0; at < size; at++)
+            assert_int_equal(taken[at], 0);
+        memset(taken, 0xA5, size);
+        if (last != NULL && size > 1)
+            assert_int_equal(last[size - 2], 0xA5);
+        last = taken;
+    }
+    culex_arena_free(arena);
+}
+
+static void test_arena__after_a_reset_memory_is_zero_again(void **state)
+{
+    culex_arena *arena = culex_arena_create();
+    (void)state;
+    memset(culex_arena_alloc(arena, 100), 0xFF, 100);
+    culex_arena_reset(arena);
+    const unsigned char *taken = culex_arena_alloc(arena, 100);
+    for (size_t at = 0; at < 100; at++)
+        assert_int_equal(taken[at], 0);
+    culex_arena_free(arena);
+}
+
+static void test_arena__text_and_objects_mix(void **state)
+{
+    culex_arena *arena = culex_arena_create();
+    (void)state;
+    char *text = culex__arena_bytes(arena, 3);
+    void *object = culex_arena_alloc(arena, 8);
+    char *large = culex_arena_alloc(arena, 1 << 20);
+    assert_true(text != NULL && object != NULL && large != NULL);
+    assert_int_equal((uintptr_t)object % _Alignof(max_align_t), 0);
+    if (large != NULL)
+        large[(1 << 20) - 1] = 'x';
+    culex_arena_reset(arena);
+    culex_arena_reset(arena);
+    assert_non_null(culex_arena_alloc(arena, 8));
+    culex_arena_free(arena);
+    culex_arena_free(NULL);
+}
+
+static void test_arena__impossible_sizes_fail(void **state)
+{
+    culex_arena *arena = culex_arena_create();
+    (void)state;
+    assert_null(culex_arena_alloc(arena, SIZE_MAX));
+    assert_null(culex_arena_alloc(arena, SIZE_MAX - 8));
+    assert_non_null(culex_arena_alloc(arena, 8));
+    assert_null(culex_arena_alloc(arena, SIZE_MAX));
+    culex_arena_free(arena);
+}
+
+static void test_buf__grows_to_its_bound_and_not_beyond(void **state)
+{
+    culex_buf buf;
+    (void)state;
+    culex_buf_init(&buf, 1000);
+    assert_null(buf.data);
+    for (int at = 0; at < 100; at++)
+        assert_int_equal(culex__buf_append(&buf, "0123456789", 10), CULEX_OK);
+    assert_int_equal(culex__buf_append(&buf, "x", 1), CULEX_ELIMIT);
+    assert_int_equal(culex__buf_append(&buf, NULL, 0), CULEX_OK);
+    assert_int_equal(strlen(buf.data), 1000);
+    assert_true(buf.cap <= 1001);
+    assert_int_equal(culex__buf_reserve(&buf, SIZE_MAX), CULEX_ELIMIT);
+    culex__buf_cut(&buf, 3);
+    assert_string_equal(buf.data, "012");
+    culex_buf_release(&buf);
+    assert_null(buf.data);
+    assert_int_equal(culex__buf_append(&buf, "again", 5), CULEX_OK);
+    culex_buf_release(&buf);
+}
+
+static void test_buf__no_bound_means_the_payload_limit(void **state)
+{
+    culex_buf buf;
+    (void)state;
+    culex_buf_init(&buf, 0);
+    assert_int_equal(buf.max, CULEX_PAYLOAD_MAX);
+    culex_buf_init(&buf, SIZE_MAX);
+    assert_int_equal(culex__buf_reserve(&buf, SIZE_MAX / 2), CULEX_ELIMIT);
+    culex_buf_release(&buf);
+}
+
+static void test_error__text_is_cut_at_a_character(void **state)
+{
+    culex_error error;
+    char longer[CULEX_ERROR_TEXT_SIZE * 2];
+    (void)state;
+    memset(longer, 'a', sizeof longer);
+    memcpy(longer + CULEX_ERROR_TEXT_SIZE - 2, "\xC3\xA9", 2);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(culex__fail(&error, CULEX_EURL, "%s", longer), CULEX_EURL);
+    assert_int_equal(strlen(error.text), CULEX_ERROR_TEXT_SIZE - 2);
+    assert_true(culex__utf8_is_valid(error.text, strlen(error.text)));
+    assert_string_equal(error.field, "");
+}
+
+static void test_error__hostile_bytes_become_question_marks(void **state)
+{
+    culex_error error;
+    (void)state;
+    culex__fail_field(&error, CULEX_EDECODE, "f\xFF", "caf\xE9 %d\x1b[0m", 7);
+    assert_string_equal(error.text, "caf? 7?[0m");
+    assert_string_equal(error.field, "f?");
+}
+
+static void test_error__context_goes_before_the_text(void **state)
+{
+    culex_error error;
+    (void)state;
+    culex__fail_field(&error, CULEX_EBUSY, "to", "no answer");
+    assert_int_equal(culex__error_context(&error, "queue %s", "mail"), CULEX_EBUSY);
+    assert_string_equal(error.text, "queue mail: no answer");
+    assert_string_equal(error.field, "to");
+    assert_int_equal(culex__fail(NULL, CULEX_EBUSY, "x"), CULEX_EBUSY);
+    assert_int_equal(culex__error_context(NULL, "x"), CULEX_OK);
+}
+
+static void test_status__every_code_has_a_name_and_a_text(void **state)
+{
+    (void)state;
+    for (int code = 0; code >= -24; code--) {
+        assert_string_not_equal(culex_status_text((culex_status)code), "unknown status");
+        assert_string_not_equal(culex_status_name((culex_status)code), "unknown");
+    }
+    assert_string_equal(culex_status_name(CULEX_EINVAL), "EINVAL");
+    assert_string_equal(culex_status_text((culex_status)-25), "unknown status");
+    assert_string_equal(culex_status_text((culex_status)1), "unknown status");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arena__memory_is_aligned_zeroed_and_apart),
+        cmocka_unit_test(test_arena__after_a_reset_memory_is_zero_again),
+        cmocka_unit_test(test_arena__text_and_objects_mix),
+        cmocka_unit_test(test_arena__impossible_sizes_fail),
+        cmocka_unit_test(test_buf__grows_to_its_bound_and_not_beyond),
+        cmocka_unit_test(test_buf__no_bound_means_the_payload_limit),
+        cmocka_unit_test(test_error__text_is_cut_at_a_character),
+        cmocka_unit_test(test_error__hostile_bytes_become_question_marks),
+        cmocka_unit_test(test_error__context_goes_before_the_text),
+        cmocka_unit_test(test_status__every_code_has_a_name_and_a_text),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* Generated descriptors and the real codec: what a producer encodes, a handler gets.
+ * The parts of the runtime that need a store stand below as functions that only fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "defaults_job.h"
+#include "enums_job.h"
+#include "structs_job.h"
+
+culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
+                                  const void *params, const culex_enqueue_options *options,
+                                  culex_uuid *ret_id, culex_error *error)
+{
+    (void)client, (void)type, (void)params, (void)options, (void)ret_id, (void)error;
+    return CULEX_EUNSUPPORTED;
+}
+
+culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,
+                                       const void *params, size_t stride, size_t count,
+                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                       size_t *ret_enqueued, culex_error *error)
+{
+    (void)client, (void)type, (void)params, (void)stride, (void)count, (void)options;
+    (void)ret_ids, (void)ret_enqueued, (void)error;
+    return CULEX_EUNSUPPORTED;
+}
+
+culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
+                                   culex_handler_call call, culex_handler_fn handler, void *user)
+{
+    (void)worker, (void)type, (void)call, (void)handler, (void)user;
+    return CULEX_EUNSUPPORTED;
+}
+
+culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
+                                  culex_error *error)
+{
+    (void)run, (void)type, (void)value, (void)error;
+    return CULEX_EUNSUPPORTED;
+}
+
+/* What every test starts with and gives back. */
+struct bench {
+    culex_arena *arena;
+    culex_buf text;
+    culex_error error;
+};
+
+static int setup(void **state)
+{
+    static struct bench bench;
+    bench.arena = culex_arena_create();
+    culex_buf_init(&bench.text, 0);
+    *state = &bench;
+    return bench.arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    struct bench *bench = *state;
+    culex_buf_release(&bench->text);
+    culex_arena_free(bench->arena);
+    return 0;
+}
+
+static void assert_defaults(const fill_job *job)
+{
+    fill_job made = fill_job_make();
+
+    assert_true(job->yes && job->letter == 'x' && job->zero_char == 0);
+    assert_int_equal(job->last_char, made.last_char);
+    assert_true(job->int64_low == INT64_MIN && job->uint64_high == UINT64_MAX);
+    assert_true(job->int128_low.hi == INT64_MIN && job->int128_low.lo == 0);
+    assert_true(job->f32_2 == 0.17f && job->f64_2 == 0.17 && isnan(job->f64_8));
+    assert_true(isinf(job->f32_10) && job->f32_10 < 0 && signbit(job->f64_1));
+    assert_string_equal(job->text, made.text);
+    assert_string_equal(job->long_text, made.long_text);
+    assert_int_equal(job->some_bytes.len, made.some_bytes.len);
+    assert_memory_equal(job->some_bytes.data, made.some_bytes.data, made.some_bytes.len);
+    assert_memory_equal(&job->some_uuid, &made.some_uuid, sizeof made.some_uuid);
+    assert_true(job->first_time == INT64_MIN && job->back == -1500000000);
+    assert_true(job->colour == WIDE_TOP);
+}
+
+static void test_roundtrip__every_default_survives(void **state)
+{
+    struct bench *bench = *state;
+    fill_job job = fill_job_make();
+    const fill_job *decoded = NULL;
+
+    assert_int_equal(fill_job_encode(&job, &bench->text, &bench->error), CULEX_OK);
+    assert_int_equal(
+        fill_job_decode(bench->arena, bench->text.data, bench->text.len, &decoded, &bench->error),
+        CULEX_OK);
+    assert_defaults(decoded);
+}
+
+static void test_decode__takes_missing_params_from_the_descriptor(void **state)
+{
+    struct bench *bench = *state;
+    const fill_job *decoded = NULL;
+
+    assert_int_equal(fill_job_decode(bench->arena, "{}", 2, &decoded, &bench->error), CULEX_OK);
+    assert_defaults(decoded);
+}
+
+static void test_roundtrip__structs_arrays_and_lists_survive(void **state)
+{
+    struct bench *bench = *state;
+    const line lines[2] = {line_make(money_make(1, "EUR")), line_make(money_make(2, "USD"))};
+    ship_job job = ship_job_make(order_make(money_make(3, "GBP"), lines));
+    node child = node_make("child");
+    const ship_job *decoded = NULL;
+
+    job.has_tree = true;
+    job.tree = node_make("root");
+    job.tree.children = &child;
+    job.tree.children_len = 1;
+    assert_int_equal(ship_job_encode(&job, &bench->text, &bench->error), CULEX_OK);
+    assert_int_equal(
+        ship_job_decode(bench->arena, bench->text.data, bench->text.len, &decoded, &bench->error),
+        CULEX_OK);
+    assert_string_equal(decoded->order.total.currency, "GBP");
+    assert_int_equal(decoded->order.lines[1].money.minor, 2);
+    assert_false(decoded->order.lines[1].has_also);
+    assert_true(decoded->has_tree);
+    assert_int_equal(decoded->tree.children_len, 1);
+    assert_string_equal(decoded->tree.children[0].name, "child");
+}
+
+static void test_encode__obeys_the_limits_of_the_schema(void **state)
+{
+    struct bench *bench = *state;
+    ship_job job;
+    line lines[2] = {line_make(money_make(1, "EUR")), line_make(money_make(2, "dollars"))};
+
+    job = ship_job_make(order_make(money_make(3, "GBP"), lines));
+    assert_int_equal(ship_job_encode(&job, &bench->text, &bench->error), CULEX_EENCODE);
+    assert_string_equal(bench->error.field, "order.lines[1].money.currency");
+}
+
+static void test_decode__obeys_the_limits_of_the_schema(void **state)
+{
+    struct bench *bench = *state;
+    const char *text = "{\"lang\":\"LANG_XX\",\"other\":\"LANG_EN\"}";
+    const use_enums_job *decoded = NULL;
+
+    assert_int_equal(
+        use_enums_job_decode(bench->arena, text, strlen(text), &decoded, &bench->error),
+        CULEX_EUNDERSTAND);
+    assert_string_equal(bench->error.field, "lang");
+    assert_null(decoded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_roundtrip__every_default_survives, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_decode__takes_missing_params_from_the_descriptor,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_roundtrip__structs_arrays_and_lists_survive, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_encode__obeys_the_limits_of_the_schema, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_decode__obeys_the_limits_of_the_schema, setup,
+                                        teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

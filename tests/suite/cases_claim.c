@@ -1,0 +1,297 @@
+#include "suite.h"
+
+#include "cases.h"
+
+void case_claim__higher_priority_first(struct suite *suite)
+{
+    static const int order[] = {0, 9, 4, 5, 1, 8, 3, 7, 2, 6};
+    culex_uuid ids[10];
+    for (int i = 0; i < 10; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.priority = order[i];
+        ids[order[i]] = suite_put_run(suite, &run);
+    }
+    for (int priority = 9; priority >= 5; priority--)
+        suite_take(suite, ANN, ids[priority]);
+    assert_int_equal(suite_claim(suite, ANN, 10), 5);
+    for (int i = 0; i < 5; i++)
+        assert_true(suite_same_id(suite->reply.grants[i].id, ids[4 - i]));
+}
+
+void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
+{
+    struct culex_new_run late = suite_run(suite), soon = suite_run(suite);
+    late.delay_ms = 2000;
+    soon.delay_ms = 1000;
+    suite_put_run(suite, &late);
+    suite_put_run(suite, &soon);
+    culex_uuid first = suite_put(suite), second = suite_put(suite);
+    suite_pass(suite, 1000);
+    suite_pass(suite, 1000);
+    suite->now_ms += 1;
+    culex_uuid last = suite_put(suite);
+    suite_take(suite, ANN, first);
+    suite_take(suite, ANN, second);
+    suite_take(suite, ANN, soon.id);
+    suite_take(suite, ANN, late.id);
+    suite_take(suite, ANN, last);
+}
+
+void case_claim__released_run_goes_to_the_front(struct suite *suite)
+{
+    culex_uuid first = suite_put(suite), second = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, first);
+    suite->now_ms += 10;
+    suite_end(suite, ANN, first, attempt, CULEX_EVENT_RELEASE, 0);
+    suite_take(suite, BOB, first);
+    suite_take(suite, BOB, second);
+}
+
+void case_claim__lost_runs_go_to_the_front_in_order(struct suite *suite)
+{
+    culex_uuid first = suite_put(suite), second = suite_put(suite), third = suite_put(suite);
+    suite_take(suite, ANN, first);
+    suite->now_ms += 10;
+    suite_take(suite, ANN, second);
+    suite_pass(suite, SUITE_LEASE_MS);
+    suite_take(suite, BOB, first);
+    suite_take(suite, BOB, second);
+    suite_take(suite, BOB, third);
+}
+
+void case_claim__at_most_what_is_wanted(struct suite *suite)
+{
+    for (int i = 0; i < 40; i++)
+        suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 0), 0);
+    assert_int_equal(suite_claim(suite, ANN, 7), 7);
+    assert_int_equal(suite_claim(suite, ANN, 32), 32);
+    assert_int_equal(suite_claim(suite, ANN, 32), 1);
+    assert_int_equal(suite_claim(suite, ANN, 32), 0);
+}
+
+void case_claim__bytes_are_bounded_beyond_the_first(struct suite *suite)
+{
+    static const char payload[1000];
+    for (int i = 0; i < 6; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.payload = payload;
+        run.payload_len = sizeof payload;
+        suite_put_run(suite, &run);
+    }
+    struct culex_step step = suite_step_make(suite, ANN, 6);
+    step.max_bytes = 1;
+    assert_int_equal(suite_step(suite, &step), 1);
+    step = suite_step_make(suite, ANN, 6);
+    step.max_bytes = 2500; /* whether the first counts or not, not all fit */
+    size_t count = suite_step(suite, &step);
+    assert_in_range(count, 2, 3);
+}
+
+void case_claim__paused_queue_gives_nothing_out(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, true, NULL));
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_true(suite->reply.is_paused);
+    assert_false(suite->reply.is_empty);
+    assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, false, NULL));
+    suite_take(suite, ANN, id);
+    assert_false(suite->reply.is_paused);
+}
+
+void case_claim__grant_carries_the_run(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.job = "shop.sweep";
+    run.timeout_ms = 30000;
+    run.payload = "{\"a\":1}";
+    run.payload_len = 7;
+    suite_put_run(suite, &run);
+    int64_t created_at_ms = suite->now_ms;
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_CRASH, 0);
+    suite->now_ms += 5;
+    attempt = suite_take(suite, ANN, run.id);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_FAIL, 0);
+    suite_take(suite, ANN, run.id);
+    const struct culex_grant *grant = &suite->reply.grants[0];
+    assert_int_equal(grant->attempt, 3);
+    assert_int_equal(grant->counters.failures, 1);
+    assert_int_equal(grant->counters.crashes, 1);
+    assert_int_equal(grant->counters.crash_streak, 0);
+    assert_int_equal(grant->counters.losses, 0);
+    assert_int_equal(grant->counters.attempts_max, 5);
+    assert_string_equal(grant->job, "shop.sweep");
+    assert_int_equal(grant->created_at_ms, created_at_ms);
+    assert_int_equal(grant->timeout_ms, 30000);
+    assert_true(grant->fingerprint == run.fingerprint);
+    assert_int_equal(grant->payload_len, 7);
+    assert_memory_equal(grant->payload, "{\"a\":1}", 7);
+}
+
+void case_claim__a_run_has_one_holder(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_take(suite, ANN, id);
+    assert_int_equal(suite_claim(suite, BOB, 9), 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    suite->now_ms += SUITE_LEASE_MS - 1;
+    assert_int_equal(suite_claim(suite, BOB, 9), 0);
+    suite->now_ms += 1;
+    assert_int_equal(suite_take(suite, BOB, id), 2);
+}
+
+void case_claim__expired_run_dies_unstarted(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite), delayed = suite_run(suite);
+    run.expires_ms = delayed.expires_ms = 1000;
+    delayed.delay_ms = 5000;
+    suite_put_run(suite, &run);
+    suite_put_run(suite, &delayed);
+    assert_int_equal(suite_get(suite, run.id)->expires_at_ms, suite->now_ms + 1000);
+    assert_int_equal(suite_get(suite, delayed.id)->expires_at_ms, suite->now_ms + 6000);
+    suite->now_ms += 1001;
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    const culex_run_info *info = suite_get(suite, run.id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->attempt, 0);
+    assert_int_equal(info->failures, 0);
+    assert_string_equal(info->error_text, "expired");
+    assert_int_equal(info->at_ms, suite->now_ms + run.keep_failure_ms);
+    assert_int_equal(suite_stats(suite).dead, 1);
+    suite->now_ms += 3999 + 500;
+    suite_take(suite, ANN, delayed.id);
+}
+
+void case_claim__started_run_does_not_expire(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.expires_ms = 1000;
+    suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_FAIL, 5000);
+    suite->now_ms += 5000;
+    assert_int_equal(suite_take(suite, ANN, run.id), 2);
+}
+
+/* Loses the lease of `id` `times` times. */
+static void lose(struct suite *suite, culex_uuid id, int times)
+{
+    for (int i = 0; i < times; i++) {
+        suite_take(suite, EVE, id);
+        suite_pass(suite, SUITE_LEASE_MS);
+    }
+}
+
+void case_claim__suspect_is_granted_alone(struct suite *suite)
+{
+    culex_uuid suspect = suite_put(suite);
+    lose(suite, suspect, 1);
+    culex_uuid innocent = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 2); /* one loss is no suspicion */
+    suite_end(suite, ANN, innocent, 1, CULEX_EVENT_DONE, 0);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, suspect)->losses, 2);
+    culex_uuid before = suite_put(suite), after = suite_put(suite);
+    int granted = 0;
+    bool was_alone = false;
+    for (int i = 0; i < 3 && granted < 3; i++) {
+        size_t count = suite_claim(suite, ANN, 9);
+        granted += (int)count;
+        for (size_t g = 0; g < count; g++) {
+            if (suite_same_id(suite->reply.grants[g].id, suspect))
+                was_alone = count == 1;
+        }
+    }
+    assert_int_equal(granted, 3);
+    assert_true(was_alone);
+    assert_state(suite, before, CULEX_RUN_ACTIVE);
+    assert_state(suite, after, CULEX_RUN_ACTIVE);
+}
+
+void case_claim__repeated_step_grants_the_same(struct suite *suite)
+{
+    for (int i = 0; i < 6; i++)
+        suite_put(suite);
+    struct culex_step step = suite_step_make(suite, ANN, 3);
+    culex_uuid ids[3];
+    assert_int_equal(suite_step(suite, &step), 3);
+    for (int i = 0; i < 3; i++)
+        ids[i] = suite->reply.grants[i].id;
+    suite_claim(suite, BOB, 1);
+    suite->now_ms += 7;
+    assert_int_equal(suite_step(suite, &step), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(suite_same_id(suite->reply.grants[i].id, ids[i]));
+        assert_int_equal(suite->reply.grants[i].attempt, 1);
+        assert_memory_equal(suite->reply.grants[i].payload, "{}", 2);
+        assert_int_equal(suite_get(suite, ids[i])->at_ms, suite->now_ms - 7 + SUITE_LEASE_MS);
+    }
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 4);
+}
+
+void case_claim__repeated_step_applies_acks_once(struct suite *suite)
+{
+    culex_uuid fails = suite_put(suite), done = suite_put(suite), held = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 3), 3);
+    struct culex_ack acks[3] = {{.id = fails, .attempt = 1, .event = CULEX_EVENT_FAIL},
+                                {.id = done, .attempt = 1, .event = CULEX_EVENT_DONE},
+                                {.id = held, .attempt = 2, .event = CULEX_EVENT_DONE}};
+    struct culex_beat beat = {.id = held, .attempt = 1};
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.acks = acks;
+    step.ack_count = 3;
+    step.beats = &beat;
+    step.beat_count = 1;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(suite_step(suite, &step), 1); /* the failed one, due at once */
+        assert_int_equal(suite->reply.grants[0].attempt, 2);
+        assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
+        assert_int_equal(suite->reply.acks[1], CULEX_ANSWER_OK);
+        assert_int_equal(suite->reply.acks[2], CULEX_ANSWER_STALE);
+        assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_OK);
+    }
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.failed, 1);
+    assert_int_equal(stats.done, 1);
+    assert_int_equal(stats.stale, 1);
+    assert_int_equal(suite_get(suite, fails)->failures, 1);
+    assert_state(suite, fails, CULEX_RUN_ACTIVE);
+}
+
+void case_claim__repeated_step_leaves_out_what_ended(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite), other = suite_put(suite);
+    struct culex_step step = suite_step_make(suite, ANN, 2);
+    assert_int_equal(suite_step(suite, &step), 2);
+    /* The operator's new session takes the first away; the memory of ANN's step stays. */
+    suite_pass(suite, SUITE_LEASE_MS);
+    suite_take(suite, BOB, id);
+    assert_int_equal(suite_step(suite, &step), 0);
+    suite_take(suite, BOB, other);
+    assert_int_equal(suite_step(suite, &step), 0);
+}
+
+void case_claim__is_empty_and_due_in_tell_the_outlook(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    suite_claim(suite, ANN, 1);
+    assert_true(suite->reply.is_empty);
+    assert_int_equal(suite->reply.due_in_ms, -1);
+    run.delay_ms = 5000;
+    suite_put_run(suite, &run);
+    suite->now_ms += 1000;
+    suite_claim(suite, ANN, 1);
+    assert_false(suite->reply.is_empty);
+    assert_int_equal(suite->reply.due_in_ms, 4000);
+    suite->now_ms += 4000;
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    assert_false(suite->reply.is_empty);
+    assert_int_equal(suite->reply.due_in_ms, SUITE_LEASE_MS);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
+    assert_true(suite->reply.is_empty);
+    suite_put(suite);
+    suite_claim(suite, ANN, 0);
+    assert_false(suite->reply.is_empty);
+}

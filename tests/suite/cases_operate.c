@@ -1,0 +1,419 @@
+#include "suite.h"
+
+#include <poll.h>
+
+#include "cases.h"
+
+/* --- TICK ------------------------------------------------------------------------------- */
+
+static struct culex_tick_reply tick(struct suite *suite, int64_t tick_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    struct culex_tick request = {.queue = suite->queue,
+                                 .schedule = "shop.sweep",
+                                 .tick_ms = tick_ms,
+                                 .interval_ms = 60000,
+                                 .run = &run};
+    struct culex_tick_reply reply = {0};
+    assert_ok(suite->backend->ops->tick(suite->backend, &request, &reply, NULL));
+    assert_int_equal(reply.now_ms, suite->now_ms);
+    return reply;
+}
+
+void case_tick__once_an_interval_for_many_callers(struct suite *suite)
+{
+    int64_t began_ms = suite->now_ms;
+    for (int interval = 0; interval < 3; interval++) {
+        for (int caller = 0; caller < 5; caller++) {
+            struct culex_tick_reply reply = tick(suite, began_ms + interval * 60000);
+            assert_int_equal(reply.is_enqueued, caller == 0);
+            assert_int_equal(reply.mark_ms, began_ms + interval * 60000);
+        }
+        assert_false(tick(suite, began_ms + interval * 60000 + 59999).is_enqueued);
+        suite->now_ms += 60000;
+    }
+    assert_int_equal(suite_stats(suite).enqueued, 3);
+    assert_int_equal(suite_claim(suite, ANN, 9), 3);
+}
+
+void case_tick__older_tick_is_ignored(struct suite *suite)
+{
+    assert_true(tick(suite, suite->now_ms).is_enqueued);
+    struct culex_tick_reply reply = tick(suite, suite->now_ms - 3600000);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms);
+}
+
+void case_tick__without_time_means_now(struct suite *suite)
+{
+    struct culex_tick_reply reply = tick(suite, 0);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms);
+    suite->now_ms += 59999;
+    assert_false(tick(suite, 0).is_enqueued);
+    suite->now_ms += 1;
+    assert_true(tick(suite, 0).is_enqueued);
+}
+
+/* --- CANCEL, RETRY, DELETE ------------------------------------------------------------------ */
+
+static culex_status cancel(struct suite *suite, culex_uuid id, culex_run_state *ret_state)
+{
+    *ret_state = CULEX_RUN_STATE_COUNT;
+    return suite->backend->ops->cancel(suite->backend, suite->queue, id, ret_state, NULL);
+}
+
+void case_cancel__scheduled_and_waiting_at_once(struct suite *suite)
+{
+    struct culex_new_run delayed = suite_run(suite);
+    delayed.delay_ms = 5000;
+    suite_put_run(suite, &delayed);
+    culex_uuid id = suite_put(suite);
+    culex_run_state state;
+    assert_ok(cancel(suite, id, &state));
+    assert_int_equal(state, CULEX_RUN_CANCELLED);
+    assert_ok(cancel(suite, delayed.id, &state));
+    assert_int_equal(state, CULEX_RUN_CANCELLED);
+    suite->now_ms += 6000;
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_true(suite->reply.is_empty);
+    assert_int_equal(suite_stats(suite).cancelled, 2);
+    assert_state(suite, id, CULEX_RUN_CANCELLED);
+}
+
+void case_cancel__active_is_flagged(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_take(suite, ANN, id);
+    for (int i = 0; i < 2; i++) {
+        culex_run_state state;
+        assert_ok(cancel(suite, id, &state));
+        assert_int_equal(state, CULEX_RUN_ACTIVE);
+        assert_true(suite_get(suite, id)->cancel_requested);
+    }
+    assert_int_equal(suite_stats(suite).cancelled, 0);
+}
+
+void case_cancel__final_or_unknown_is_refused(struct suite *suite)
+{
+    culex_run_state state;
+    assert_int_equal(cancel(suite, suite_id(suite, suite->now_ms), &state), CULEX_ENOTFOUND);
+    culex_uuid id = suite_put(suite);
+    assert_ok(cancel(suite, id, &state));
+    assert_int_equal(cancel(suite, id, &state), CULEX_ESTATE);
+    assert_int_equal(state, CULEX_RUN_STATE_COUNT); /* outputs are set on success only */
+}
+
+static culex_status retry(struct suite *suite, culex_uuid id)
+{
+    return suite->backend->ops->retry(suite->backend, suite->queue, id, NULL);
+}
+
+void case_retry__dead_run_starts_afresh(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 2;
+    suite_put_run(suite, &run);
+    for (int i = 0; i < 2; i++)
+        suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_FAIL, 0);
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    assert_int_equal(retry(suite, suite_id(suite, suite->now_ms)), CULEX_ENOTFOUND);
+    assert_ok(retry(suite, run.id));
+    assert_int_equal(retry(suite, run.id), CULEX_ESTATE);
+    const culex_run_info *info = suite_get(suite, run.id);
+    assert_int_equal(info->state, CULEX_RUN_WAITING);
+    assert_int_equal(info->failures, 0);
+    assert_int_equal(info->attempt, 2);
+    assert_int_equal(suite_take(suite, ANN, run.id), 3); /* the fence never goes back */
+    assert_memory_equal(suite->reply.grants[0].payload, "{}", 2);
+    suite_end(suite, ANN, run.id, 3, CULEX_EVENT_FAIL, 1000);
+    assert_state(suite, run.id, CULEX_RUN_SCHEDULED);
+}
+
+void case_retry__refused_while_another_run_has_the_unique_key(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite), other = suite_run(suite);
+    run.unique_key = other.unique_key = "0123456789abcdef";
+    suite_put_run(suite, &run);
+    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DISCARD, 0);
+    suite_put_run(suite, &other);
+    assert_int_equal(retry(suite, run.id), CULEX_EUNIQUE);
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    suite_cancel(suite, other.id);
+    assert_ok(retry(suite, run.id));
+    other.id = suite_id(suite, suite->now_ms);
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
+}
+
+void case_retry__expired_run_may_start(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.expires_ms = 1000;
+    suite_put_run(suite, &run);
+    suite->now_ms += 2000;
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_ok(retry(suite, run.id));
+    suite_take(suite, ANN, run.id);
+}
+
+void case_forget__final_runs_only(struct suite *suite)
+{
+    const struct culex_backend_ops *ops = suite->backend->ops;
+    culex_uuid id = suite_put(suite);
+    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ESTATE);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ESTATE);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0);
+    assert_ok(ops->forget(suite->backend, suite->queue, id, NULL));
+    assert_null(suite_get(suite, id));
+    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
+}
+
+void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
+{
+    culex_uuid held = suite_put(suite);
+    suite_take(suite, ANN, held);
+    for (int i = 0; i < 2; i++)
+        assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, true, NULL));
+    assert_true(suite_stats(suite).paused);
+    culex_uuid id = suite_put(suite);
+    assert_int_equal(suite_end(suite, ANN, held, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    strcpy(suite->queue, "other");
+    suite_take(suite, ANN, suite_put(suite));
+    strcpy(suite->queue, "mail");
+    for (int i = 0; i < 2; i++)
+        assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, false, NULL));
+    assert_false(suite_stats(suite).paused);
+    suite_take(suite, ANN, id);
+}
+
+/* --- PURGE, LIST, STATS, QUEUES --------------------------------------------------------------- */
+
+void case_purge__stops_at_its_limit(struct suite *suite)
+{
+    const struct culex_backend_ops *ops = suite->backend->ops;
+    for (int i = 0; i < 10; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = i < 3 ? 5000 : 0;
+        suite_put_run(suite, &run);
+    }
+    suite_claim(suite, ANN, 1);
+    size_t deleted = 0;
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
+    assert_int_equal(deleted, 4);
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
+    assert_int_equal(deleted, 2);
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 4, &deleted, NULL));
+    assert_int_equal(deleted, 3);
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_DEAD, 4, &deleted, NULL));
+    assert_int_equal(deleted, 0);
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.count[CULEX_RUN_ACTIVE], 1);
+    assert_int_equal(stats.count[CULEX_RUN_WAITING] + stats.count[CULEX_RUN_SCHEDULED], 0);
+}
+
+void case_purge__active_is_refused(struct suite *suite)
+{
+    suite_take(suite, ANN, suite_put(suite));
+    size_t deleted = 99;
+    assert_true(suite->backend->ops->purge(suite->backend, suite->queue, CULEX_RUN_ACTIVE, 4,
+                                           &deleted, NULL) < 0);
+    assert_int_equal(deleted, 99);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 1);
+}
+
+/* Lists all runs in `state`, `limit` at a time; marks those of `ids` that came. */
+static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
+                       const culex_uuid *ids, int *seen, size_t count)
+{
+    size_t listed = 0;
+    uint64_t cursor = 0;
+    int pages = 0;
+    do {
+        struct culex_list_reply reply = {0};
+        assert_ok(suite->backend->ops->list(suite->backend, suite->queue, state, cursor, limit,
+                                            &reply, NULL));
+        assert_true(reply.count <= limit);
+        for (size_t i = 0; i < reply.count; i++) {
+            assert_int_equal(reply.runs[i].state, state);
+            for (size_t j = 0; j < count; j++)
+                seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
+        }
+        listed += reply.count;
+        cursor = reply.cursor;
+        suite->backend->ops->list_release(suite->backend, &reply);
+        assert_true(++pages < 1000);
+    } while (cursor != 0);
+    return listed;
+}
+
+void case_list__pages_show_each_run_once(struct suite *suite)
+{
+    enum { COUNT = 60 };
+    static const size_t limits[] = {1, 7, 60, 1000};
+    culex_uuid ids[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.priority = i % 10;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    for (size_t l = 0; l < 4; l++) {
+        int seen[COUNT] = {0};
+        assert_int_equal(list_all(suite, CULEX_RUN_WAITING, limits[l], ids, seen, COUNT), COUNT);
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(seen[i], 1);
+    }
+    for (int i = 0; i < COUNT; i += 2)
+        suite_cancel(suite, ids[i]);
+    int seen[COUNT] = {0};
+    list_all(suite, CULEX_RUN_CANCELLED, 4, ids, seen, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(seen[i], i % 2 == 0);
+    assert_int_equal(list_all(suite, CULEX_RUN_ACTIVE, 4, ids, seen, COUNT), 0);
+    assert_int_equal(suite_claim(suite, ANN, 5), 5);
+    assert_int_equal(list_all(suite, CULEX_RUN_ACTIVE, 4, ids, seen, COUNT), 5);
+    assert_int_equal(list_all(suite, CULEX_RUN_WAITING, 4, ids, seen, COUNT), 25);
+}
+
+void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.tags = "a,b";
+    run.delay_ms = 5000;
+    run.expires_ms = 1000;
+    suite_put_run(suite, &run);
+    const culex_run_info *info = suite_get(suite, run.id);
+    struct culex_list_reply reply = {0};
+    assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 0, 10,
+                                        &reply, NULL));
+    assert_int_equal(reply.count, 1);
+    const culex_run_info *row = &reply.runs[0];
+    assert_memory_equal(&row->id, &info->id, sizeof info->id);
+    assert_string_equal(row->job, info->job);
+    assert_string_equal(row->queue, info->queue);
+    assert_string_equal(row->tags, "a,b");
+    assert_int_equal(row->priority, info->priority);
+    assert_int_equal(row->at_ms, info->at_ms);
+    assert_int_equal(row->created_at_ms, info->created_at_ms);
+    assert_int_equal(row->expires_at_ms, info->expires_at_ms);
+    assert_int_equal(row->attempts_max, info->attempts_max);
+    assert_true(row->fingerprint == info->fingerprint);
+    assert_int_equal(row->payload.len, 0);
+    suite->backend->ops->list_release(suite->backend, &reply);
+}
+
+void case_stats__counts_follow_the_runs(struct suite *suite)
+{
+    culex_uuid ids[6];
+    for (int i = 0; i < 6; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = i == 5 ? 5000 : 0;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    assert_int_equal(suite_claim(suite, ANN, 3), 3);
+    suite_end(suite, ANN, ids[0], 1, CULEX_EVENT_DONE, 0);
+    suite_end(suite, ANN, ids[1], 1, CULEX_EVENT_DISCARD, 0);
+    suite_cancel(suite, ids[3]);
+    culex_queue_stats stats = suite_stats(suite);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
+        assert_int_equal(stats.count[state], 1);
+    assert_int_equal(stats.enqueued, 6);
+    assert_int_equal(stats.done, 1);
+    assert_int_equal(stats.failed, 1);
+    assert_int_equal(stats.dead, 1);
+    assert_int_equal(stats.cancelled, 1);
+    assert_int_equal(stats.crashed + stats.lost + stats.stale, 0);
+}
+
+void case_queues__are_sorted(struct suite *suite)
+{
+    static const char *const names[] = {"b", "a:1", "zebra", "a"};
+    static const char *const sorted[] = {"a", "a:1", "b", "mail", "zebra"};
+    suite_hello(suite, "host/1", ANN); /* registers "mail" */
+    for (size_t i = 0; i < 4; i++) {
+        strcpy(suite->queue, names[i]);
+        suite_put(suite);
+    }
+    char **listed = NULL;
+    assert_ok(suite->backend->ops->queues(suite->backend, &listed, NULL));
+    for (size_t i = 0; i < 5; i++) {
+        assert_non_null(listed[i]);
+        assert_string_equal(listed[i], sorted[i]);
+    }
+    assert_null(listed[5]);
+    free(listed);
+}
+
+void case_now__is_the_stores_clock(struct suite *suite)
+{
+    int64_t now_ms = 0;
+    suite->now_ms += 12345;
+    assert_ok(suite->backend->ops->now(suite->backend, &now_ms, NULL));
+    assert_int_equal(now_ms, suite->now_ms);
+}
+
+/* --- wake-ups ------------------------------------------------------------------------------------
+ */
+
+/* Arms the store; skips the case when it has no wake-up. */
+static int arm(struct suite *suite)
+{
+    const char *queues[] = {"noise", suite->queue};
+    int fd = -2;
+    suite_hello(suite, "host/1", ANN);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_ok(suite->backend->ops->wake_arm(suite->backend, queues, 2, 10000, &fd, NULL));
+    if (fd == -1)
+        skip();
+    return fd;
+}
+
+/* Whether work is announced within five seconds. Noise is allowed. */
+static bool is_woken(struct suite *suite, int fd)
+{
+    for (int tries = 0; tries < 50; tries++) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        bool woken = false;
+        if (poll(&wait, 1, 100) <= 0)
+            continue;
+        assert_ok(suite->backend->ops->wake_take(suite->backend, &woken, NULL));
+        if (woken)
+            return true;
+        arm(suite);
+    }
+    return false;
+}
+
+void case_wake__enqueue_from_another_handle_wakes(struct suite *suite)
+{
+    for (int i = 0; i < 3; i++) {
+        int fd = arm(suite);
+        struct culex_backend *first = suite->backend, *second = suite_open_again(suite);
+        suite->backend = second;
+        culex_uuid id = suite_put(suite);
+        suite->backend = first;
+        assert_true(is_woken(suite, fd));
+        suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
+        second->ops->close(second);
+    }
+}
+
+void case_wake__release_wakes(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, BOB, id);
+    int fd = arm(suite);
+    struct culex_backend *first = suite->backend, *second = suite_open_again(suite);
+    struct culex_ack ack = {.id = id, .attempt = attempt, .event = CULEX_EVENT_RELEASE};
+    struct culex_step step = suite_step_make(suite, BOB, 0);
+    struct culex_step_reply reply;
+    step.acks = &ack;
+    step.ack_count = 1;
+    assert_ok(second->ops->step(second, &step, &reply, NULL));
+    second->ops->step_release(second, &reply);
+    second->ops->close(second);
+    suite->backend = first;
+    assert_true(is_woken(suite, fd));
+}

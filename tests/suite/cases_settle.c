@@ -1,0 +1,595 @@
+#include "suite.h"
+
+#include "cases.h"
+
+/* --- every state x every event --------------------------------------------------------- */
+
+enum { DELAY_MS = 60000, EXPIRES_MS = 600000, LEASE_MS = 1200000, KEEP_MS = 864000000 };
+
+static uint32_t take_long(struct suite *suite)
+{
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.lease_ms = LEASE_MS;
+    assert_int_equal(suite_step(suite, &step), 1);
+    return suite->reply.grants[0].attempt;
+}
+
+/* A run in `state`, alone in a queue of its own; *ret_attempt as a worker would say it. */
+static culex_uuid reach(struct suite *suite, culex_run_state state, uint32_t *ret_attempt)
+{
+    struct culex_new_run run = suite_run(suite);
+    snprintf(suite->queue, sizeof suite->queue, "queue-%u", (unsigned)suite->serial);
+    run.delay_ms = state == CULEX_RUN_SCHEDULED ? DELAY_MS : 0;
+    run.expires_ms = EXPIRES_MS;
+    run.keep_success_ms = run.keep_failure_ms = KEEP_MS;
+    suite_put_run(suite, &run);
+    *ret_attempt = 0;
+    if (state == CULEX_RUN_ACTIVE || state == CULEX_RUN_DONE || state == CULEX_RUN_DEAD)
+        *ret_attempt = take_long(suite);
+    if (state == CULEX_RUN_DONE)
+        suite_end(suite, ANN, run.id, *ret_attempt, CULEX_EVENT_DONE, 0);
+    if (state == CULEX_RUN_DEAD)
+        suite_end(suite, ANN, run.id, *ret_attempt, CULEX_EVENT_DISCARD, 0);
+    if (state == CULEX_RUN_CANCELLED)
+        suite_cancel(suite, run.id);
+    assert_state(suite, run.id, state);
+    return run.id;
+}
+
+/* Lets the world cause `event`, as far as it can. Results are sent under the right fence. */
+static void cause(struct suite *suite, enum culex_run_event event, culex_uuid id,
+                  culex_run_state state, uint32_t attempt)
+{
+    const struct culex_backend_ops *ops = suite->backend->ops;
+    bool is_active = state == CULEX_RUN_ACTIVE;
+    culex_run_state ret_state;
+    switch (event) {
+    case CULEX_EVENT_DUE:
+        suite_pass(suite, DELAY_MS);
+        break;
+    case CULEX_EVENT_CLAIM:
+        suite_claim(suite, BOB, 1);
+        break;
+    case CULEX_EVENT_LOSS:
+        suite_pass(suite, is_active ? LEASE_MS : 0);
+        break;
+    case CULEX_EVENT_EXPIRE:
+        suite->now_ms += state == CULEX_RUN_SCHEDULED ? 0 : EXPIRES_MS + 1;
+        suite_claim(suite, BOB, 1);
+        break;
+    case CULEX_EVENT_CANCEL: {
+        bool is_final = state >= CULEX_RUN_DONE;
+        assert_int_equal(ops->cancel(suite->backend, suite->queue, id, &ret_state, NULL),
+                         is_final ? CULEX_ESTATE : CULEX_OK);
+        break;
+    }
+    case CULEX_EVENT_RETRY:
+        assert_int_equal(ops->retry(suite->backend, suite->queue, id, NULL),
+                         state == CULEX_RUN_DEAD ? CULEX_OK : CULEX_ESTATE);
+        break;
+    default: {
+        enum culex_answer answer = suite_end(suite, ANN, id, attempt, event, DELAY_MS);
+        if (is_active)
+            assert_int_equal(answer, CULEX_ANSWER_OK);
+        else if (answer != CULEX_ANSWER_REPEATED)
+            assert_int_equal(answer, CULEX_ANSWER_STALE);
+    }
+    }
+}
+
+static culex_run_state expected(culex_run_state state, enum culex_run_event event)
+{
+    static const struct {
+        culex_run_state from;
+        enum culex_run_event event;
+        culex_run_state to;
+    } rows[] = {
+        {CULEX_RUN_SCHEDULED, CULEX_EVENT_DUE, CULEX_RUN_WAITING},
+        {CULEX_RUN_SCHEDULED, CULEX_EVENT_CANCEL, CULEX_RUN_CANCELLED},
+        {CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, CULEX_RUN_ACTIVE},
+        {CULEX_RUN_WAITING, CULEX_EVENT_EXPIRE, CULEX_RUN_DEAD},
+        {CULEX_RUN_WAITING, CULEX_EVENT_CANCEL, CULEX_RUN_CANCELLED},
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_DONE, CULEX_RUN_DONE},
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_FAIL, CULEX_RUN_SCHEDULED},
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, CULEX_RUN_SCHEDULED},
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_LOSS, CULEX_RUN_WAITING},
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_RELEASE, CULEX_RUN_SCHEDULED}, /* sent with a delay */
+        {CULEX_RUN_ACTIVE, CULEX_EVENT_DISCARD, CULEX_RUN_DEAD},
+        {CULEX_RUN_DEAD, CULEX_EVENT_RETRY, CULEX_RUN_WAITING},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].from == state && rows[i].event == event)
+            return rows[i].to;
+    }
+    return state;
+}
+
+void case_settle__every_event_in_every_state(struct suite *suite)
+{
+    for (culex_run_state state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        for (enum culex_run_event event = 0; event < CULEX_EVENT_COUNT; event++) {
+            uint32_t attempt;
+            culex_uuid id = reach(suite, state, &attempt);
+            culex_queue_stats before = suite_stats(suite);
+            cause(suite, event, id, state, attempt);
+            if (suite_state(suite, id) != expected(state, event))
+                fail_msg("%s, event %d: %s", culex_run_state_name(state), (int)event,
+                         culex_run_state_name(suite->info->state));
+            culex_queue_stats after = suite_stats(suite);
+            for (culex_run_state s = 0; s < CULEX_RUN_STATE_COUNT; s++)
+                assert_int_equal(after.count[s], s == suite->info->state);
+            if (expected(state, event) == state)
+                assert_int_equal(after.done + after.failed + after.crashed + after.dead,
+                                 before.done + before.failed + before.crashed + before.dead);
+        }
+    }
+}
+
+void case_settle__flagged_run_is_cancelled_unless_it_succeeds(struct suite *suite)
+{
+    static const struct {
+        enum culex_run_event event;
+        culex_run_state to;
+    } rows[] = {
+        {CULEX_EVENT_DONE, CULEX_RUN_DONE},         {CULEX_EVENT_FAIL, CULEX_RUN_CANCELLED},
+        {CULEX_EVENT_CRASH, CULEX_RUN_CANCELLED},   {CULEX_EVENT_LOSS, CULEX_RUN_CANCELLED},
+        {CULEX_EVENT_RELEASE, CULEX_RUN_CANCELLED}, {CULEX_EVENT_DISCARD, CULEX_RUN_DEAD},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t attempt;
+        culex_uuid id = reach(suite, CULEX_RUN_ACTIVE, &attempt);
+        suite_cancel(suite, id);
+        assert_state(suite, id, CULEX_RUN_ACTIVE);
+        assert_true(suite->info->cancel_requested);
+        cause(suite, rows[i].event, id, CULEX_RUN_ACTIVE, attempt);
+        assert_state(suite, id, rows[i].to);
+        assert_int_equal(suite_stats(suite).cancelled, rows[i].to == CULEX_RUN_CANCELLED);
+    }
+}
+
+/* --- ends --------------------------------------------------------------------------------- */
+
+void case_settle__done_keeps_result_and_drops_payload(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    static const char result[] = "{\"ok\":true}\n\"'|\x01\xff";
+    uint32_t attempt = suite_take(suite, ANN, id);
+    struct culex_ack ack = {.id = id,
+                            .attempt = attempt,
+                            .event = CULEX_EVENT_DONE,
+                            .result = result,
+                            .result_len = sizeof result - 1};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    const culex_run_info *run = suite_get(suite, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->payload.len, 0);
+    assert_int_equal(run->result.len, sizeof result - 1);
+    assert_memory_equal(run->result.data, result, sizeof result - 1);
+    assert_int_equal(run->at_ms, suite->now_ms + SUITE_MINUTE_MS);
+    assert_int_equal(suite_stats(suite).done, 1);
+}
+
+void case_settle__done_is_forgotten_after_its_time(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.keep_success_ms = SUITE_LEASE_MS + 1000;
+    suite_put_run(suite, &run);
+    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
+    suite_pass(suite, SUITE_LEASE_MS + 999);
+    assert_state(suite, run.id, CULEX_RUN_DONE);
+    suite_pass(suite, 2);
+    suite_pass(suite, 1000);
+    assert_null(suite_get(suite, run.id));
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
+    assert_int_equal(suite_stats(suite).done, 1);
+    assert_int_equal(suite_end(suite, ANN, run.id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
+}
+
+/* However short the record is kept, a report that is sent again finds it. */
+void case_settle__done_outlives_the_lease(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.keep_success_ms = 0;
+    suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
+    suite_pass(suite, SUITE_LEASE_MS - 1);
+    assert_int_equal(suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0),
+                     CULEX_ANSWER_REPEATED);
+    suite_pass(suite, 2);
+    assert_null(suite_get(suite, run.id));
+}
+
+void case_settle__done_again_is_repeated(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0),
+                     CULEX_ANSWER_REPEATED);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_FAIL, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_end(suite, BOB, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_stats(suite).done, 1);
+    assert_state(suite, id, CULEX_RUN_DONE);
+}
+
+void case_settle__retries_start_at_0_2_10_28_60_seconds(struct suite *suite)
+{
+    static const int64_t starts_ms[] = {0, 2000, 10000, 28000, 60000};
+    culex_uuid id = suite_put(suite);
+    int64_t began_ms = suite->now_ms;
+    for (int n = 1; n <= 5; n++) {
+        if (n > 1) {
+            suite->now_ms = began_ms + starts_ms[n - 1] - 1;
+            assert_int_equal(suite_claim(suite, ANN, 1), 0);
+        }
+        suite->now_ms = began_ms + starts_ms[n - 1];
+        uint32_t attempt = suite_take(suite, ANN, id);
+        assert_int_equal(attempt, n);
+        char text[16];
+        snprintf(text, sizeof text, "failure %d", n);
+        struct culex_ack ack = {.id = id,
+                                .attempt = attempt,
+                                .event = CULEX_EVENT_FAIL,
+                                .delay_ms = 2000 * n * n,
+                                .text = text};
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+        const culex_run_info *run = suite_get(suite, id);
+        assert_int_equal(run->state, n < 5 ? CULEX_RUN_SCHEDULED : CULEX_RUN_DEAD);
+        assert_int_equal(run->failures, n);
+        assert_string_equal(run->error_text, text);
+    }
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.failed, 5);
+    assert_int_equal(stats.dead, 1);
+}
+
+void case_settle__dead_keeps_text_and_payload_its_time(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    struct culex_ack ack = {.id = id,
+                            .attempt = suite_take(suite, ANN, id),
+                            .event = CULEX_EVENT_DISCARD,
+                            .text = "no such customer"};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    suite_pass(suite, 60 * SUITE_MINUTE_MS - 1);
+    const culex_run_info *run = suite_get(suite, id);
+    assert_non_null(run);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->at_ms, suite->now_ms + 1);
+    assert_string_equal(run->error_text, "no such customer");
+    assert_int_equal(run->payload.len, 2);
+    suite_pass(suite, 2);
+    suite_pass(suite, 1000);
+    assert_null(suite_get(suite, id));
+}
+
+static void end_next(struct suite *suite, culex_uuid id, enum culex_run_event event)
+{
+    uint32_t attempt = suite_take(suite, ANN, id);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, event, 0), CULEX_ANSWER_OK);
+}
+
+void case_settle__third_crash_in_a_row_is_death(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 100;
+    suite_put_run(suite, &run);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    assert_int_equal(suite->info->crashes, 3);
+    assert_int_equal(suite_stats(suite).crashed, 3);
+}
+
+void case_settle__failure_breaks_the_crash_streak(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 100;
+    suite_put_run(suite, &run);
+    for (int i = 0; i < 3; i++) {
+        end_next(suite, run.id, CULEX_EVENT_CRASH);
+        end_next(suite, run.id, CULEX_EVENT_CRASH);
+        end_next(suite, run.id, CULEX_EVENT_FAIL);
+    }
+    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
+    assert_int_equal(suite->info->crashes, 6);
+    assert_int_equal(suite->info->failures, 3);
+}
+
+void case_settle__release_and_loss_do_not_break_the_crash_streak(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 100;
+    suite_put_run(suite, &run);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    end_next(suite, run.id, CULEX_EVENT_RELEASE);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    suite_take(suite, ANN, run.id);
+    suite_pass(suite, SUITE_LEASE_MS);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+}
+
+void case_settle__failures_and_crashes_share_the_attempts(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 3;
+    suite_put_run(suite, &run);
+    end_next(suite, run.id, CULEX_EVENT_FAIL);
+    end_next(suite, run.id, CULEX_EVENT_CRASH);
+    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
+    end_next(suite, run.id, CULEX_EVENT_FAIL);
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+}
+
+void case_settle__tenth_loss_is_death(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 1; /* losses do not use attempts up */
+    suite_put_run(suite, &run);
+    for (int n = 1; n <= 10; n++) {
+        assert_int_equal(suite_take(suite, ANN, run.id), n);
+        suite_pass(suite, SUITE_LEASE_MS);
+        assert_state(suite, run.id, n < 10 ? CULEX_RUN_WAITING : CULEX_RUN_DEAD);
+        assert_int_equal(suite->info->losses, n);
+    }
+    assert_int_equal(suite_stats(suite).lost, 10);
+    assert_int_equal(suite_stats(suite).dead, 1);
+}
+
+void case_settle__release_charges_nothing(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 1;
+    suite_put_run(suite, &run);
+    for (int n = 1; n <= 20; n++)
+        end_next(suite, run.id, CULEX_EVENT_RELEASE);
+    assert_state(suite, run.id, CULEX_RUN_WAITING);
+    assert_int_equal(suite->info->attempt, 20);
+    assert_int_equal(suite->info->failures + suite->info->crashes + suite->info->losses, 0);
+}
+
+void case_settle__release_with_delay_is_scheduled(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 3000);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+    assert_int_equal(suite->info->at_ms, suite->now_ms + 3000);
+    suite->now_ms += 2999;
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    suite->now_ms += 1;
+    assert_int_equal(suite_take(suite, ANN, id), 2);
+}
+
+void case_settle__error_text_of_4_kib_is_kept(struct suite *suite)
+{
+    static const char piece[] = "'; DROP TABLE run;-- \"|%s\\\n\t$1 \xe2\x82\xac ";
+    char text[4096 + 1];
+    for (size_t i = 0; i < sizeof text - 1; i++)
+        text[i] = piece[i % (sizeof piece - 1)];
+    memset(text + sizeof text - 9, 'x', 8); /* no character is cut */
+    text[sizeof text - 1] = '\0';
+    culex_uuid id = suite_put(suite);
+    struct culex_ack ack = {.id = id,
+                            .attempt = suite_take(suite, ANN, id),
+                            .event = CULEX_EVENT_FAIL,
+                            .delay_ms = 1000,
+                            .text = text};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    assert_string_equal(suite_get(suite, id)->error_text, text);
+}
+
+/* --- the fence ------------------------------------------------------------------------------ */
+
+void case_settle__wrong_attempt_is_stale(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    static const uint32_t wrong[] = {0, 2, 1000, UINT32_MAX};
+    static const enum culex_run_event events[] = {CULEX_EVENT_DONE, CULEX_EVENT_FAIL,
+                                                  CULEX_EVENT_CRASH, CULEX_EVENT_RELEASE,
+                                                  CULEX_EVENT_DISCARD};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t e = 0; e < 5; e++)
+            assert_int_equal(suite_end(suite, ANN, id, wrong[i], events[e], 0), CULEX_ANSWER_STALE);
+    }
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_stats(suite).stale, 20);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+void case_settle__wrong_session_is_stale(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    assert_int_equal(suite_end(suite, BOB, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_end(suite, BOB, id, attempt, CULEX_EVENT_FAIL, 0), CULEX_ANSWER_STALE);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_get(suite, id)->failures, 0);
+    assert_int_equal(suite_stats(suite).stale, 2);
+}
+
+void case_settle__unknown_run_is_gone(struct suite *suite)
+{
+    culex_uuid id = suite_id(suite, suite->now_ms);
+    assert_int_equal(suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
+    assert_int_equal(suite_beat(suite, ANN, id, 1, 1000), CULEX_ANSWER_GONE);
+    assert_null(suite_get(suite, id));
+}
+
+void case_settle__late_result_counts_until_the_lease_is_reaped(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite->now_ms += 10 * SUITE_LEASE_MS;
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+    assert_state(suite, id, CULEX_RUN_DONE);
+    assert_int_equal(suite_stats(suite).lost, 0);
+}
+
+void case_settle__result_after_the_reap_is_stale(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_take(suite, BOB, id), 2);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_end(suite, ANN, id, 2, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_get(suite, id)->losses, 1);
+}
+
+void case_settle__fail_with_no_delay_may_start_in_the_same_step(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    struct culex_ack ack = {
+        .id = id, .attempt = suite_take(suite, ANN, id), .event = CULEX_EVENT_FAIL};
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.acks = &ack;
+    step.ack_count = 1;
+    assert_int_equal(suite_step(suite, &step), 1);
+    assert_int_equal(suite->reply.grants[0].attempt, 2);
+}
+
+void case_settle__all_lost_leases_are_reaped_in_bounded_steps(struct suite *suite)
+{
+    for (int i = 0; i < 150; i++)
+        suite_put(suite);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(suite_claim(suite, ANN, 30), 30);
+    suite->now_ms += SUITE_LEASE_MS;
+    int steps = 0;
+    for (; steps < 20 && suite_stats(suite).lost < 150; steps++) {
+        suite_pass(suite, 0);
+        if (suite_stats(suite).lost < 150)
+            assert_int_equal(suite->reply.due_in_ms, 0); /* says that there is more to do */
+    }
+    assert_in_range(steps, 2, 10);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 150);
+}
+
+void case_beat__extends_the_lease(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite->now_ms += SUITE_LEASE_MS - 1;
+    assert_int_equal(suite_beat(suite, ANN, id, attempt, SUITE_LEASE_MS), CULEX_ANSWER_OK);
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + SUITE_LEASE_MS);
+    suite_pass(suite, SUITE_LEASE_MS - 1);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    suite_pass(suite, 1);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+}
+
+void case_beat__not_beyond_the_timeout(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.timeout_ms = 20000;
+    suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    int64_t end_ms = suite->now_ms + 20000;
+    suite->now_ms += 10000;
+    suite_beat(suite, ANN, run.id, attempt, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, run.id)->at_ms, end_ms);
+    suite->now_ms = end_ms - 1;
+    suite_beat(suite, ANN, run.id, attempt, SUITE_LEASE_MS);
+    suite_pass(suite, 1);
+    assert_state(suite, run.id, CULEX_RUN_WAITING);
+    assert_int_equal(suite->info->losses, 1);
+}
+
+void case_beat__from_another_session_is_stale(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite->now_ms += 1000;
+    assert_int_equal(suite_beat(suite, BOB, id, attempt, SUITE_LEASE_MS), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_beat(suite, ANN, id, attempt + 1, SUITE_LEASE_MS), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms - 1000 + SUITE_LEASE_MS);
+}
+
+void case_beat__tells_of_a_cancellation(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_cancel(suite, id);
+    assert_int_equal(suite_beat(suite, BOB, id, attempt, SUITE_LEASE_MS), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_beat(suite, ANN, id, attempt, SUITE_LEASE_MS), CULEX_ANSWER_CANCEL);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 0), CULEX_ANSWER_OK);
+    assert_state(suite, id, CULEX_RUN_CANCELLED);
+}
+
+void case_hello__new_session_releases_what_the_old_one_held(struct suite *suite)
+{
+    culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};
+    assert_int_equal(suite_hello(suite, "host/1", ANN), 0);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    assert_int_equal(suite_hello(suite, "host/1", ANN), 0);
+    assert_state(suite, ids[0], CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_state(suite, ids[i], CULEX_RUN_WAITING);
+        assert_int_equal(suite->info->attempt, 1);
+        assert_int_equal(suite->info->failures + suite->info->losses + suite->info->crashes, 0);
+    }
+    assert_int_equal(suite_claim(suite, BOB, 2), 2); /* in front of the third */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(suite->reply.grants[i].attempt, 2);
+    assert_state(suite, ids[2], CULEX_RUN_WAITING);
+}
+
+void case_hello__old_session_is_fenced_off(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_hello(suite, "host/1", ANN);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 1);
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_beat(suite, ANN, id, attempt, 1000), CULEX_ANSWER_STALE);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    uint32_t newer = suite_take(suite, BOB, id);
+    assert_int_equal(suite_end(suite, ANN, id, newer, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+    assert_int_equal(suite_end(suite, BOB, id, newer, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+void case_hello__leaves_other_workers_alone(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_hello(suite, "host/1", ANN);
+    suite_hello(suite, "host/10", BOB);
+    suite_take(suite, BOB, id);
+    assert_int_equal(suite_hello(suite, "host/1", EVE), 0);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_end(suite, BOB, id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+/* Its own HELLO may be long past. */
+void case_hello__knows_a_worker_that_called_within_the_hour(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    suite->now_ms += 59 * SUITE_MINUTE_MS;
+    culex_uuid first = suite_put(suite), second = suite_put(suite);
+    suite_end(suite, ANN, first, suite_take(suite, ANN, first), CULEX_EVENT_DONE, 0);
+    suite->now_ms += 2 * SUITE_MINUTE_MS;
+    suite_take(suite, ANN, second);
+    suite_hello(suite, "host/2", EVE);
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 1);
+    assert_state(suite, second, CULEX_RUN_WAITING);
+}
+
+void case_hello__flagged_run_is_cancelled(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_hello(suite, "host/1", ANN);
+    suite_take(suite, ANN, id);
+    suite_cancel(suite, id);
+    suite_hello(suite, "host/1", BOB);
+    assert_state(suite, id, CULEX_RUN_CANCELLED);
+    assert_int_equal(suite_claim(suite, BOB, 1), 0);
+}

@@ -1,0 +1,366 @@
+#include "compare.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool differs(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("difference: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return false;
+}
+
+static const char *text_of(culex_uuid id)
+{
+    static char text[33];
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", id.b[i]);
+    return text;
+}
+
+/* --- STEP ------------------------------------------------------------------------------------- */
+
+static bool same_answers(const char *what, const enum culex_answer *store,
+                         const enum culex_answer *model, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (store[i] != model[i])
+            return differs("%s %zu: store answers %d, model %d", what, i, (int)store[i],
+                           (int)model[i]);
+    }
+    return true;
+}
+
+static bool is_waiting(const struct model_run *run, const char *queue)
+{
+    return !run->is_gone && run->state == CULEX_RUN_WAITING && strcmp(run->queue->name, queue) == 0;
+}
+
+/* `before` had to be granted before `run`, of the same priority. Where clock and order of
+ * arrival disagree, and among those released at one instant, a store may follow either. */
+static bool had_to_precede(const struct model_run *before, const struct model_run *run)
+{
+    if (before->was_put_in_front != run->was_put_in_front)
+        return before->was_put_in_front;
+    if (before->place >= run->place || run->was_clock_behind)
+        return false;
+    return before->was_put_in_front ? before->ready_ms > run->ready_ms
+                                    : before->ready_ms < run->ready_ms;
+}
+
+/* No other run that could have been granted had the better claim. */
+static bool is_first_in_line(const struct model *model, const char *queue,
+                             const struct model_run *run, bool is_alone)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *other = model->runs[i];
+        if (other == run || !is_waiting(other, queue) || model_is_expired(model, other) ||
+            (!is_alone && model_is_suspect(other)))
+            continue;
+        if (other->made.priority > run->made.priority)
+            return differs("%s was granted before one of priority %d", text_of(run->id),
+                           other->made.priority);
+        if (other->made.priority == run->made.priority && had_to_precede(other, run))
+            return differs("%s was granted out of order", text_of(run->id));
+    }
+    return true;
+}
+
+static bool same_grant(const struct culex_grant *grant, const struct model_run *run)
+{
+    const struct culex_run_counters *a = &grant->counters, *b = &run->counters;
+    if (grant->attempt != run->attempt)
+        return differs("grant of attempt %u, not %u", grant->attempt, run->attempt);
+    if (a->failures != b->failures || a->crashes != b->crashes || a->losses != b->losses ||
+        a->crash_streak != b->crash_streak || a->attempts_max != b->attempts_max)
+        return differs("grant of %s has other counters", text_of(run->id));
+    if (strcmp(grant->job, run->made.job) != 0 || grant->created_at_ms != run->created_at_ms ||
+        grant->timeout_ms != run->made.timeout_ms || grant->fingerprint != run->made.fingerprint)
+        return differs("grant of %s has another job, time or fingerprint", text_of(run->id));
+    if (grant->payload_len != run->made.payload_len ||
+        (grant->payload_len > 0 &&
+         memcmp(grant->payload, run->made.payload, grant->payload_len) != 0))
+        return differs("grant of %s has another payload", text_of(run->id));
+    return true;
+}
+
+static bool take_grant(struct compare *compare, const struct culex_step *step,
+                       struct model_session *session, const struct culex_step_reply *reply,
+                       size_t index)
+{
+    const struct culex_grant *grant = &reply->grants[index];
+    struct model_run *run = model_find(compare->model, step->queue, grant->id);
+    if (run == NULL || run->state != CULEX_RUN_WAITING)
+        return differs("grant of %s, which is %s", text_of(grant->id),
+                       run == NULL ? "unknown" : culex_run_state_name(run->state));
+    if (model_is_expired(compare->model, run))
+        return differs("grant of %s, which has expired", text_of(run->id));
+    if (model_is_suspect(run) && reply->grant_count > 1)
+        return differs("grant of the suspect %s in company", text_of(run->id));
+    if (!is_first_in_line(compare->model, step->queue, run, index == 0))
+        return false;
+    model_claim(compare->model, step, session, run);
+    return same_grant(grant, run);
+}
+
+/* Whether a store may stop here although it was asked for more. */
+static bool may_stop(const struct compare *compare, const struct culex_step *step,
+                     const struct culex_step_reply *reply, size_t bytes)
+{
+    int top = -1;
+    bool may = false;
+    if (reply->grant_count > 0 &&
+        model_is_suspect(
+            model_find(compare->model, step->queue, reply->grants[reply->grant_count - 1].id)))
+        return true;
+    for (size_t i = 0; i < compare->model->run_count; i++) {
+        const struct model_run *run = compare->model->runs[i];
+        if (!is_waiting(run, step->queue) || model_is_expired(compare->model, run) ||
+            run->made.priority < top)
+            continue;
+        if (run->made.priority > top)
+            may = false;
+        top = run->made.priority;
+        may = may || model_is_suspect(run) || bytes + run->made.payload_len > step->max_bytes;
+    }
+    return top < 0 || (may && reply->grant_count > 0);
+}
+
+static bool check_count(const struct compare *compare, const struct culex_step *step,
+                        const struct culex_step_reply *reply)
+{
+    size_t bytes = 0;
+    if (reply->grant_count > step->want || (reply->is_paused && reply->grant_count > 0))
+        return differs("%zu grants of %u wanted", reply->grant_count, step->want);
+    for (size_t i = 1; i < reply->grant_count; i++)
+        bytes += reply->grants[i].payload_len;
+    if (bytes > step->max_bytes)
+        return differs("%zu bytes granted beyond the first, not %u", bytes, step->max_bytes);
+    if (reply->grant_count < step->want && !reply->is_paused &&
+        !may_stop(compare, step, reply, bytes))
+        return differs("only %zu grants of %u wanted", reply->grant_count, step->want);
+    return true;
+}
+
+/* Which of the expired runs a claim has met is the store's to say; none better than the
+ * last grant may be left over, and none at all after a claim that came to the end. */
+static bool take_expired(struct compare *compare, const struct culex_step *step,
+                         const struct culex_step_reply *reply)
+{
+    struct model *model = compare->model;
+    int worst = 10;
+    for (size_t i = 0; i < reply->grant_count; i++) {
+        const struct model_run *run = model_find(model, step->queue, reply->grants[i].id);
+        worst = run->made.priority < worst ? run->made.priority : worst;
+    }
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        culex_run_info *info = NULL;
+        if (!is_waiting(run, step->queue) || !model_is_expired(model, run))
+            continue;
+        if (compare->store->ops->get(compare->store, step->queue, run->id, &info, NULL) != CULEX_OK)
+            return differs("the expired run %s is lost", text_of(run->id));
+        bool is_dead = info->state == CULEX_RUN_DEAD;
+        culex_run_info_free(info);
+        if (is_dead)
+            model_expire(model, run);
+        else if (reply->grant_count == 0 || run->made.priority > worst)
+            return differs("the expired run %s was passed by", text_of(run->id));
+    }
+    return true;
+}
+
+static bool take_claims(struct compare *compare, const struct culex_step *step,
+                        const struct culex_step_reply *reply, struct model_session *session)
+{
+    for (size_t i = 0; i < reply->grant_count; i++) {
+        if (!take_grant(compare, step, session, reply, i))
+            return false;
+    }
+    if (!check_count(compare, step, reply))
+        return false;
+    return step->want == 0 || reply->is_paused || take_expired(compare, step, reply);
+}
+
+/* A repeated step grants what it did before, as far as it is still held, in any order. */
+static bool same_memory(struct compare *compare, const struct culex_step *step,
+                        const struct culex_step_reply *reply, const struct model_session *session)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < session->grant_count; i++) {
+        const struct model_run *run = model_find(compare->model, step->queue, session->ids[i]);
+        if (run == NULL || run->state != CULEX_RUN_ACTIVE || run->attempt != session->attempts[i] ||
+            strcmp(run->owner, session->name) != 0)
+            continue;
+        held++;
+        size_t at = 0;
+        while (at < reply->grant_count &&
+               memcmp(&reply->grants[at].id, &run->id, sizeof run->id) != 0)
+            at++;
+        if (at == reply->grant_count)
+            return differs("the repeated step does not grant %s again", text_of(run->id));
+        if (!same_grant(&reply->grants[at], run))
+            return false;
+    }
+    if (held != reply->grant_count)
+        return differs("the repeated step grants %zu, not %zu", reply->grant_count, held);
+    return true;
+}
+
+static bool same_outlook(struct compare *compare, const struct culex_step *step,
+                         const struct culex_step_reply *reply, const struct model_session *session,
+                         bool is_repeat)
+{
+    struct culex_step_reply model = {.now_ms = reply->now_ms};
+    model_outlook(compare->model, session->queue, &model);
+    if (reply->is_paused != session->queue->stats.paused)
+        return differs("is_paused is %d", reply->is_paused);
+    if (reply->is_empty != model.is_empty)
+        return differs("is_empty is %d", reply->is_empty);
+    /* A repeat promotes nothing, so what is due may count or not. */
+    if (!is_repeat && reply->due_in_ms != model.due_in_ms &&
+        !(step->want > 0 && reply->due_in_ms == 0))
+        return differs("due_in_ms is %" PRId64 ", not %" PRId64, reply->due_in_ms, model.due_in_ms);
+    return true;
+}
+
+bool compare_step(struct compare *compare, const struct culex_step *step,
+                  const struct culex_step_reply *reply)
+{
+    bool is_repeat;
+    struct model_session *session = model_step_settle(compare->model, step, &is_repeat);
+    return same_answers("ack", reply->acks, session->acks, step->ack_count) &&
+           same_answers("beat", reply->beats, session->beats, step->beat_count) &&
+           (is_repeat ? same_memory(compare, step, reply, session)
+                      : take_claims(compare, step, reply, session)) &&
+           same_outlook(compare, step, reply, session, is_repeat);
+}
+
+/* --- everything --------------------------------------------------------------------------------
+ */
+
+static bool same_bytes(culex_bytes bytes, const void *data, size_t len)
+{
+    return bytes.len == len && (len == 0 || memcmp(bytes.data, data, len) == 0);
+}
+
+static bool same_facts(const culex_run_info *info, const struct model_run *run)
+{
+    if (info->attempt != run->attempt || info->failures != run->counters.failures ||
+        info->crashes != run->counters.crashes || info->losses != run->counters.losses ||
+        info->attempts_max != run->counters.attempts_max)
+        return differs("%s: attempt %u, counters %u %u %u; model %u, %u %u %u", text_of(run->id),
+                       info->attempt, info->failures, info->crashes, info->losses, run->attempt,
+                       run->counters.failures, run->counters.crashes, run->counters.losses);
+    if (info->state != CULEX_RUN_WAITING && info->at_ms != run->at_ms)
+        return differs("%s (%s): at %" PRId64 ", model %" PRId64, text_of(run->id),
+                       culex_run_state_name(info->state), info->at_ms, run->at_ms);
+    if (info->priority != run->made.priority || info->created_at_ms != run->created_at_ms ||
+        info->expires_at_ms != run->expires_at_ms || info->fingerprint != run->made.fingerprint)
+        return differs("%s: another priority, time or fingerprint", text_of(run->id));
+    if (info->state <= CULEX_RUN_ACTIVE && info->cancel_requested != run->is_cancel_requested)
+        return differs("%s: another cancel flag", text_of(run->id));
+    if (strcmp(info->job, run->made.job) != 0 || strcmp(info->tags, run->made.tags) != 0)
+        return differs("%s: another job or tags", text_of(run->id));
+    return true;
+}
+
+static bool same_run(struct compare *compare, const char *queue, const struct model_run *run)
+{
+    culex_run_info *info = NULL;
+    bool is_same = true;
+    if (compare->store->ops->get(compare->store, queue, run->id, &info, NULL) != CULEX_OK)
+        return differs("%s (%s) is not in the store", text_of(run->id),
+                       culex_run_state_name(run->state));
+    if (info->state != run->state)
+        is_same = differs("%s is %s, in the model %s", text_of(run->id),
+                          culex_run_state_name(info->state), culex_run_state_name(run->state));
+    else if (!same_facts(info, run))
+        is_same = false;
+    else if (run->error_text[0] != '\0' && run->state != CULEX_RUN_DONE &&
+             strcmp(info->error_text, run->error_text) != 0)
+        is_same = differs("%s: error text '%s', not '%s'", text_of(run->id), info->error_text,
+                          run->error_text);
+    else if (run->state == CULEX_RUN_DONE
+                 ? info->payload.len != 0 || !same_bytes(info->result, run->result, run->result_len)
+                 : run->state != CULEX_RUN_CANCELLED &&
+                       !same_bytes(info->payload, run->made.payload, run->made.payload_len))
+        is_same = differs("%s: another payload or result", text_of(run->id));
+    culex_run_info_free(info);
+    return is_same;
+}
+
+static bool same_list(struct compare *compare, const char *queue, culex_run_state state,
+                      size_t page, uint64_t expected)
+{
+    uint64_t cursor = 0, listed = 0;
+    for (int pages = 0; pages < 10000; pages++) {
+        struct culex_list_reply reply = {0};
+        if (compare->store->ops->list(compare->store, queue, state, cursor, page, &reply, NULL) !=
+            CULEX_OK)
+            return differs("LIST %s failed", culex_run_state_name(state));
+        for (size_t i = 0; i < reply.count; i++) {
+            const struct model_run *run = model_find(compare->model, queue, reply.runs[i].id);
+            if (run == NULL || run->state != state || !same_facts(&reply.runs[i], run))
+                return differs("LIST %s shows %s", culex_run_state_name(state),
+                               text_of(reply.runs[i].id));
+        }
+        listed += reply.count;
+        cursor = reply.cursor;
+        compare->store->ops->list_release(compare->store, &reply);
+        if (cursor == 0)
+            break;
+    }
+    return listed == expected || differs("LIST %s shows %" PRIu64 " runs, not %" PRIu64,
+                                         culex_run_state_name(state), listed, expected);
+}
+
+static bool same_stats(const culex_queue_stats *store, const culex_queue_stats *model)
+{
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        if (store->count[state] != model->count[state])
+            return differs("%" PRIu64 " runs %s, not %" PRIu64, store->count[state],
+                           culex_run_state_name((culex_run_state)state), model->count[state]);
+    }
+#define SAME(field)                                                                                \
+    if (store->field != model->field)                                                              \
+        return differs("stats.%s is %" PRIu64 ", not %" PRIu64, #field, (uint64_t)store->field,    \
+                       (uint64_t)model->field);
+    SAME(enqueued)
+    SAME(done)
+    SAME(failed)
+    SAME(crashed)
+    SAME(lost)
+    SAME(dead)
+    SAME(cancelled) SAME(stale) SAME(now_ms) SAME(paused)
+#undef SAME
+        return true;
+}
+
+bool compare_queue(struct compare *compare, const char *queue, size_t page)
+{
+    culex_queue_stats store, model;
+    struct culex_backend *reference = &compare->model->base;
+    if (compare->store->ops->stats(compare->store, queue, &store, NULL) != CULEX_OK)
+        return differs("STATS failed");
+    reference->ops->stats(reference, queue, &model, NULL);
+    for (size_t i = 0; i < compare->model->run_count; i++) {
+        const struct model_run *run = compare->model->runs[i];
+        if (!run->is_gone && strcmp(run->queue->name, queue) == 0 && !same_run(compare, queue, run))
+            return false;
+    }
+    if (!same_stats(&store, &model))
+        return false;
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        if (!same_list(compare, queue, (culex_run_state)state, page, model.count[state]))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,622 @@
+/* suite/differential.c - random operations on a store and on the model, replies and content
+ * compared.
+ *
+ *     differential STORE [--seed N] [--ops N] [--faults N] [--trace]
+ *
+ * The seed of a failure is printed; with it and --ops the same run happens again.
+ * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
+ * the scripts, or kills and restarts the server; a call that ends in CULEX_EUNKNOWN is repeated. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "stores.h"
+
+enum {
+    SESSIONS = 4,
+    QUEUES = 2,
+    IDS = 512,
+    GRANTS = 128,
+    STEP_MAX = 8,
+    LIVE_MAX = 60,
+    OPS_PER_COMPARE = 150
+};
+
+struct known_id {
+    culex_uuid id;
+    int queue;
+    uint64_t content;
+};
+
+struct known_grant {
+    culex_uuid id;
+    uint32_t attempt;
+    int session, queue;
+};
+
+struct last_step {
+    struct culex_step step;
+    struct culex_ack acks[STEP_MAX];
+    struct culex_beat beats[STEP_MAX];
+    int64_t at_ms;
+    bool is_repeatable;
+};
+
+struct world {
+    struct culex_env env;
+    int64_t now_ms, newest_ms; /* the clock, and the furthest it has been */
+    struct compare compare;
+    struct culex_backend *handles[SESSIONS]; /* each session steps on its own */
+    uint64_t random, serial;
+    unsigned long op;
+    bool is_traced;
+    bool is_doubtful; /* a fault hit this operation: it may have been applied more than once */
+    unsigned long fault_every;
+    char sessions[SESSIONS][17];
+    struct known_id ids[IDS];
+    size_t id_count;
+    struct known_grant grants[GRANTS];
+    size_t grant_count;
+    struct last_step last[SESSIONS];
+};
+
+static const char *const queues[QUEUES] = {"jobs", "a:b"};
+
+static uint64_t random_next(struct world *world)
+{
+    uint64_t z = world->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static int64_t below(struct world *world, int64_t limit)
+{
+    return (int64_t)(random_next(world) % (uint64_t)limit);
+}
+
+static bool chance(struct world *world, int percent)
+{
+    return below(world, 100) < percent;
+}
+
+static int64_t driven_clock(void *self)
+{
+    return ((struct world *)self)->now_ms;
+}
+
+static struct culex_backend *handle_pick(struct world *world)
+{
+    return world->handles[below(world, SESSIONS)];
+}
+
+#define TRACE(world, ...)                                                                          \
+    do {                                                                                           \
+        if ((world)->is_traced)                                                                    \
+            fprintf(stderr, "%lu: ", (world)->op), fprintf(stderr, __VA_ARGS__),                   \
+                fputc('\n', stderr);                                                               \
+    } while (0)
+
+/* Calls `call` until the store answers, at most 50 times; sets `status`. */
+#define PERSIST(world, status, call)                                                               \
+    do {                                                                                           \
+        for (int tries_ = 0; tries_ < 50; tries_++) {                                              \
+            (status) = (call);                                                                     \
+            if ((status) != CULEX_EUNKNOWN && (status) != CULEX_ECONNECT &&                        \
+                (status) != CULEX_EBUSY)                                                           \
+                break;                                                                             \
+            (world)->is_doubtful = true;                                                           \
+            stores_wait();                                                                         \
+        }                                                                                          \
+    } while (0)
+
+/* --- ENQUEUE, TICK ---------------------------------------------------------------------------- */
+
+static const char payload_bytes[4096] = "{\"text\":\"it's 50% \\\" | \xe2\x82\xac\"}";
+
+static culex_uuid id_make(struct world *world)
+{
+    culex_uuid id = {{0}};
+    int64_t ms = world->now_ms + (chance(world, 20) ? below(world, 400000) - 200000 : 0);
+    uint64_t bits = ++world->serial;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(ms >> (40 - 8 * i));
+    id.b[6] = 0x70;
+    for (int i = 0; i < 8; i++)
+        id.b[15 - i] = (uint8_t)(bits >> 8 * i);
+    id.b[8] |= 0x80;
+    return id;
+}
+
+static struct culex_new_run run_make(struct world *world, int queue)
+{
+    static const int priorities[] = {0, 0, 0, 1, 5, 5, 9, 3};
+    static const char *const keys[] = {NULL, "", "aa", "bb", "00ff00ff", NULL, NULL, NULL};
+    static const char *const jobs[] = {"shop.send", "shop.sweep", "it's"};
+    struct culex_new_run run = {.id = id_make(world), .tags = "", .payload = payload_bytes};
+    run.job = jobs[below(world, 3)];
+    run.priority = priorities[below(world, 8)];
+    run.delay_ms = chance(world, 25) ? below(world, 30000) - 1000 : 0;
+    run.at_ms = chance(world, 10) ? world->now_ms + below(world, 40000) - 5000 : 0;
+    run.attempts_max = 1 + (uint32_t)below(world, 5);
+    run.expires_ms = chance(world, 25) ? 1 + below(world, 20000) : 0;
+    run.timeout_ms = chance(world, 25) ? 1000 + below(world, 30000) : 0;
+    run.keep_success_ms = below(world, 60000);
+    run.keep_failure_ms = 1000 + below(world, 120000);
+    run.fingerprint = random_next(world);
+    run.content = random_next(world);
+    run.unique_key = keys[below(world, 8)];
+    run.tags = chance(world, 20) ? "a,b'c" : "";
+    run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
+    world->ids[world->id_count++ % IDS] = (struct known_id){run.id, queue, run.content};
+    return run;
+}
+
+static int64_t time_of(culex_uuid id)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id.b[i];
+    return ms;
+}
+
+/* An id used before. Not one that the clock has left behind and come back to: whether it
+ * is still remembered then is nobody's promise. */
+static void run_repeat(struct world *world, int queue, struct culex_new_run *run)
+{
+    size_t count = world->id_count < IDS ? world->id_count : IDS;
+    const struct known_id *known = &world->ids[below(world, (int64_t)count)];
+    int64_t age = world->now_ms - time_of(known->id);
+    bool was_left = world->newest_ms - time_of(known->id) > CULEX_ID_HORIZON_MS;
+    if (known->queue != queue || (was_left && age <= CULEX_ID_HORIZON_MS))
+        return;
+    run->id = known->id;
+    run->content = known->content ^ (chance(world, 20) ? 1u : 0u);
+}
+
+static bool same_outcome(const struct world *world, struct culex_enqueue_result store,
+                         struct culex_enqueue_result model)
+{
+    if (world->is_doubtful && store.outcome == CULEX_ENQUEUED_DUPLICATE &&
+        model.outcome == CULEX_ENQUEUED_NEW)
+        return true;
+    if (store.outcome != model.outcome)
+        return differs("ENQUEUE: outcome %d, model %d", (int)store.outcome, (int)model.outcome);
+    if (store.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN &&
+        memcmp(&store.holder, &model.holder, sizeof store.holder) != 0)
+        return differs("ENQUEUE: another holder of the unique key");
+    return true;
+}
+
+static bool op_enqueue(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_new_run runs[STEP_MAX];
+    struct culex_enqueue_result mine[STEP_MAX], theirs[STEP_MAX];
+    size_t count = 1 + (size_t)below(world, STEP_MAX);
+    culex_status status;
+    culex_error error = {0};
+    for (size_t i = 0; i < count; i++) {
+        runs[i] = run_make(world, queue);
+        if (chance(world, 15))
+            run_repeat(world, queue, &runs[i]);
+    }
+    TRACE(world, "enqueue %zu", count);
+    PERSIST(world, status, store->ops->enqueue(store, queues[queue], runs, count, theirs, &error));
+    if (status != CULEX_OK)
+        return differs("ENQUEUE: %s", error.text);
+    model->ops->enqueue(model, queues[queue], runs, count, mine, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (!same_outcome(world, theirs[i], mine[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool op_tick(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_new_run run = run_make(world, queue);
+    struct culex_tick_reply mine, theirs;
+    struct culex_tick tick = {.queue = queues[queue],
+                              .schedule = chance(world, 50) ? "shop.sweep" : "it's",
+                              .interval_ms = 7000,
+                              .run = &run};
+    culex_status status;
+    culex_error error = {0};
+    run.at_ms = 0;
+    run.unique_key = NULL;
+    tick.tick_ms = chance(world, 50) ? 0 : world->now_ms + below(world, 20000) - 10000;
+    TRACE(world, "tick");
+    PERSIST(world, status, store->ops->tick(store, &tick, &theirs, &error));
+    if (status != CULEX_OK)
+        return differs("TICK: %s", error.text);
+    model->ops->tick(model, &tick, &mine, NULL);
+    if ((mine.is_enqueued != theirs.is_enqueued && !(world->is_doubtful && mine.is_enqueued)) ||
+        mine.mark_ms != theirs.mark_ms || mine.now_ms != theirs.now_ms)
+        return differs("TICK: enqueued %d mark %" PRId64 ", model %d %" PRId64, theirs.is_enqueued,
+                       theirs.mark_ms, mine.is_enqueued, mine.mark_ms);
+    return true;
+}
+
+/* --- STEP ----------------------------------------------------------------------------------------
+ */
+
+static bool step_apply(struct world *world, const struct culex_step *step,
+                       struct culex_backend *store, int session, int queue)
+{
+    struct culex_step_reply reply = {0};
+    culex_error error = {0};
+    culex_status status;
+    PERSIST(world, status, store->ops->step(store, step, &reply, &error));
+    if (status != CULEX_OK)
+        return differs("STEP: %s", error.text);
+    for (size_t i = 0; i < reply.grant_count; i++)
+        world->grants[world->grant_count++ % GRANTS] =
+            (struct known_grant){reply.grants[i].id, reply.grants[i].attempt, session, queue};
+    bool is_same = compare_step(&world->compare, step, &reply);
+    store->ops->step_release(store, &reply);
+    return is_same;
+}
+
+static const struct known_grant *grant_pick(struct world *world, int session, int queue)
+{
+    size_t count = world->grant_count < GRANTS ? world->grant_count : GRANTS;
+    for (int tries = 0; tries < 8 && count > 0; tries++) {
+        /* The newest ones are those that are held. */
+        size_t back = (size_t)below(world, (int64_t)(chance(world, 80) && count > 24 ? 24 : count));
+        const struct known_grant *grant = &world->grants[(world->grant_count - 1 - back) % GRANTS];
+        if (grant->queue == queue && (grant->session == session || chance(world, 8)))
+            return grant;
+    }
+    return NULL;
+}
+
+static bool is_named(const struct culex_ack *acks, size_t count, culex_uuid id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&acks[i].id, &id, sizeof id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
+{
+    static const enum culex_run_event events[] = {
+        CULEX_EVENT_DONE, CULEX_EVENT_DONE,  CULEX_EVENT_DONE,    CULEX_EVENT_FAIL,
+        CULEX_EVENT_FAIL, CULEX_EVENT_CRASH, CULEX_EVENT_RELEASE, CULEX_EVENT_DISCARD};
+    static const char *const texts[] = {NULL, "no answer", "it's \"50%\" | \xe2\x82\xac\n", ""};
+    *ack = (struct culex_ack){.id = grant->id, .attempt = grant->attempt};
+    ack->event = events[below(world, 8)];
+    ack->attempt += chance(world, 4) ? 1u : 0u; /* forged */
+    ack->attempt -= chance(world, 4) && ack->attempt > 0 ? 1u : 0u;
+    ack->delay_ms = chance(world, 60) ? below(world, 10000) : 0;
+    if (ack->event == CULEX_EVENT_DONE) {
+        ack->delay_ms = 0;
+        ack->result = chance(world, 30) ? payload_bytes : NULL;
+        ack->result_len = ack->result != NULL ? (size_t)below(world, 30) : 0;
+    } else if (ack->event != CULEX_EVENT_RELEASE) {
+        ack->text = texts[below(world, 4)];
+    }
+}
+
+static bool op_step(struct world *world, int queue)
+{
+    int session = (int)below(world, SESSIONS);
+    struct last_step *last = &world->last[session];
+    struct culex_step *step = &last->step;
+    static const int64_t leases[] = {500, 3000, 10000, 20000};
+    static const uint32_t bytes[] = {0, 100, 2000, 1 << 20};
+    *step = (struct culex_step){.queue = queues[queue],
+                                .session = world->sessions[session],
+                                .nonce = random_next(world) | 1,
+                                .want = (uint32_t)below(world, STEP_MAX + 1),
+                                .max_bytes = bytes[below(world, 4)],
+                                .lease_ms = leases[below(world, 4)],
+                                .acks = last->acks,
+                                .beats = last->beats};
+    for (int64_t n = below(world, STEP_MAX); n > 0; n--) {
+        const struct known_grant *grant = grant_pick(world, session, queue);
+        if (grant != NULL && !is_named(last->acks, step->ack_count, grant->id))
+            ack_make(world, grant, &last->acks[step->ack_count++]);
+    }
+    for (int64_t n = below(world, 4); n > 0; n--) {
+        const struct known_grant *grant = grant_pick(world, session, queue);
+        if (grant != NULL)
+            last->beats[step->beat_count++] =
+                (struct culex_beat){grant->id, grant->attempt + (chance(world, 5) ? 1u : 0u)};
+    }
+    last->at_ms = world->now_ms;
+    last->is_repeatable = true;
+    TRACE(world, "step session %d queue %d want %u acks %zu beats %zu", session, queue, step->want,
+          step->ack_count, step->beat_count);
+    return step_apply(world, step, world->handles[session], session, queue);
+}
+
+/* The very same step again, as after a lost reply. */
+static bool op_repeat(struct world *world, int queue)
+{
+    int session = (int)below(world, SESSIONS);
+    struct last_step *last = &world->last[session];
+    int64_t age = world->now_ms - last->at_ms;
+    (void)queue;
+    if (!last->is_repeatable || age > 1800000 || age < -1800000)
+        return true;
+    TRACE(world, "repeat session %d", session);
+    return step_apply(world, &last->step, world->handles[session], session,
+                      strcmp(last->step.queue, queues[0]) != 0);
+}
+
+/* Lets the time have its effects on both, and claims nothing. */
+static bool settle_down(struct world *world, int queue)
+{
+    for (int i = 0; i < 4; i++) {
+        struct culex_step step = {.queue = queues[queue],
+                                  .session = "00000000000000ff",
+                                  .nonce = random_next(world) | 1,
+                                  .lease_ms = 1000};
+        if (!step_apply(world, &step, world->compare.store, 0, queue))
+            return false;
+    }
+    return true;
+}
+
+/* --- operators
+ * -------------------------------------------------------------------------------------- */
+
+static culex_uuid id_pick(struct world *world, int queue)
+{
+    size_t count = world->id_count < IDS ? world->id_count : IDS;
+    for (int tries = 0; tries < 16 && count > 0; tries++) {
+        const struct known_id *known = &world->ids[below(world, (int64_t)count)];
+        if (known->queue == queue &&
+            (chance(world, 10) || model_find(world->compare.model, queues[queue], known->id)))
+            return known->id;
+    }
+    return id_make(world);
+}
+
+static bool same_status(const struct world *world, const char *verb, culex_status store,
+                        culex_status model)
+{
+    if (store == model || (world->is_doubtful && model == CULEX_OK &&
+                           (store == CULEX_ESTATE || store == CULEX_ENOTFOUND)))
+        return true;
+    return differs("%s: status %d, model %d", verb, (int)store, (int)model);
+}
+
+static bool op_cancel(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_uuid id = id_pick(world, queue);
+    culex_run_state mine = CULEX_RUN_STATE_COUNT, theirs = CULEX_RUN_STATE_COUNT;
+    culex_status status;
+    TRACE(world, "cancel");
+    PERSIST(world, status, store->ops->cancel(store, queues[queue], id, &theirs, NULL));
+    culex_status expected = model->ops->cancel(model, queues[queue], id, &mine, NULL);
+    if (status == expected && mine != theirs)
+        return differs("CANCEL: state %d, model %d", (int)theirs, (int)mine);
+    return same_status(world, "CANCEL", status, expected);
+}
+
+static bool op_retry(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_uuid id = id_pick(world, queue);
+    culex_status status;
+    TRACE(world, "retry");
+    PERSIST(world, status, store->ops->retry(store, queues[queue], id, NULL));
+    return same_status(world, "RETRY", status, model->ops->retry(model, queues[queue], id, NULL));
+}
+
+static bool op_forget(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_uuid id = id_pick(world, queue);
+    culex_status status;
+    TRACE(world, "forget");
+    PERSIST(world, status, store->ops->forget(store, queues[queue], id, NULL));
+    return same_status(world, "DELETE", status, model->ops->forget(model, queues[queue], id, NULL));
+}
+
+static bool op_purge(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_run_state state = (culex_run_state)below(world, CULEX_RUN_STATE_COUNT);
+    size_t mine = 0, theirs = 0;
+    culex_status status;
+    TRACE(world, "purge %d", (int)state);
+    /* Whether a due run counts as scheduled or as waiting is open until the next step. */
+    if (!settle_down(world, queue))
+        return false;
+    PERSIST(world, status, store->ops->purge(store, queues[queue], state, 500, &theirs, NULL));
+    culex_status expected = model->ops->purge(model, queues[queue], state, 500, &mine, NULL);
+    if (mine != theirs && !world->is_doubtful)
+        return differs("PURGE: %zu deleted, model %zu", theirs, mine);
+    return (status < 0) == (expected < 0) || differs("PURGE: status %d", (int)status);
+}
+
+static bool op_pause(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    bool is_paused = chance(world, 30);
+    culex_status status;
+    TRACE(world, "pause %d", is_paused);
+    PERSIST(world, status, store->ops->pause(store, queues[queue], is_paused, NULL));
+    model->ops->pause(model, queues[queue], is_paused, NULL);
+    return status == CULEX_OK || differs("PAUSE: status %d", (int)status);
+}
+
+static bool op_hello(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    int session = (int)below(world, SESSIONS);
+    char worker[16];
+    size_t mine = 0, theirs = 0;
+    int64_t now_ms;
+    culex_status status;
+    snprintf(worker, sizeof worker, "host/%d", session);
+    if (chance(world, 60)) { /* a new process under the old name */
+        snprintf(world->sessions[session], sizeof world->sessions[session], "%016" PRIx64,
+                 random_next(world));
+        world->last[session].is_repeatable = false;
+    }
+    TRACE(world, "hello %d", session);
+    PERSIST(world, status,
+            store->ops->hello(store, queues[queue], worker, world->sessions[session], &theirs,
+                              &now_ms, NULL));
+    if (status != CULEX_OK)
+        return differs("HELLO: status %d", (int)status);
+    model->ops->hello(model, queues[queue], worker, world->sessions[session], &mine, &now_ms, NULL);
+    if (mine != theirs && !world->is_doubtful)
+        return differs("HELLO: %zu released, model %zu", theirs, mine);
+    return true;
+}
+
+static void clock_advance(struct world *world, int64_t by_ms)
+{
+    world->now_ms += by_ms;
+    if (world->now_ms > world->newest_ms)
+        world->newest_ms = world->now_ms;
+    world->compare.model->newest_ms = world->newest_ms;
+}
+
+static bool op_clock(struct world *world, int queue)
+{
+    (void)queue;
+    if (chance(world, 15))
+        clock_advance(world, -below(world, 5000));
+    else if (chance(world, 3))
+        clock_advance(world, below(world, 900000));
+    else
+        clock_advance(world, below(world, chance(world, 30) ? 40000 : 2000));
+    if (stores_have_one_ready_state())
+        model_unpromote(world->compare.model);
+    TRACE(world, "clock %" PRId64, world->now_ms);
+    return true;
+}
+
+/* --- the run
+ * ------------------------------------------------------------------------------------------- */
+
+static const struct {
+    int weight;
+    bool (*run)(struct world *world, int queue);
+} operations[] = {
+    {24, op_enqueue}, {40, op_step}, {6, op_repeat}, {4, op_cancel}, {4, op_retry},  {3, op_forget},
+    {1, op_purge},    {2, op_pause}, {2, op_hello},  {3, op_tick},   {11, op_clock},
+};
+
+static size_t live_count(const struct model *model)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < model->run_count; i++)
+        live += !model->runs[i]->is_gone && model->runs[i]->state <= CULEX_RUN_ACTIVE;
+    return live;
+}
+
+static bool operate(struct world *world)
+{
+    int queue = chance(world, 20);
+    int64_t pick = below(world, 100);
+    size_t i = 0;
+    while (pick >= operations[i].weight)
+        pick -= operations[i++].weight;
+    /* Bounds of one step (32 reaped, 64 promoted) stay out of reach: which runs they leave
+     * for the next is the store's affair. */
+    if (operations[i].run == op_enqueue && live_count(world->compare.model) > LIVE_MAX)
+        return op_step(world, queue);
+    return operations[i].run(world, queue);
+}
+
+static bool compare_all(struct world *world)
+{
+    for (int queue = 0; queue < QUEUES; queue++) {
+        if (!settle_down(world, queue) ||
+            !compare_queue(&world->compare, queues[queue], 1 + (size_t)below(world, 30)))
+            return false;
+    }
+    model_shrink(world->compare.model);
+    return true;
+}
+
+static bool world_run(struct world *world, unsigned long ops)
+{
+    for (int i = 0; i < SESSIONS; i++)
+        snprintf(world->sessions[i], sizeof world->sessions[i], "%016" PRIx64, random_next(world));
+    for (world->op = 1; world->op <= ops; world->op++) {
+        world->is_doubtful = false;
+        clock_advance(world, below(world, 20));
+        if (world->fault_every > 0 && below(world, (int64_t)world->fault_every) == 0)
+            world->is_doubtful = stores_fault((unsigned)random_next(world));
+        if (!operate(world))
+            return false;
+        if (world->op % OPS_PER_COMPARE == 0 && !compare_all(world))
+            return false;
+    }
+    return compare_all(world);
+}
+
+static bool handles_open(struct world *world)
+{
+    for (int i = 0; i < SESSIONS; i++) {
+        if ((world->handles[i] = stores_open(&world->env, "differential")) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t number_of(const char *text)
+{
+    return text != NULL ? strtoull(text, NULL, 0) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct world world;
+    uint64_t seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+    unsigned long ops = 20000;
+    if (argc < 2)
+        return 2;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--trace") == 0)
+            world.is_traced = true;
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = number_of(argv[++i]);
+        else if (strcmp(argv[i], "--ops") == 0)
+            ops = number_of(argv[++i]);
+        else if (strcmp(argv[i], "--faults") == 0)
+            world.fault_every = number_of(argv[++i]);
+        else
+            return 2;
+    }
+    if (!stores_start(argv[1], world.fault_every > 0))
+        return STORES_SKIP;
+    world.env = *culex__env_system();
+    world.env.self = &world;
+    world.env.store_clock_ms = driven_clock;
+    world.now_ms = world.newest_ms = INT64_C(1800000000000);
+    world.random = seed;
+    world.compare.store = stores_open(&world.env, "differential");
+    world.compare.model = (struct model *)model_open(&world.env);
+    bool is_good = world.compare.store != NULL && handles_open(&world) && world_run(&world, ops);
+    if (!is_good)
+        fprintf(stderr, "differential %s --seed %" PRIu64 " --ops %lu failed at operation %lu\n",
+                argv[1], seed, ops, world.op);
+    else
+        printf("%s: %lu operations, seed %" PRIu64 ": equal\n", argv[1], ops, seed);
+    for (int i = 0; i < SESSIONS; i++) {
+        if (world.handles[i] != NULL)
+            world.handles[i]->ops->close(world.handles[i]);
+    }
+    if (world.compare.store != NULL)
+        world.compare.store->ops->close(world.compare.store);
+    world.compare.model->base.ops->close(&world.compare.model->base);
+    stores_stop();
+    return is_good ? 0 : 1;
+}

@@ -1,0 +1,920 @@
+#include "model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* The rules' numbers, written again on purpose: changing one in run_rules.def alone
+ * turns the suite red. */
+enum {
+    CRASHES_IN_A_ROW = 3,
+    LOSSES = 10,
+    LOSSES_OF_A_SUSPECT = 2,
+    HORIZON_MS = 10 * 60 * 1000,
+    REAPED_AT_ONCE = 32,
+    PROMOTED_AT_ONCE = 64,
+    PURGED_AT_ONCE = 64,
+};
+
+/* --- memory, kept until close --------------------------------------------------------- */
+
+struct model_block {
+    struct model_block *next;
+};
+
+static void *keep(struct model *model, size_t size)
+{
+    struct model_block *block = calloc(1, sizeof *block + size);
+    if (block == NULL)
+        abort();
+    block->next = model->blocks;
+    model->blocks = block;
+    return block + 1;
+}
+
+static const void *keep_bytes(struct model *model, const void *bytes, size_t len)
+{
+    char *copy = keep(model, len + 1);
+    if (len > 0)
+        memcpy(copy, bytes, len);
+    return copy;
+}
+
+static const char *keep_text(struct model *model, const char *text)
+{
+    return text == NULL ? "" : keep_bytes(model, text, strlen(text));
+}
+
+/* Appends a zeroed element of `size` bytes to an array of pointers. */
+#define APPEND(model, array, count)                                                                \
+    ((array) = grow((array), (count)), (array)[(count)++] = keep((model), sizeof **(array)))
+
+static void *grow(void *array, size_t count)
+{
+    if ((count & (count - 1)) != 0)
+        return array; /* room is a power of two */
+    void *grown = realloc(array, (count == 0 ? 1 : 2 * count) * sizeof(void *));
+    if (grown == NULL)
+        abort();
+    return grown;
+}
+
+/* --- finding -------------------------------------------------------------------------- */
+
+static struct model *of(struct culex_backend *backend)
+{
+    return (struct model *)backend;
+}
+
+static int64_t now_of(const struct model *model)
+{
+    const struct culex_env *env = model->base.env;
+    return env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : env->clock_ms(env->self);
+}
+
+static struct model_queue *queue_of(struct model *model, const char *name)
+{
+    for (size_t i = 0; i < model->queue_count; i++) {
+        if (strcmp(model->queues[i]->name, name) == 0)
+            return model->queues[i];
+    }
+    struct model_queue *queue = APPEND(model, model->queues, model->queue_count);
+    queue->name = keep_text(model, name);
+    return queue;
+}
+
+static struct model_run *find_any(struct model *model, const struct model_queue *queue,
+                                  culex_uuid id)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && memcmp(&run->id, &id, sizeof id) == 0)
+            return run;
+    }
+    return NULL;
+}
+
+static struct model_run *find(struct model *model, const struct model_queue *queue, culex_uuid id)
+{
+    struct model_run *run = find_any(model, queue, id);
+    return run == NULL || run->is_gone ? NULL : run;
+}
+
+struct model_run *model_find(struct model *model, const char *queue, culex_uuid id)
+{
+    return find(model, queue_of(model, queue), id);
+}
+
+static struct model_name *name_of(struct model *model, struct model_name ***names, size_t *count,
+                                  struct model_queue *queue, const char *name)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if ((*names)[i]->queue == queue && strcmp((*names)[i]->name, name) == 0)
+            return (*names)[i];
+    }
+    struct model_name *made = APPEND(model, *names, *count);
+    made->queue = queue;
+    made->name = keep_text(model, name);
+    return made;
+}
+
+static int64_t time_of_id(culex_uuid id)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id.b[i];
+    return ms;
+}
+
+static bool is_final(culex_run_state state)
+{
+    return state == CULEX_RUN_DONE || state == CULEX_RUN_DEAD || state == CULEX_RUN_CANCELLED;
+}
+
+/* --- the life of a run ------------------------------------------------------------------ */
+
+static void make_ready(struct model *model, struct model_run *run, bool in_front)
+{
+    int64_t now = now_of(model);
+    if (model->newest_ms < now)
+        model->newest_ms = now;
+    run->state = CULEX_RUN_WAITING;
+    run->place = in_front ? --model->front : ++model->back;
+    run->ready_ms = model->newest_ms;
+    run->was_clock_behind = now < model->newest_ms;
+    run->was_put_in_front = in_front;
+    run->was_promoted = false;
+}
+
+static void make_due(struct model *model, struct model_run *run)
+{
+    make_ready(model, run, false);
+    if (!run->is_delayed)
+        return;
+    run->ready_ms = run->at_ms;
+    run->was_clock_behind = false;
+    run->was_promoted = true;
+}
+
+void model_unpromote(struct model *model)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->state == CULEX_RUN_WAITING && run->was_promoted && run->ready_ms > now_of(model))
+            run->state = CULEX_RUN_SCHEDULED;
+    }
+}
+
+static void make_scheduled(struct model *model, struct model_run *run, int64_t at_ms)
+{
+    run->is_delayed = at_ms > now_of(model);
+    run->state = CULEX_RUN_SCHEDULED;
+    run->at_ms = at_ms;
+}
+
+/* `least_ms`: a done run is kept as long as the lease of the step that reported it, so that a
+ * report which is sent again finds it. */
+static void make_final(struct model *model, struct model_run *run, culex_run_state state,
+                       int64_t least_ms)
+{
+    culex_queue_stats *stats = &run->queue->stats;
+    run->state = state;
+    int64_t keep_ms =
+        state == CULEX_RUN_DEAD ? run->made.keep_failure_ms : run->made.keep_success_ms;
+    run->at_ms = now_of(model) + (keep_ms > least_ms ? keep_ms : least_ms);
+    stats->done += state == CULEX_RUN_DONE;
+    stats->dead += state == CULEX_RUN_DEAD;
+    stats->cancelled += state == CULEX_RUN_CANCELLED;
+}
+
+static bool is_spent(const struct culex_run_counters *counters)
+{
+    return counters->failures + counters->crashes >= counters->attempts_max ||
+           counters->crash_streak >= CRASHES_IN_A_ROW || counters->losses >= LOSSES;
+}
+
+static void set_error(struct model *model, struct model_run *run, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        run->error_text = keep_text(model, text);
+}
+
+/* Ends an execution that did not succeed and may be tried again. */
+static void give_back(struct model *model, struct model_run *run, const struct culex_ack *ack,
+                      bool is_charged)
+{
+    int64_t now = now_of(model);
+    if (run->is_cancel_requested)
+        make_final(model, run, CULEX_RUN_CANCELLED, 0);
+    else if (is_charged && is_spent(&run->counters))
+        make_final(model, run, CULEX_RUN_DEAD, 0);
+    else if (ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_CRASH)
+        make_scheduled(model, run, now + (ack->delay_ms > 0 ? ack->delay_ms : 0));
+    else if (ack->event == CULEX_EVENT_RELEASE && ack->delay_ms > 0)
+        make_scheduled(model, run, now + ack->delay_ms);
+    else
+        make_ready(model, run, true);
+}
+
+static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack,
+                   int64_t lease_ms)
+{
+    struct culex_run_counters *counters = &run->counters;
+    culex_queue_stats *stats = &run->queue->stats;
+    switch (ack->event) {
+    case CULEX_EVENT_DONE:
+        run->result = keep_bytes(model, ack->result, ack->result_len);
+        run->result_len = ack->result_len;
+        make_final(model, run, CULEX_RUN_DONE, lease_ms);
+        break;
+    case CULEX_EVENT_FAIL:
+        counters->failures++;
+        counters->crash_streak = 0;
+        stats->failed++;
+        set_error(model, run, ack->text);
+        give_back(model, run, ack, true);
+        break;
+    case CULEX_EVENT_CRASH:
+        counters->crashes++;
+        counters->crash_streak++;
+        stats->crashed++;
+        set_error(model, run, ack->text);
+        give_back(model, run, ack, true);
+        break;
+    case CULEX_EVENT_LOSS:
+        counters->losses++;
+        stats->lost++;
+        run->error_text = ""; /* a store may say here that the lease ran out */
+        give_back(model, run, ack, true);
+        break;
+    case CULEX_EVENT_RELEASE:
+        give_back(model, run, ack, false);
+        break;
+    case CULEX_EVENT_DISCARD:
+        counters->failures++;
+        counters->crash_streak = 0;
+        stats->failed++;
+        set_error(model, run, ack->text);
+        make_final(model, run, CULEX_RUN_DEAD, 0);
+        break;
+    default:
+        abort(); /* the callers send no other */
+    }
+}
+
+void model_shrink(struct model *model)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (!run->is_gone || now_of(model) - time_of_id(run->id) <= HORIZON_MS)
+            model->runs[kept++] = run;
+    }
+    size_t room = 1; /* as grow() expects it: a power of two, with place for the next */
+    while (room <= kept)
+        room *= 2;
+    model->runs = realloc(model->runs, room * sizeof *model->runs);
+    if (model->runs == NULL)
+        abort();
+    model->run_count = kept;
+}
+
+/* --- ENQUEUE ---------------------------------------------------------------------------- */
+
+static struct model_run *unique_holder(struct model *model, const struct model_queue *queue,
+                                       const char *key)
+{
+    if (key == NULL || key[0] == '\0')
+        return NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && !is_final(run->state) &&
+            strcmp(run->made.unique_key, key) == 0)
+            return run;
+    }
+    return NULL;
+}
+
+static void run_add(struct model *model, struct model_queue *queue,
+                    const struct culex_new_run *made)
+{
+    int64_t now = now_of(model);
+    int64_t due = made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
+    struct model_run *run = APPEND(model, model->runs, model->run_count);
+    run->id = made->id;
+    run->queue = queue;
+    run->made = *made;
+    run->made.job = keep_text(model, made->job);
+    run->made.tags = keep_text(model, made->tags);
+    run->made.unique_key = keep_text(model, made->unique_key);
+    run->made.payload = keep_bytes(model, made->payload, made->payload_len);
+    run->counters.attempts_max = made->attempts_max;
+    run->owner = run->error_text = run->result = "";
+    run->created_at_ms = now;
+    run->expires_at_ms = made->expires_ms > 0 ? (due > now ? due : now) + made->expires_ms : 0;
+    if (due > now)
+        make_scheduled(model, run, due);
+    else
+        make_ready(model, run, false);
+    queue->stats.enqueued++;
+}
+
+static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
+                                               const struct culex_new_run *made)
+{
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
+    int64_t off = now_of(model) - time_of_id(made->id);
+    const struct model_run *there = find_any(model, queue, made->id);
+    const struct model_run *holder = unique_holder(model, queue, made->unique_key);
+    if (there != NULL && !there->is_gone) {
+        result.outcome = there->made.content == made->content ? CULEX_ENQUEUED_DUPLICATE
+                                                              : CULEX_ENQUEUED_CONFLICT;
+    } else if (off > HORIZON_MS || off < -HORIZON_MS) {
+        result.outcome = CULEX_ENQUEUED_EXPIRED;
+    } else if (there != NULL) {
+        result.outcome = CULEX_ENQUEUED_DUPLICATE;
+    } else if (holder != NULL) {
+        result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
+        result.holder = holder->id;
+    } else {
+        run_add(model, queue, made);
+    }
+    return result;
+}
+
+static bool is_acceptable(const struct culex_new_run *made)
+{
+    return made->priority >= 0 && made->priority <= 9 && made->attempts_max >= 1;
+}
+
+static culex_status model_enqueue(struct culex_backend *backend, const char *queue,
+                                  const struct culex_new_run *runs, size_t count,
+                                  struct culex_enqueue_result *results, culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_acceptable(&runs[i]))
+            return culex__fail(error, CULEX_EINVAL, "run %zu is out of range", i);
+    }
+    for (size_t i = 0; i < count; i++)
+        results[i] = enqueue_one(of(backend), queue_of(of(backend), queue), &runs[i]);
+    return CULEX_OK;
+}
+
+/* --- STEP --------------------------------------------------------------------------------- */
+
+static bool is_holder(const struct model_run *run, const char *session, uint32_t attempt)
+{
+    return run->attempt == attempt && strcmp(run->owner, session) == 0;
+}
+
+static enum culex_answer ack_one(struct model *model, const struct culex_step *step,
+                                 const struct culex_ack *ack)
+{
+    struct model_queue *queue = queue_of(model, step->queue);
+    struct model_run *run = find(model, queue, ack->id);
+    if (run == NULL)
+        return CULEX_ANSWER_GONE;
+    bool is_mine = is_holder(run, step->session, ack->attempt);
+    if (is_mine && run->state == CULEX_RUN_DONE && ack->event == CULEX_EVENT_DONE)
+        return CULEX_ANSWER_REPEATED;
+    if (!is_mine || run->state != CULEX_RUN_ACTIVE) {
+        queue->stats.stale++;
+        return CULEX_ANSWER_STALE;
+    }
+    settle(model, run, ack, step->lease_ms);
+    return CULEX_ANSWER_OK;
+}
+
+static enum culex_answer beat_one(struct model *model, const struct culex_step *step,
+                                  const struct culex_beat *beat)
+{
+    struct model_queue *queue = queue_of(model, step->queue);
+    struct model_run *run = find(model, queue, beat->id);
+    if (run == NULL)
+        return CULEX_ANSWER_GONE;
+    if (run->state != CULEX_RUN_ACTIVE || !is_holder(run, step->session, beat->attempt)) {
+        queue->stats.stale++;
+        return CULEX_ANSWER_STALE;
+    }
+    run->at_ms = now_of(model) + step->lease_ms;
+    if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
+        run->at_ms = run->lease_max_ms;
+    return run->is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
+}
+
+/* The run in `state` whose time came first; NULL when none is due. */
+static struct model_run *first_due(struct model *model, const struct model_queue *queue,
+                                   culex_run_state state)
+{
+    struct model_run *first = NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && run->state == state &&
+            run->at_ms <= now_of(model) && (first == NULL || run->at_ms < first->at_ms))
+            first = run;
+    }
+    return first;
+}
+
+/* Leases that ran out give their runs back to the front, the first one in front of all. */
+static void reap(struct model *model, const struct model_queue *queue)
+{
+    static const struct culex_ack loss = {.event = CULEX_EVENT_LOSS};
+    struct model_run *lost[REAPED_AT_ONCE];
+    int count = 0;
+    while (count < REAPED_AT_ONCE &&
+           (lost[count] = first_due(model, queue, CULEX_RUN_ACTIVE)) != NULL)
+        lost[count++]->state = CULEX_RUN_STATE_COUNT; /* found already */
+    while (count > 0) {
+        lost[--count]->state = CULEX_RUN_ACTIVE;
+        settle(model, lost[count], &loss, 0);
+    }
+}
+
+static void maintain(struct model *model, const struct model_queue *queue)
+{
+    static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+    struct model_run *run;
+    reap(model, queue);
+    for (int n = 0; n < PROMOTED_AT_ONCE; n++) {
+        if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED)) != NULL)
+            make_due(model, run);
+    }
+    for (int n = 0; n < PURGED_AT_ONCE; n++) {
+        for (size_t i = 0; i < sizeof finals / sizeof finals[0]; i++) {
+            if ((run = first_due(model, queue, finals[i])) != NULL)
+                run->is_gone = true;
+        }
+    }
+}
+
+static struct model_session *session_of(struct model *model, const struct culex_step *step,
+                                        bool *ret_is_repeat)
+{
+    struct model_queue *queue = queue_of(model, step->queue);
+    for (size_t i = 0; i < model->session_count; i++) {
+        struct model_session *session = model->sessions[i];
+        if (session->queue == queue && strcmp(session->name, step->session) == 0) {
+            *ret_is_repeat = session->nonce == step->nonce;
+            return session;
+        }
+    }
+    *ret_is_repeat = false;
+    struct model_session *session = APPEND(model, model->sessions, model->session_count);
+    session->queue = queue;
+    session->name = keep_text(model, step->session);
+    return session;
+}
+
+struct model_session *model_step_settle(struct model *model, const struct culex_step *step,
+                                        bool *ret_is_repeat)
+{
+    struct model_session *session = session_of(model, step, ret_is_repeat);
+    if (*ret_is_repeat)
+        return session;
+    session->nonce = step->nonce;
+    session->grant_count = 0;
+    for (size_t i = 0; i < step->ack_count; i++)
+        session->acks[i] = ack_one(model, step, &step->acks[i]);
+    for (size_t i = 0; i < step->beat_count; i++)
+        session->beats[i] = beat_one(model, step, &step->beats[i]);
+    maintain(model, session->queue);
+    return session;
+}
+
+struct model_run *model_next(struct model *model, const char *queue)
+{
+    struct model_run *next = NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->is_gone || run->state != CULEX_RUN_WAITING || strcmp(run->queue->name, queue) != 0)
+            continue;
+        if (next == NULL || run->made.priority > next->made.priority ||
+            (run->made.priority == next->made.priority && run->place < next->place))
+            next = run;
+    }
+    return next;
+}
+
+bool model_is_expired(const struct model *model, const struct model_run *run)
+{
+    return run->expires_at_ms != 0 && run->attempt == 0 && run->expires_at_ms <= now_of(model);
+}
+
+bool model_is_suspect(const struct model_run *run)
+{
+    return run->counters.losses >= LOSSES_OF_A_SUSPECT;
+}
+
+void model_expire(struct model *model, struct model_run *run)
+{
+    set_error(model, run, "expired");
+    make_final(model, run, CULEX_RUN_DEAD, 0);
+}
+
+void model_claim(struct model *model, const struct culex_step *step, struct model_session *session,
+                 struct model_run *run)
+{
+    int64_t now = now_of(model);
+    run->state = CULEX_RUN_ACTIVE;
+    run->attempt++;
+    run->owner = session->name;
+    run->at_ms = now + step->lease_ms;
+    run->lease_max_ms = run->made.timeout_ms > 0 ? now + run->made.timeout_ms : 0;
+    session->ids[session->grant_count] = run->id;
+    session->attempts[session->grant_count++] = run->attempt;
+}
+
+static void claim_all(struct model *model, const struct culex_step *step,
+                      struct model_session *session)
+{
+    struct model_run *run;
+    size_t bytes = 0;
+    while (session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
+           !session->queue->stats.paused && (run = model_next(model, step->queue)) != NULL) {
+        if (model_is_expired(model, run)) {
+            model_expire(model, run);
+            continue;
+        }
+        bytes += session->grant_count > 0 ? run->made.payload_len : 0;
+        if (session->grant_count > 0 && (model_is_suspect(run) || bytes > step->max_bytes))
+            break;
+        model_claim(model, step, session, run);
+        if (model_is_suspect(run))
+            break;
+    }
+}
+
+static void grant_fill(struct culex_grant *grant, const struct model_run *run)
+{
+    grant->id = run->id;
+    grant->attempt = run->attempt;
+    grant->counters = run->counters;
+    grant->job = run->made.job;
+    grant->created_at_ms = run->created_at_ms;
+    grant->timeout_ms = run->made.timeout_ms;
+    grant->fingerprint = run->made.fingerprint;
+    grant->payload = run->made.payload;
+    grant->payload_len = run->made.payload_len;
+}
+
+void model_outlook(struct model *model, const struct model_queue *queue,
+                   struct culex_step_reply *reply)
+{
+    reply->due_in_ms = -1;
+    reply->is_empty = true;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->queue != queue || run->is_gone || is_final(run->state))
+            continue;
+        reply->is_empty = false;
+        int64_t in = run->at_ms - reply->now_ms;
+        if (run->state != CULEX_RUN_WAITING && (reply->due_in_ms < 0 || in < reply->due_in_ms))
+            reply->due_in_ms = in > 0 ? in : 0;
+    }
+}
+
+static culex_status model_step(struct culex_backend *backend, const struct culex_step *step,
+                               struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct model *model = of(backend);
+    if (step->ack_count > MODEL_BATCH_MAX || step->beat_count > MODEL_BATCH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "too many acks or beats");
+    bool is_repeat;
+    struct model_session *session = model_step_settle(model, step, &is_repeat);
+    if (!is_repeat)
+        claim_all(model, step, session);
+
+    struct culex_step_reply reply = {.now_ms = now_of(model),
+                                     .is_paused = session->queue->stats.paused};
+    model_outlook(model, session->queue, &reply);
+    reply.acks = keep(model, sizeof session->acks);
+    memcpy(reply.acks, session->acks, sizeof session->acks);
+    reply.beats = keep(model, sizeof session->beats);
+    memcpy(reply.beats, session->beats, sizeof session->beats);
+    reply.grants = keep(model, (session->grant_count + 1) * sizeof *reply.grants);
+    for (size_t i = 0; i < session->grant_count; i++) {
+        const struct model_run *run = find(model, session->queue, session->ids[i]);
+        if (run != NULL && run->state == CULEX_RUN_ACTIVE &&
+            is_holder(run, step->session, session->attempts[i]))
+            grant_fill(&reply.grants[reply.grant_count++], run);
+    }
+    *ret_reply = reply;
+    return CULEX_OK;
+}
+
+static void model_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+{
+    (void)backend;
+    memset(reply, 0, sizeof *reply);
+}
+
+/* --- the other verbs ------------------------------------------------------------------------ */
+
+static culex_status model_hello(struct culex_backend *backend, const char *queue,
+                                const char *worker, const char *session, size_t *ret_released,
+                                int64_t *ret_now_ms, culex_error *error)
+{
+    (void)error;
+    static const struct culex_ack release = {.event = CULEX_EVENT_RELEASE};
+    struct model *model = of(backend);
+    struct model_queue *home = queue_of(model, queue);
+    struct model_name *name = name_of(model, &model->workers, &model->worker_count, home, worker);
+    *ret_released = 0;
+    *ret_now_ms = now_of(model);
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == home && !run->is_gone && run->state == CULEX_RUN_ACTIVE &&
+            name->session != NULL && strcmp(name->session, session) != 0 &&
+            strcmp(run->owner, name->session) == 0) {
+            settle(model, run, &release, 0);
+            ++*ret_released;
+        }
+    }
+    name->session = keep_text(model, session);
+    return CULEX_OK;
+}
+
+static culex_status model_tick(struct culex_backend *backend, const struct culex_tick *tick,
+                               struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(backend);
+    struct model_queue *queue = queue_of(model, tick->queue);
+    struct model_name *schedule =
+        name_of(model, &model->schedules, &model->schedule_count, queue, tick->schedule);
+    bool is_first = schedule->session == NULL; /* `session` only tells that there is a mark */
+    int64_t at = tick->tick_ms != 0 ? tick->tick_ms : now_of(model);
+    ret_reply->now_ms = now_of(model);
+    ret_reply->is_enqueued = false;
+    if (is_first || at >= schedule->mark_ms + tick->interval_ms) {
+        schedule->session = "marked";
+        schedule->mark_ms = at;
+        struct culex_new_run run = *tick->run;
+        run.at_ms = 0;
+        ret_reply->is_enqueued = enqueue_one(model, queue, &run).outcome == CULEX_ENQUEUED_NEW;
+    }
+    ret_reply->mark_ms = schedule->mark_ms;
+    return CULEX_OK;
+}
+
+static culex_status get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+                            struct model_run **ret_run, culex_error *error)
+{
+    *ret_run = model_find(of(backend), queue, id);
+    return *ret_run != NULL ? CULEX_OK : culex__fail(error, CULEX_ENOTFOUND, "no such run");
+}
+
+static culex_status model_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                 culex_run_state *ret_state, culex_error *error)
+{
+    struct model_run *run;
+    culex_status status = get_run(backend, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_final(run->state))
+        return culex__fail(error, CULEX_ESTATE, "the run is over");
+    if (run->state == CULEX_RUN_ACTIVE)
+        run->is_cancel_requested = true;
+    else
+        make_final(of(backend), run, CULEX_RUN_CANCELLED, 0);
+    *ret_state = run->state;
+    return CULEX_OK;
+}
+
+static culex_status model_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                culex_error *error)
+{
+    struct model_run *run;
+    culex_status status = get_run(backend, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    if (run->state != CULEX_RUN_DEAD)
+        return culex__fail(error, CULEX_ESTATE, "the run is not dead");
+    if (unique_holder(of(backend), run->queue, run->made.unique_key) != NULL)
+        return culex__fail(error, CULEX_EUNIQUE, "another run holds the unique key");
+    run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
+    run->is_cancel_requested = false;
+    run->expires_at_ms = 0; /* somebody wants it to run now */
+    make_ready(of(backend), run, false);
+    return CULEX_OK;
+}
+
+static culex_status model_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                 culex_error *error)
+{
+    struct model_run *run;
+    culex_status status = get_run(backend, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!is_final(run->state))
+        return culex__fail(error, CULEX_ESTATE, "the run is not over");
+    run->is_gone = true;
+    return CULEX_OK;
+}
+
+static culex_status model_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+                                culex_error *error)
+{
+    (void)error;
+    queue_of(of(backend), queue)->stats.paused = is_paused;
+    return CULEX_OK;
+}
+
+static culex_status model_purge(struct culex_backend *backend, const char *queue,
+                                culex_run_state state, size_t limit, size_t *ret_deleted,
+                                culex_error *error)
+{
+    struct model *model = of(backend);
+    if (state == CULEX_RUN_ACTIVE)
+        return culex__fail(error, CULEX_EINVAL, "active runs are not purged");
+    size_t deleted = 0;
+    for (size_t i = 0; i < model->run_count && deleted < limit; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue_of(model, queue) && !run->is_gone && run->state == state) {
+            run->is_gone = true;
+            deleted++;
+        }
+    }
+    *ret_deleted = deleted;
+    return CULEX_OK;
+}
+
+static culex_status model_stats(struct culex_backend *backend, const char *queue,
+                                culex_queue_stats *ret_stats, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(backend);
+    culex_queue_stats stats = queue_of(model, queue)->stats;
+    stats.now_ms = now_of(model);
+    for (size_t i = 0; i < model->run_count; i++) {
+        if (model->runs[i]->queue == queue_of(model, queue) && !model->runs[i]->is_gone)
+            stats.count[model->runs[i]->state]++;
+    }
+    *ret_stats = stats;
+    return CULEX_OK;
+}
+
+static void info_fill(culex_run_info *info, const struct model_run *run)
+{
+    info->id = run->id;
+    info->state = run->state;
+    info->job = (char *)run->made.job;
+    info->queue = (char *)run->queue->name;
+    info->priority = run->made.priority;
+    info->attempt = run->attempt;
+    info->failures = run->counters.failures;
+    info->crashes = run->counters.crashes;
+    info->losses = run->counters.losses;
+    info->attempts_max = run->counters.attempts_max;
+    info->created_at_ms = run->created_at_ms;
+    info->at_ms = run->at_ms;
+    info->expires_at_ms = run->expires_at_ms;
+    info->fingerprint = run->made.fingerprint;
+    info->cancel_requested = run->is_cancel_requested;
+    info->tags = (char *)run->made.tags;
+    info->error_text = (char *)(uintptr_t) "";
+}
+
+static char *own(const void *bytes, size_t len)
+{
+    char *copy = calloc(1, len + 1);
+    if (copy == NULL)
+        abort();
+    if (len > 0)
+        memcpy(copy, bytes, len);
+    return copy;
+}
+
+static culex_status model_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+                              culex_run_info **ret_run, culex_error *error)
+{
+    struct model_run *run;
+    culex_status status = get_run(backend, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    culex_run_info *info = calloc(1, sizeof *info);
+    if (info == NULL)
+        abort();
+    info_fill(info, run);
+    info->job = own(info->job, strlen(info->job));
+    info->queue = own(info->queue, strlen(info->queue));
+    info->tags = own(info->tags, strlen(info->tags));
+    info->error_text = own(run->error_text, strlen(run->error_text));
+    if (run->state != CULEX_RUN_DONE)
+        info->payload.len = run->made.payload_len;
+    info->payload.data = (uint8_t *)own(run->made.payload, info->payload.len);
+    info->result.len = run->result_len;
+    info->result.data = (uint8_t *)own(run->result, run->result_len);
+    *ret_run = info;
+    return CULEX_OK;
+}
+
+static culex_status model_list(struct culex_backend *backend, const char *queue,
+                               culex_run_state state, uint64_t cursor, size_t limit,
+                               struct culex_list_reply *ret_reply, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(backend);
+    struct culex_list_reply reply = {.runs = keep(model, limit * sizeof *reply.runs)};
+    size_t i = cursor;
+    for (; i < model->run_count && reply.count < limit; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue_of(model, queue) && !run->is_gone && run->state == state)
+            info_fill(&reply.runs[reply.count++], run);
+    }
+    reply.cursor = i < model->run_count ? i : 0;
+    *ret_reply = reply;
+    return CULEX_OK;
+}
+
+static void model_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+{
+    (void)backend;
+    memset(reply, 0, sizeof *reply);
+}
+
+static int name_order(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static culex_status model_queues(struct culex_backend *backend, char ***ret_names,
+                                 culex_error *error)
+{
+    (void)error;
+    struct model *model = of(backend);
+    size_t size = (model->queue_count + 1) * sizeof(char *);
+    for (size_t i = 0; i < model->queue_count; i++)
+        size += strlen(model->queues[i]->name) + 1;
+    char **names = calloc(1, size);
+    if (names == NULL)
+        abort();
+    char *text = (char *)(names + model->queue_count + 1);
+    for (size_t i = 0; i < model->queue_count; i++) {
+        names[i] = strcpy(text, model->queues[i]->name);
+        text += strlen(text) + 1;
+    }
+    qsort(names, model->queue_count, sizeof *names, name_order);
+    *ret_names = names;
+    return CULEX_OK;
+}
+
+static culex_status model_now(struct culex_backend *backend, int64_t *ret_now_ms,
+                              culex_error *error)
+{
+    (void)error;
+    *ret_now_ms = now_of(of(backend));
+    return CULEX_OK;
+}
+
+static culex_status model_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                   size_t count, int64_t timeout_ms, int *ret_fd,
+                                   culex_error *error)
+{
+    (void)backend, (void)queues, (void)count, (void)timeout_ms, (void)error;
+    *ret_fd = -1;
+    return CULEX_OK;
+}
+
+static culex_status model_wake_take(struct culex_backend *backend, bool *ret_woken,
+                                    culex_error *error)
+{
+    (void)backend, (void)error;
+    *ret_woken = false;
+    return CULEX_OK;
+}
+
+static void model_close(struct culex_backend *backend)
+{
+    struct model *model = of(backend);
+    while (model->blocks != NULL) {
+        struct model_block *block = model->blocks;
+        model->blocks = block->next;
+        free(block);
+    }
+    free(model->runs);
+    free(model->queues);
+    free(model->sessions);
+    free(model->workers);
+    free(model->schedules);
+    free(model);
+}
+
+struct culex_backend *model_open(const struct culex_env *env)
+{
+    static const struct culex_backend_ops ops = {
+        "model",      model_enqueue, model_step,     model_step_release, model_hello,
+        model_tick,   model_cancel,  model_retry,    model_forget,       model_pause,
+        model_purge,  model_stats,   model_get,      model_list,         model_list_release,
+        model_queues, model_now,     model_wake_arm, model_wake_take,    model_close};
+    struct model *model = calloc(1, sizeof *model);
+    if (model == NULL)
+        abort();
+    model->base.ops = &ops;
+    model->base.env = env;
+    return &model->base;
+}

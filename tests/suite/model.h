@@ -1,0 +1,109 @@
+/* suite/model.h - the reference model: the contract of backend.h in plain C.
+ *
+ * An array of runs, searched from end to end; memory is given back at close only. It
+ * decides for itself, from the words of backend.h, and calls none of core/run.c: two
+ * opinions are worth more than one. Stores are compared with it, so it must stay small
+ * enough to read in one sitting. Sessions are never forgotten here.
+ */
+#ifndef CULEX_SUITE_MODEL_H
+#define CULEX_SUITE_MODEL_H
+
+#include "backend/backend.h"
+
+enum { MODEL_BATCH_MAX = 256 };
+
+struct model_run {
+    culex_uuid id;
+    struct model_queue *queue;
+    bool is_gone; /* forgotten; the id alone is remembered */
+    struct culex_new_run made;
+    culex_run_state state;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    const char *owner; /* session of the newest attempt */
+    bool is_cancel_requested;
+    int64_t created_at_ms, expires_at_ms;
+    int64_t at_ms;         /* as in culex_run_info */
+    int64_t lease_max_ms;  /* beats extend to here; 0: no bound */
+    int64_t place;         /* order among waiting runs: smallest first */
+    int64_t ready_ms;      /* when it became ready, by the clock at its furthest */
+    bool was_clock_behind; /* the clock had been further before */
+    bool was_put_in_front; /* released or lost: goes before those that queue up */
+    bool is_delayed;       /* its time was in the future when it was set */
+    bool was_promoted;     /* became ready because its time had come, at `ready_ms` */
+    const char *error_text;
+    const void *result;
+    size_t result_len;
+};
+
+/* What a session did last in one queue. */
+struct model_session {
+    struct model_queue *queue;
+    const char *name;
+    uint64_t nonce;
+    enum culex_answer acks[MODEL_BATCH_MAX], beats[MODEL_BATCH_MAX];
+    culex_uuid ids[MODEL_BATCH_MAX];
+    uint32_t attempts[MODEL_BATCH_MAX];
+    size_t grant_count;
+};
+
+struct model_name { /* a worker's session, or a schedule's mark */
+    struct model_queue *queue;
+    const char *name;
+    const char *session;
+    int64_t mark_ms;
+};
+
+struct model_queue {
+    const char *name;
+    culex_queue_stats stats; /* totals and paused; counts and now are made when asked */
+};
+
+struct model {
+    struct culex_backend base;
+    struct model_run **runs;
+    size_t run_count;
+    struct model_queue **queues;
+    size_t queue_count;
+    struct model_session **sessions;
+    size_t session_count;
+    struct model_name **workers;
+    size_t worker_count;
+    struct model_name **schedules;
+    size_t schedule_count;
+    int64_t back, front; /* places given out */
+    int64_t newest_ms;   /* the clock at its furthest */
+    struct model_block *blocks;
+};
+
+struct culex_backend *model_open(const struct culex_env *env);
+
+/* The run, gone ones left out; NULL when there is none. */
+struct model_run *model_find(struct model *model, const char *queue, culex_uuid id);
+
+/* STEP in two halves, for a differential test that lets another store choose the grants.
+ * model_step_settle does all but the claims and returns the session's memory, which is
+ * already filled when the step is a repeat. */
+struct model_session *model_step_settle(struct model *model, const struct culex_step *step,
+                                        bool *ret_is_repeat);
+void model_claim(struct model *model, const struct culex_step *step, struct model_session *session,
+                 struct model_run *run);
+
+/* Fills due_in_ms and is_empty; now_ms is given. */
+void model_outlook(struct model *model, const struct model_queue *queue,
+                   struct culex_step_reply *reply);
+
+/* A store that finds due runs by their time alone takes them for scheduled again when its
+ * clock is set back. */
+void model_unpromote(struct model *model);
+
+/* Drops gone runs whose ids are refused for their age by now. */
+void model_shrink(struct model *model);
+
+/* The run that the model would grant next; NULL when none waits. */
+struct model_run *model_next(struct model *model, const char *queue);
+bool model_is_expired(const struct model *model, const struct model_run *run);
+bool model_is_suspect(const struct model_run *run);
+void model_expire(struct model *model, struct model_run *run);
+
+#endif

@@ -1,0 +1,29 @@
+/* suite/stores.h - fresh stores to test: a temporary file, a memory database, a private
+ * redis-server. One kind at a time in a process. */
+#ifndef CULEX_SUITE_STORES_H
+#define CULEX_SUITE_STORES_H
+
+#include "backend/backend.h"
+
+enum { STORES_SKIP = 77 }; /* exit code that Meson reads as skipped */
+
+/* Prepares `store`: "model", "sqlite", "memory" or "redis". False, with the reason on
+ * stderr, when it cannot be tested here. A durable server keeps what it acknowledged
+ * through a crash. */
+bool stores_start(const char *store, bool is_durable);
+void stores_stop(void);
+
+/* A handle on the store called `name`; the same name again is the same store. Not for the
+ * model. NULL, with the reason on stderr, on failure. */
+struct culex_backend *stores_open(const struct culex_env *env, const char *name);
+
+/* Whether scheduled and waiting are one state told apart by the clock (SQLite). */
+bool stores_have_one_ready_state(void);
+
+/* Redis: one of a few faults, by chance. True when one took place. */
+bool stores_fault(unsigned random);
+
+/* Before a call is tried again: gives a restarted server a moment. */
+void stores_wait(void);
+
+#endif

@@ -1,0 +1,215 @@
+#include "suite.h"
+
+#include "model.h"
+#include "stores.h"
+
+static int64_t driven_clock(void *self)
+{
+    return ((struct suite *)self)->now_ms;
+}
+
+/* The system's functions take no notice of `self`, so the clock's may ride along. */
+static void world_init(struct suite *suite)
+{
+    suite->env = *culex__env_system();
+    suite->env.self = suite;
+    suite->env.store_clock_ms = driven_clock;
+}
+
+struct culex_backend *suite_open_again(struct suite *suite)
+{
+    struct culex_backend *backend = stores_open(&suite->env, suite->name);
+    assert_non_null(backend);
+    return backend;
+}
+
+void suite_open(struct suite *suite, const char *store)
+{
+    static unsigned opened;
+    memset(suite, 0, sizeof *suite);
+    world_init(suite);
+    suite->store = store;
+    suite->now_ms = INT64_C(1800000000000);
+    snprintf(suite->queue, sizeof suite->queue, "mail");
+    snprintf(suite->name, sizeof suite->name, "case%u", ++opened);
+    bool is_model = strcmp(store, "model") == 0;
+    suite->backend = is_model ? model_open(&suite->env) : suite_open_again(suite);
+}
+
+void suite_close(struct suite *suite)
+{
+    if (suite->backend != NULL) {
+        suite->backend->ops->step_release(suite->backend, &suite->reply);
+        suite->backend->ops->close(suite->backend);
+    }
+    culex_run_info_free(suite->info);
+    memset(suite, 0, sizeof *suite);
+}
+
+culex_uuid suite_id(struct suite *suite, int64_t at_ms)
+{
+    culex_uuid id = {{0}};
+    uint64_t serial = ++suite->serial;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(at_ms >> (40 - 8 * i));
+    id.b[6] = 0x70;
+    id.b[8] = 0x80;
+    for (int i = 0; i < 7; i++)
+        id.b[15 - i] = (uint8_t)(serial >> 8 * i);
+    return id;
+}
+
+struct culex_new_run suite_run(struct suite *suite)
+{
+    struct culex_new_run run = {.id = suite_id(suite, suite->now_ms),
+                                .job = "shop.send_email",
+                                .priority = 5,
+                                .attempts_max = 5,
+                                .keep_success_ms = SUITE_MINUTE_MS,
+                                .keep_failure_ms = 60 * SUITE_MINUTE_MS,
+                                .fingerprint = 0xfedcba9876543210u,
+                                .tags = "",
+                                .payload = "{}",
+                                .payload_len = 2};
+    run.content = 0x8000000000000000u + suite->serial;
+    return run;
+}
+
+enum culex_enqueued suite_enqueue(struct suite *suite, const struct culex_new_run *run)
+{
+    struct culex_enqueue_result result;
+    culex_error error = {0};
+    culex_status status =
+        suite->backend->ops->enqueue(suite->backend, suite->queue, run, 1, &result, &error);
+    if (status != CULEX_OK)
+        fail_msg("enqueue: %s", error.text);
+    return result.outcome;
+}
+
+culex_uuid suite_put_run(struct suite *suite, const struct culex_new_run *run)
+{
+    assert_int_equal(suite_enqueue(suite, run), CULEX_ENQUEUED_NEW);
+    return run->id;
+}
+
+culex_uuid suite_put(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    return suite_put_run(suite, &run);
+}
+
+struct culex_step suite_step_make(struct suite *suite, const char *session, uint32_t want)
+{
+    struct culex_step step = {.queue = suite->queue,
+                              .session = session,
+                              .nonce = ++suite->serial,
+                              .want = want,
+                              .max_bytes = 1 << 20,
+                              .lease_ms = SUITE_LEASE_MS};
+    return step;
+}
+
+size_t suite_step(struct suite *suite, const struct culex_step *step)
+{
+    culex_error error = {0};
+    suite->backend->ops->step_release(suite->backend, &suite->reply);
+    if (suite->backend->ops->step(suite->backend, step, &suite->reply, &error) != CULEX_OK)
+        fail_msg("step: %s", error.text);
+    assert_int_equal(suite->reply.now_ms, suite->now_ms);
+    assert_true(suite->reply.grant_count <= step->want);
+    return suite->reply.grant_count;
+}
+
+size_t suite_claim(struct suite *suite, const char *session, uint32_t want)
+{
+    struct culex_step step = suite_step_make(suite, session, want);
+    return suite_step(suite, &step);
+}
+
+uint32_t suite_take(struct suite *suite, const char *session, culex_uuid id)
+{
+    assert_int_equal(suite_claim(suite, session, 1), 1);
+    assert_memory_equal(&suite->reply.grants[0].id, &id, sizeof id);
+    return suite->reply.grants[0].attempt;
+}
+
+void suite_pass(struct suite *suite, int64_t ms)
+{
+    suite->now_ms += ms;
+    assert_int_equal(suite_claim(suite, "00000000000000ff", 0), 0);
+}
+
+enum culex_answer suite_ack(struct suite *suite, const char *session, struct culex_ack ack)
+{
+    struct culex_step step = suite_step_make(suite, session, 0);
+    step.acks = &ack;
+    step.ack_count = 1;
+    suite_step(suite, &step);
+    return suite->reply.acks[0];
+}
+
+enum culex_answer suite_end(struct suite *suite, const char *session, culex_uuid id,
+                            uint32_t attempt, enum culex_run_event event, int64_t delay_ms)
+{
+    struct culex_ack ack = {.id = id, .attempt = attempt, .event = event, .delay_ms = delay_ms};
+    return suite_ack(suite, session, ack);
+}
+
+enum culex_answer suite_beat(struct suite *suite, const char *session, culex_uuid id,
+                             uint32_t attempt, int64_t lease_ms)
+{
+    struct culex_step step = suite_step_make(suite, session, 0);
+    struct culex_beat beat = {.id = id, .attempt = attempt};
+    step.lease_ms = lease_ms;
+    step.beats = &beat;
+    step.beat_count = 1;
+    suite_step(suite, &step);
+    return suite->reply.beats[0];
+}
+
+const culex_run_info *suite_get(struct suite *suite, culex_uuid id)
+{
+    culex_error error = {0};
+    culex_run_info_free(suite->info);
+    suite->info = NULL;
+    culex_status status =
+        suite->backend->ops->get(suite->backend, suite->queue, id, &suite->info, &error);
+    if (status != CULEX_OK && status != CULEX_ENOTFOUND)
+        fail_msg("get: %s", error.text);
+    return suite->info;
+}
+
+culex_run_state suite_state(struct suite *suite, culex_uuid id)
+{
+    const culex_run_info *run = suite_get(suite, id);
+    return run != NULL ? run->state : CULEX_RUN_STATE_COUNT;
+}
+
+culex_queue_stats suite_stats(struct suite *suite)
+{
+    culex_queue_stats stats = {0};
+    assert_ok(suite->backend->ops->stats(suite->backend, suite->queue, &stats, NULL));
+    assert_int_equal(stats.now_ms, suite->now_ms);
+    return stats;
+}
+
+void suite_cancel(struct suite *suite, culex_uuid id)
+{
+    culex_run_state state;
+    assert_ok(suite->backend->ops->cancel(suite->backend, suite->queue, id, &state, NULL));
+}
+
+size_t suite_hello(struct suite *suite, const char *worker, const char *session)
+{
+    size_t released = 0;
+    int64_t now_ms = 0;
+    assert_ok(suite->backend->ops->hello(suite->backend, suite->queue, worker, session, &released,
+                                         &now_ms, NULL));
+    assert_int_equal(now_ms, suite->now_ms);
+    return released;
+}
+
+bool suite_same_id(culex_uuid left, culex_uuid right)
+{
+    return memcmp(&left, &right, sizeof left) == 0;
+}

@@ -1,0 +1,82 @@
+/* suite/suite.h - one store under test, a clock that the test drives, and short verbs.
+ *
+ * Every helper that talks to the store asserts CULEX_OK; a case that expects a failure
+ * calls the table itself. All runs go to `queue` unless the case changes it. */
+#ifndef CULEX_SUITE_SUITE_H
+#define CULEX_SUITE_SUITE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/backend.h"
+
+enum { SUITE_LEASE_MS = 15000, SUITE_SECOND_MS = 1000, SUITE_MINUTE_MS = 60000 };
+
+struct suite {
+    const char *store;    /* "model", "sqlite", "memory" or "redis" */
+    struct culex_env env; /* the real one, but for the clocks */
+    int64_t now_ms;
+    struct culex_backend *backend;
+    char queue[64];
+    uint64_t serial;               /* makes ids, nonces and contents distinct */
+    struct culex_step_reply reply; /* of the newest step */
+    culex_run_info *info;          /* of the newest suite_get */
+    char name[64];                 /* of this case: key prefix, file, name of the memory database */
+};
+
+/* Opens a fresh store; a second handle on the same one. */
+void suite_open(struct suite *suite, const char *store);
+void suite_close(struct suite *suite);
+struct culex_backend *suite_open_again(struct suite *suite);
+
+/* Version 7, its time `at_ms`, never the same twice. */
+culex_uuid suite_id(struct suite *suite, int64_t at_ms);
+
+/* A run that may be attempted five times, is kept a minute and an hour, and has a fresh id. */
+struct culex_new_run suite_run(struct suite *suite);
+enum culex_enqueued suite_enqueue(struct suite *suite, const struct culex_new_run *run);
+culex_uuid suite_put(struct suite *suite); /* suite_run, enqueued as new */
+culex_uuid suite_put_run(struct suite *suite, const struct culex_new_run *run);
+
+/* The reply is in suite->reply until the next step. Returns the number of grants. */
+size_t suite_step(struct suite *suite, const struct culex_step *step);
+struct culex_step suite_step_make(struct suite *suite, const char *session, uint32_t want);
+size_t suite_claim(struct suite *suite, const char *session, uint32_t want);
+/* Claims one run, which must be `id`; returns the attempt. */
+uint32_t suite_take(struct suite *suite, const char *session, culex_uuid id);
+/* A step that only lets time have its effects. */
+void suite_pass(struct suite *suite, int64_t ms);
+
+enum culex_answer suite_ack(struct suite *suite, const char *session, struct culex_ack ack);
+enum culex_answer suite_end(struct suite *suite, const char *session, culex_uuid id,
+                            uint32_t attempt, enum culex_run_event event, int64_t delay_ms);
+enum culex_answer suite_beat(struct suite *suite, const char *session, culex_uuid id,
+                             uint32_t attempt, int64_t lease_ms);
+
+/* NULL when the store has no such run. Owned by the suite. */
+const culex_run_info *suite_get(struct suite *suite, culex_uuid id);
+/* The state; CULEX_RUN_STATE_COUNT when there is no such run. */
+culex_run_state suite_state(struct suite *suite, culex_uuid id);
+culex_queue_stats suite_stats(struct suite *suite);
+void suite_cancel(struct suite *suite, culex_uuid id);
+size_t suite_hello(struct suite *suite, const char *worker, const char *session);
+
+bool suite_same_id(culex_uuid left, culex_uuid right);
+
+/* Two sessions and a third; tokens of 16 hex characters. */
+#define ANN "00000000000000aa"
+#define BOB "00000000000000bb"
+#define EVE "00000000000000ee"
+
+#define assert_ok(call) assert_int_equal((call), CULEX_OK)
+#define assert_state(suite, id, state)                                                             \
+    assert_string_equal(culex_run_state_name(suite_state((suite), (id))),                          \
+                        culex_run_state_name(state))
+
+#endif
