@@ -12,7 +12,7 @@ void case_enqueue__new_run_waits(struct suite *suite)
     assert_int_equal(run->attempts_max, 5);
     assert_int_equal(run->created_at_ms, suite->now_ms);
     assert_int_equal(run->expires_at_ms, 0);
-    assert_int_equal(run->priority, 5);
+    assert_int_equal(run->priority, suite->priority);
     assert_true(run->fingerprint == 0xfedcba9876543210u);
     assert_string_equal(run->job, "shop.send_email");
     assert_string_equal(run->queue, suite->queue);
@@ -220,6 +220,49 @@ void case_enqueue__out_of_range_is_refused_whole(struct suite *suite)
     run = suite_run(suite);
     run.attempts_max = 0;
     refused(suite, run);
+}
+
+/* They are outside the contract; a store refuses them or keeps them, and knows its other runs
+ * as well as before. */
+void case_enqueue__bars_and_control_characters_do_no_harm(struct suite *suite)
+{
+    static const char *const texts[] = {"a|b", "||||||", "a\nb", "a\x01", "|1|W|0|0"};
+    culex_uuid before = suite_put(suite);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct culex_new_run run = suite_run(suite), named = suite_run(suite);
+        struct culex_enqueue_result result;
+        run.tags = texts[i];
+        named.job = texts[i];
+        if (suite->backend->ops->enqueue(suite->backend, suite->queue, &run, 1, &result, NULL) ==
+            CULEX_OK)
+            assert_string_equal(suite_get(suite, run.id)->tags, texts[i]);
+        if (suite->backend->ops->enqueue(suite->backend, suite->queue, &named, 1, &result, NULL) ==
+            CULEX_OK)
+            assert_string_equal(suite_get(suite, named.id)->job, texts[i]);
+    }
+    suite_take(suite, ANN, before);
+    size_t kept = (size_t)suite_stats(suite).count[CULEX_RUN_WAITING];
+    assert_int_equal(suite_claim(suite, ANN, 20), kept);
+}
+
+void case_enqueue__payload_of_1_mib_is_kept(struct suite *suite)
+{
+    enum { SIZE = 1 << 20 };
+    char *payload = malloc(SIZE);
+    struct culex_new_run run = suite_run(suite);
+    assert_non_null(payload);
+    for (size_t i = 0; i < SIZE; i++)
+        payload[i] = (char)(i * 31 + i / 4096);
+    run.payload = payload;
+    run.payload_len = SIZE;
+    suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    assert_int_equal(suite->reply.grants[0].payload_len, SIZE);
+    assert_memory_equal(suite->reply.grants[0].payload, payload, SIZE);
+    assert_int_equal(suite_get(suite, run.id)->payload.len, SIZE);
+    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_get(suite, run.id)->payload.len, 0);
+    free(payload);
 }
 
 void case_enqueue__queues_are_apart(struct suite *suite)

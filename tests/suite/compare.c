@@ -290,8 +290,7 @@ static bool same_run(struct compare *compare, const char *queue, const struct mo
                           run->error_text);
     else if (run->state == CULEX_RUN_DONE
                  ? info->payload.len != 0 || !same_bytes(info->result, run->result, run->result_len)
-                 : run->state != CULEX_RUN_CANCELLED &&
-                       !same_bytes(info->payload, run->made.payload, run->made.payload_len))
+                 : !same_bytes(info->payload, run->made.payload, run->made.payload_len))
         is_same = differs("%s: another payload or result", text_of(run->id));
     culex_run_info_free(info);
     return is_same;
@@ -339,9 +338,12 @@ static bool same_stats(const culex_queue_stats *store, const culex_queue_stats *
     SAME(crashed)
     SAME(lost)
     SAME(dead)
-    SAME(cancelled) SAME(stale) SAME(now_ms) SAME(paused)
+    SAME(cancelled)
+    SAME(stale)
+    SAME(now_ms)
+    SAME(paused)
 #undef SAME
-        return true;
+    return true;
 }
 
 bool compare_queue(struct compare *compare, const char *queue, size_t page)

@@ -64,6 +64,8 @@ struct world {
     struct last_step last[SESSIONS];
 };
 
+#define STORE_NAME "differential"
+
 static const char *const queues[QUEUES] = {"jobs", "a:b"};
 
 static uint64_t random_next(struct world *world)
@@ -534,14 +536,41 @@ static bool operate(struct world *world)
     return operations[i].run(world, queue);
 }
 
+/* No acknowledged run is lost: what the model ever took in is in the store, or remembered
+ * for as long as its id may come again. */
+static bool nothing_is_lost(struct world *world)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        bool is_over = world->newest_ms - time_of(run->id) > CULEX_ID_HORIZON_MS;
+        if (!(run->is_gone && is_over) && !stores_know(STORE_NAME, run->queue->name, run->id))
+            return differs("an enqueued run is neither there nor remembered");
+    }
+    return true;
+}
+
 static bool compare_all(struct world *world)
 {
     for (int queue = 0; queue < QUEUES; queue++) {
         if (!settle_down(world, queue) ||
-            !compare_queue(&world->compare, queues[queue], 1 + (size_t)below(world, 30)))
+            !compare_queue(&world->compare, queues[queue], 1 + (size_t)below(world, 30)) ||
+            !stores_check(STORE_NAME, queues[queue]))
             return false;
     }
     model_shrink(world->compare.model);
+    return true;
+}
+
+static bool nobody_holds(struct world *world)
+{
+    culex_queue_stats stats;
+    for (int queue = 0; queue < QUEUES; queue++) {
+        if (world->compare.store->ops->stats(world->compare.store, queues[queue], &stats, NULL) !=
+                CULEX_OK ||
+            stats.count[CULEX_RUN_ACTIVE] != 0)
+            return differs("runs are held after the last lease has ended");
+    }
     return true;
 }
 
@@ -559,13 +588,15 @@ static bool world_run(struct world *world, unsigned long ops)
         if (world->op % OPS_PER_COMPARE == 0 && !compare_all(world))
             return false;
     }
-    return compare_all(world);
+    /* A minute after the last call no lease is left. */
+    clock_advance(world, 60000);
+    return compare_all(world) && nothing_is_lost(world) && nobody_holds(world);
 }
 
 static bool handles_open(struct world *world)
 {
     for (int i = 0; i < SESSIONS; i++) {
-        if ((world->handles[i] = stores_open(&world->env, "differential")) == NULL)
+        if ((world->handles[i] = stores_open(&world->env, STORE_NAME)) == NULL)
             return false;
     }
     return true;
@@ -602,7 +633,7 @@ int main(int argc, char **argv)
     world.env.store_clock_ms = driven_clock;
     world.now_ms = world.newest_ms = INT64_C(1800000000000);
     world.random = seed;
-    world.compare.store = stores_open(&world.env, "differential");
+    world.compare.store = stores_open(&world.env, STORE_NAME);
     world.compare.model = (struct model *)model_open(&world.env);
     bool is_good = world.compare.store != NULL && handles_open(&world) && world_run(&world, ops);
     if (!is_good)

@@ -577,12 +577,22 @@ void model_outlook(struct model *model, const struct model_queue *queue,
     }
 }
 
+static bool is_workers_event(enum culex_run_event event)
+{
+    return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
+           event == CULEX_EVENT_RELEASE || event == CULEX_EVENT_DISCARD;
+}
+
 static culex_status model_step(struct culex_backend *backend, const struct culex_step *step,
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct model *model = of(backend);
     if (step->ack_count > MODEL_BATCH_MAX || step->beat_count > MODEL_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "too many acks or beats");
+    for (size_t i = 0; i < step->ack_count; i++) {
+        if (!is_workers_event(step->acks[i].event))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu is no worker's report", i);
+    }
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
     if (!is_repeat)

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/redis_server.h"
+#include "redis_check.h"
 
 static struct redis_server server;
 static const char *kind;
@@ -68,6 +68,16 @@ struct culex_backend *stores_open(const struct culex_env *env, const char *name)
 bool stores_have_one_ready_state(void)
 {
     return strcmp(kind, "redis") != 0;
+}
+
+bool stores_check(const char *name, const char *queue)
+{
+    return strcmp(kind, "redis") != 0 || redis_check(&server, name, queue);
+}
+
+bool stores_know(const char *name, const char *queue, culex_uuid id)
+{
+    return strcmp(kind, "redis") != 0 || redis_check_knows(&server, name, queue, id);
 }
 
 static bool server_says_ok(const char *command)

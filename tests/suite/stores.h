@@ -20,6 +20,11 @@ struct culex_backend *stores_open(const struct culex_env *env, const char *name)
 /* Whether scheduled and waiting are one state told apart by the clock (SQLite). */
 bool stores_have_one_ready_state(void);
 
+/* Redis: what must hold of the raw keys of `queue` (redis_check.h), and whether the store
+ * knows `id` still. True for other stores. */
+bool stores_check(const char *name, const char *queue);
+bool stores_know(const char *name, const char *queue, culex_uuid id);
+
 /* Redis: one of a few faults, by chance. True when one took place. */
 bool stores_fault(unsigned random);
 

@@ -23,12 +23,13 @@ struct culex_backend *suite_open_again(struct suite *suite)
     return backend;
 }
 
-void suite_open(struct suite *suite, const char *store)
+void suite_open(struct suite *suite, const char *store, int priority)
 {
     static unsigned opened;
     memset(suite, 0, sizeof *suite);
     world_init(suite);
     suite->store = store;
+    suite->priority = priority;
     suite->now_ms = INT64_C(1800000000000);
     snprintf(suite->queue, sizeof suite->queue, "mail");
     snprintf(suite->name, sizeof suite->name, "case%u", ++opened);
@@ -63,7 +64,7 @@ struct culex_new_run suite_run(struct suite *suite)
 {
     struct culex_new_run run = {.id = suite_id(suite, suite->now_ms),
                                 .job = "shop.send_email",
-                                .priority = 5,
+                                .priority = suite->priority,
                                 .attempts_max = 5,
                                 .keep_success_ms = SUITE_MINUTE_MS,
                                 .keep_failure_ms = 60 * SUITE_MINUTE_MS,

@@ -24,6 +24,7 @@ struct suite {
     int64_t now_ms;
     struct culex_backend *backend;
     char queue[64];
+    int priority;                  /* of suite_run: Redis keeps 0 in a list, others in a set */
     uint64_t serial;               /* makes ids, nonces and contents distinct */
     struct culex_step_reply reply; /* of the newest step */
     culex_run_info *info;          /* of the newest suite_get */
@@ -31,7 +32,7 @@ struct suite {
 };
 
 /* Opens a fresh store; a second handle on the same one. */
-void suite_open(struct suite *suite, const char *store);
+void suite_open(struct suite *suite, const char *store, int priority);
 void suite_close(struct suite *suite);
 struct culex_backend *suite_open_again(struct suite *suite);
 

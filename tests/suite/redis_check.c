@@ -1,0 +1,239 @@
+#include "redis_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The fields of a record that are looked at; 0 is the version. ORDER RECORD_FIELD. */
+enum { FIELD_STATE = 1, FIELD_AT = 9, FIELD_PRIORITY = 13, FIELD_UNIQUE = 21, FIELD_COUNT = 23 };
+
+enum { ID_BYTES = 16 };
+
+struct key_space {
+    const struct redis_server *server;
+    const char *prefix, *queue;
+    redisReply *runs; /* field, value, field, value ... */
+};
+
+struct record {
+    const redisReply *id;
+    char text[8192];
+    const char *fields[FIELD_COUNT];
+};
+
+static bool complain(const struct key_space *keys, const char *what, const redisReply *id)
+{
+    fprintf(stderr, "redis_check: %s:{%s}: %s", keys->prefix, keys->queue, what);
+    for (size_t i = 0; id != NULL && i < id->len; i++)
+        fprintf(stderr, "%s%02x", i == 0 ? " " : "", (unsigned char)id->str[i]);
+    fputc('\n', stderr);
+    return false;
+}
+
+/* Never NULL: the test ends when its own server does not answer. */
+static redisReply *ask(const struct key_space *keys, const char *command, const char *name,
+                       const char *rest)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%s %s:{%s}:%s%s", command, keys->prefix, keys->queue, name, rest);
+    redisReply *reply = redis_server_command(keys->server, line);
+    if (reply == NULL || reply->type == REDIS_REPLY_ERROR) {
+        fprintf(stderr, "redis_check: %s: %s\n", line, reply == NULL ? "no answer" : reply->str);
+        exit(1);
+    }
+    return reply;
+}
+
+static bool is_same(const redisReply *left, const redisReply *right)
+{
+    return left->len == right->len && memcmp(left->str, right->str, left->len) == 0;
+}
+
+static bool record_read(const redisReply *id, const redisReply *text, struct record *ret_record)
+{
+    if (id->len != ID_BYTES || text->len >= sizeof ret_record->text)
+        return false;
+    memcpy(ret_record->text, text->str, text->len + 1);
+    ret_record->id = id;
+    char *rest = ret_record->text;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        ret_record->fields[i] = strsep(&rest, "|");
+    return ret_record->fields[FIELD_COUNT - 1] != NULL && rest == NULL;
+}
+
+/* False when there is no such run. */
+static bool record_find(const struct key_space *keys, const redisReply *id,
+                        struct record *ret_record)
+{
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2) {
+        if (is_same(keys->runs->element[i], id))
+            return record_read(keys->runs->element[i], keys->runs->element[i + 1], ret_record);
+    }
+    return false;
+}
+
+static bool is_in_state(const struct record *record, const char *states)
+{
+    return strchr(states, record->fields[FIELD_STATE][0]) != NULL;
+}
+
+static size_t runs_in_state(const struct key_space *keys, const char *states)
+{
+    size_t count = 0;
+    struct record record;
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
+        count += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
+                 is_in_state(&record, states);
+    return count;
+}
+
+/* Members are distinct, so equal counts and no stranger mean: each run, once. */
+static bool check_set(const struct key_space *keys, const char *name, const char *state)
+{
+    redisReply *set = ask(keys, "ZRANGE", name, " 0 -1 WITHSCORES");
+    struct record record;
+    bool is_good = true;
+    for (size_t i = 0; i + 1 < set->elements && is_good; i += 2) {
+        if (!record_find(keys, set->element[i], &record) || !is_in_state(&record, state))
+            is_good = complain(keys, name, set->element[i]);
+        else if (strcmp(record.fields[FIELD_AT], set->element[i + 1]->str) != 0)
+            is_good = complain(keys, "an entry has another time than its record", set->element[i]);
+    }
+    if (is_good && set->elements / 2 != runs_in_state(keys, state))
+        is_good = complain(keys, "an index lacks runs", NULL);
+    freeReplyObject(set);
+    return is_good;
+}
+
+static long meta_number(const struct key_space *keys, const char *field)
+{
+    redisReply *reply = ask(keys, "HGET", "meta ", field);
+    long number = reply->str != NULL ? strtol(reply->str, NULL, 10) : 0;
+    freeReplyObject(reply);
+    return number;
+}
+
+static bool is_earlier_in(const redisReply *list, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (is_same(list->element[i], list->element[index]))
+            return true;
+    }
+    return false;
+}
+
+/* The urgent set and the ready list together hold every waiting run once; the list may hold
+ * ghosts beside, as many as meta says. */
+static bool check_ready(const struct key_space *keys)
+{
+    redisReply *urgent = ask(keys, "ZRANGE", "urgent", " 0 -1");
+    redisReply *ready = ask(keys, "LRANGE", "ready", " 0 -1");
+    struct record record;
+    bool is_good = true;
+    size_t waiting = 0;
+    long ghosts = 0;
+    for (size_t i = 0; i < urgent->elements && is_good; i++, waiting++) {
+        if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
+            record.fields[FIELD_PRIORITY][0] == '0')
+            is_good = complain(keys, "a stranger among the urgent", urgent->element[i]);
+    }
+    for (size_t i = 0; i < ready->elements && is_good; i++) {
+        bool is_waiting = record_find(keys, ready->element[i], &record) &&
+                          is_in_state(&record, "W") && record.fields[FIELD_PRIORITY][0] == '0' &&
+                          !is_earlier_in(ready, i);
+        waiting += is_waiting;
+        ghosts += !is_waiting;
+    }
+    if (is_good && waiting != runs_in_state(keys, "W"))
+        is_good = complain(keys, "a waiting run is not ready", NULL);
+    if (is_good && ghosts != meta_number(keys, "ghosts"))
+        is_good = complain(keys, "ghosts are miscounted", NULL);
+    freeReplyObject(urgent);
+    freeReplyObject(ready);
+    return is_good;
+}
+
+/* Every field of the hash belongs to a run in one of `states`; all of these have one when
+ * `is_complete`. */
+static bool check_hash(const struct key_space *keys, const char *name, const char *states,
+                       bool is_complete)
+{
+    redisReply *fields = ask(keys, "HKEYS", name, "");
+    struct record record;
+    bool is_good = true;
+    for (size_t i = 0; i < fields->elements && is_good; i++) {
+        if (!record_find(keys, fields->element[i], &record) || !is_in_state(&record, states))
+            is_good = complain(keys, name, fields->element[i]);
+    }
+    if (is_good && is_complete && fields->elements != runs_in_state(keys, states))
+        is_good = complain(keys, "a run lacks its payload", NULL);
+    freeReplyObject(fields);
+    return is_good;
+}
+
+static size_t key_holders(const struct key_space *keys)
+{
+    size_t count = 0;
+    struct record record;
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
+        count += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
+                 is_in_state(&record, "SWA") && record.fields[FIELD_UNIQUE][0] != '\0';
+    return count;
+}
+
+static bool check_unique(const struct key_space *keys)
+{
+    redisReply *held = ask(keys, "HGETALL", "unique", "");
+    struct record record;
+    bool is_good = true;
+    for (size_t i = 0; i + 1 < held->elements && is_good; i += 2) {
+        if (!record_find(keys, held->element[i + 1], &record) || !is_in_state(&record, "SWA") ||
+            strcmp(record.fields[FIELD_UNIQUE], held->element[i]->str) != 0)
+            is_good = complain(keys, "a unique key is held by a stranger", held->element[i + 1]);
+    }
+    if (is_good && held->elements / 2 != key_holders(keys))
+        is_good = complain(keys, "a live run does not hold its unique key", NULL);
+    freeReplyObject(held);
+    return is_good;
+}
+
+static bool check_records(const struct key_space *keys)
+{
+    struct record record;
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2) {
+        if (!record_read(keys->runs->element[i], keys->runs->element[i + 1], &record))
+            return complain(keys, "a record does not parse", keys->runs->element[i]);
+    }
+    return true;
+}
+
+bool redis_check(const struct redis_server *server, const char *prefix, const char *queue)
+{
+    struct key_space keys = {server, prefix, queue, NULL};
+    keys.runs = ask(&keys, "HGETALL", "runs", "");
+    bool is_good = check_records(&keys) && check_set(&keys, "scheduled", "S") &&
+                   check_set(&keys, "active", "A") && check_set(&keys, "done", "D") &&
+                   check_set(&keys, "dead", "X") && check_set(&keys, "cancelled", "C") &&
+                   check_ready(&keys) && check_hash(&keys, "payloads", "SWAXC", true) &&
+                   check_hash(&keys, "results", "D", false) &&
+                   check_hash(&keys, "errors", "SWADXC", false) && check_unique(&keys);
+    freeReplyObject(keys.runs);
+    return is_good;
+}
+
+bool redis_check_knows(const struct redis_server *server, const char *prefix, const char *queue,
+                       culex_uuid id)
+{
+    char key[256];
+    bool is_known = false;
+    for (int slot = -1; slot < 6 && !is_known; slot++) {
+        if (slot < 0)
+            snprintf(key, sizeof key, "HEXISTS %s:{%s}:runs %%b", prefix, queue);
+        else
+            snprintf(key, sizeof key, "SISMEMBER %s:{%s}:seen%d %%b", prefix, queue, slot);
+        redisReply *reply = redis_server_command(server, key, &id, sizeof id);
+        is_known = reply != NULL && reply->integer == 1;
+        freeReplyObject(reply);
+    }
+    return is_known;
+}
