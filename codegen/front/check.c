@@ -8,7 +8,7 @@
 #include "limits.h"
 #include "suggest.h"
 
-static const char *qualify(struct checker *checker, const char *package, const char *name)
+static const char *qualify(const struct checker *checker, const char *package, const char *name)
 {
     return package == NULL ? name : arena_printf(checker->arena, "%s.%s", package, name);
 }
@@ -53,11 +53,11 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
                                  : decl->kind == DECL_POLICY;
         if (!is_wanted)
             continue;
-        if (is_near || module->package == NULL || strchr(suggestion->word, '.') == NULL)
-            suggestion_offer(suggestion, decl->name.text);
-        else
-            suggestion_offer(suggestion, arena_printf(checker->arena, "%s.%s", module->package,
-                                                      decl->name.text));
+        const char *qualified = qualify(checker, module->package, decl->name.text);
+        suggestion_offer(suggestion, is_near ? decl->name.text : qualified);
+        suggestion_offer(suggestion, decl->name.text);
+        if (suggestion->best == decl->name.text && !is_near)
+            suggestion->best = qualified;
     }
 }
 
@@ -475,7 +475,7 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken)
+        if (!at->is_used && !module->is_broken && checker->sink->errors == 0)
             diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
                         at->path);
     }

@@ -47,7 +47,8 @@ static bool is_broken(struct parser *parser, struct token token)
     uint32_t code = 0;
     parser->has_errors = true;
     utf8_sequence(parser->source->text + token.offset, token.length, &code);
-    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character U+%04X", (unsigned)code);
+    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
+                (int)token.length, parser->source->text + token.offset, (unsigned)code);
     return true;
 }
 
@@ -55,13 +56,16 @@ void parser_advance(struct parser *parser)
 {
     parser->previous = parser->token;
     parser->doc.len = 0;
+    parser->is_after_stray = false;
     for (;;) {
         struct token token = lexer_next(&parser->lexer);
         if (token.kind == TOKEN_DOC) {
             doc_line(parser, token, &parser->doc);
         } else if (token.kind == TOKEN_DOC_AFTER) {
             doc_take_after(parser, token);
-        } else if (!is_broken(parser, token)) {
+        } else if (is_broken(parser, token)) {
+            parser->is_after_stray = true;
+        } else {
             parser->token = token;
             return;
         }
@@ -104,6 +108,8 @@ bool parser_expected(struct parser *parser, const char *what)
 {
     const char *found = token_kind_text(parser->token.kind);
     parser->has_errors = true;
+    if (parser->is_after_stray) /* The stray character is the cause. */
+        return false;
     if (parser->token.kind == TOKEN_WORD)
         found = arena_printf(parser->arena, "'%.*s'",
                              parser->token.length > 64 ? 64 : (int)parser->token.length,

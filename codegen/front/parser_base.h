@@ -19,6 +19,7 @@ struct parser {
     struct buf doc;         /* documentation that stands before `token` */
     const char **doc_after; /* takes what a ///< comment says; NULL: nobody */
     bool has_errors;
+    bool is_after_stray; /* a reported token was dropped just before `token` */
 };
 
 void parser_advance(struct parser *parser);

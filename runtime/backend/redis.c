@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "redis_scripts.h"
 
 /* --- verbs that name one run ---------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #define CULEX_BACKEND_REDIS_H
 
 #include "backend/redis_conn.h"
-#include "redis_scripts.h"
+#include "backend/redis_script.h"
 
 enum {
     CULEX__REDIS_BATCH_MAX = 1000, /* runs in one script */

@@ -6,6 +6,7 @@
 
 #include "backend/redis_record.h"
 #include "base/error.h"
+#include "redis_scripts.h"
 
 culex_status culex__redis_name_check(const char *what, const char *name, culex_error *error)
 {

@@ -7,6 +7,7 @@
 
 #include "backend/redis_record.h"
 #include "base/error.h"
+#include "redis_scripts.h"
 
 static const char *text_or_empty(const char *text)
 {

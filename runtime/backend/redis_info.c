@@ -7,6 +7,7 @@
 
 #include "backend/redis_record.h"
 #include "base/error.h"
+#include "redis_scripts.h"
 
 static void numbers_fill(culex_run_info *info, const struct culex__redis_record *record)
 {

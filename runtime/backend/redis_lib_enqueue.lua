@@ -53,6 +53,8 @@ local function enqueue(first, now)
   local answers, holders, mine, claimed = {}, {}, {}, {}
   local records, bodies, backs, urgents, dues, keys = {}, {}, {}, {}, {}, {}
   local urgent_levels = {}
+  -- Making a number's text is slow; these are the same for the whole batch.
+  local version_text, now_text = RECORD_VERSION .. '|', '|' .. now .. '|'
 
   for index, id in ipairs(ids) do
     local at = first + (index - 1) * ENQUEUE_STRIDE
@@ -76,18 +78,18 @@ local function enqueue(first, now)
       answers[index] = 'U'
       holders[#holders + 1] = holder
     else
-      local due, expires, state, level = now, 0, WAITING, '0'
+      local due, expires, state, level = now, '0', WAITING, '0'
       if times ~= '' then
         local delay, at_ms, expires_in, priority = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
         at_ms = tonumber(at_ms)
         due = at_ms > 0 and at_ms or now + tonumber(delay)
-        if due > now then state = SCHEDULED else due = now end
-        if tonumber(expires_in) > 0 then expires = due + tonumber(expires_in) end
+        if due > now then state = SCHEDULED end
+        if tonumber(expires_in) > 0 then expires = math.max(due, now) + tonumber(expires_in) end
         level = priority
       end
       records[#records + 1] = id
-      records[#records + 1] = RECORD_VERSION .. '|' .. state .. '|0|0|0|0|0||0|' .. due .. '|0|'
-        .. before .. '|' .. now .. '|' .. expires .. '|' .. rest
+      records[#records + 1] = version_text .. state .. '|0|0|0|0|0||0|'
+        .. (state == SCHEDULED and due or '0') .. '|0|' .. before .. now_text .. expires .. '|' .. rest
       bodies[#bodies + 1] = id
       bodies[#bodies + 1] = ARGV[at + 6]
       if state == SCHEDULED then

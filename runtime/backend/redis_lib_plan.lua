@@ -102,7 +102,7 @@ local function leave(id, r, event, delay, now, lease)
       r.state, r.at_ms = to, now + math.max(delay, 0)
       put(due_puts, r.at_ms, id)
     else
-      r.state, r.at_ms = to, now
+      r.state, r.at_ms = to, 0
       ready_put(id, r, true)
     end
   end

@@ -48,6 +48,14 @@ def charges_text(events, column):
     return table_text((row[0], row[column]) for row in events if row[column] != "0")
 
 
+def hot_pattern(head):
+    """Of the head only what a claim and a success look at: state, attempt, all counters as one
+    text, losses, owner, cancel. Each capture costs a string, so the others are skipped."""
+    shapes = {"state": "(%s)", "attempt": "(%s)", "failures": "(%s", "losses": "(%s))",
+              "owner": "(%s)", "cancel": "(%s)"}
+    return "|".join(shapes.get(name, "%s") % PATTERNS[kind] for name, kind in head)
+
+
 def record_definitions(fields, limits):
     """The head as one pattern and its two functions; each tail field as a pattern of its own."""
     version, split = limits["RECORD_VERSION"], int(limits["RECORD_HEAD_FIELDS"])
@@ -63,6 +71,7 @@ end""",
         "record_text": "local function record_text(r)\n  return '%s|' .. %s .. '|' .. r.tail\nend"
         % (version, " .. '|' .. ".join(f"r.{name}" for name, _ in head)),
     }
+    made["RECORD_HOT"] = f"local RECORD_HOT = '^{version}|{hot_pattern(head)}|(.*)$'"
     for at, (name, kind) in enumerate(tail):
         skipped = "".join(PATTERNS[other] + "|" for _, other in tail[:at])
         end = "|" if at + 1 < len(tail) else "$"
@@ -142,12 +151,8 @@ def source_text(scripts):
 def header_text(scripts):
     return "\n".join([
         "/* Rendered by redis_prelude.py: the Lua scripts as C strings. */",
-        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "#include <stddef.h>", "",
-        "struct culex__redis_script {", "    const char *name;",
-        "    const char *digest; /* SHA-1, 40 hex characters: its name for EVALSHA */",
-        "    const char *text;", "    size_t len;",
-        "    const unsigned char *keys; /* indexes of culex__redis_key_names */",
-        "    size_t key_count;", "};", "",
+        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "",
+        '#include "backend/redis_script.h"', "",
         "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
         "    CULEX__REDIS_KEY_COUNT", "};",
         "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",

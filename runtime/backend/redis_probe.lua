@@ -5,7 +5,7 @@
 -- denied midway leaves a script half done. ARGV[2]: 'worker' or 'producer'.
 -- Reply: '' or the server's refusal.
 
-local producer = {{'HSET', 'f', '1'}, {'HMGET', 'f'}, {'HGET', 'f'}, {'HEXISTS', 'f'}, {'HINCRBY', 'f', 1},
+local producer = {{'UNLINK'}, {'HSET', 'f', '1'}, {'HMGET', 'f'}, {'HGET', 'f'}, {'HEXISTS', 'f'}, {'HINCRBY', 'f', 1},
   {'UNLINK'}, {'RPUSH', 'e'}, {'LLEN'}, {'UNLINK'}, {'ZADD', 1, 'e'}, {'ZCARD'}, {'UNLINK'},
   {'SMISMEMBER', 'e'}}
 local worker = {{'HSET', 'f', '1'}, {'HDEL', 'f'}, {'UNLINK'}, {'LPUSH', 'e'}, {'LRANGE', 0, 0},
@@ -15,7 +15,10 @@ local worker = {{'HSET', 'f', '1'}, {'HDEL', 'f'}, {'UNLINK'}, {'LPUSH', 'e'}, {
 local function refusal(commands)
   for _, arguments in ipairs(commands) do
     local reply = redis.pcall(arguments[1], probe, unpack(arguments, 2))
-    if type(reply) == 'table' and reply.err then return reply.err end
+    if type(reply) == 'table' and reply.err then
+      redis.pcall('UNLINK', probe)
+      return arguments[1] .. ': ' .. reply.err
+    end
   end
   return ''
 end

@@ -83,5 +83,8 @@ culex_status culex__redis_refusal_status(const char *text)
         if (culex__redis_refusal_is(text, known[i].token))
             return known[i].status;
     }
+    /* Redis 7 words a permission that a script lacks in its own way. */
+    if (strstr(text, "The user executing the script can't") != NULL)
+        return CULEX_EDENIED;
     return CULEX_ESTORE;
 }

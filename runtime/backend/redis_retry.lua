@@ -18,7 +18,7 @@ if key ~= '' then
 end
 call('ZREM', dead, id)
 if key ~= '' then call('HSET', unique, key, id) end
-r.state, r.at_ms, r.owner, r.cancel = to, now, '', 0
+r.state, r.at_ms, r.owner, r.cancel = to, 0, '', 0
 r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 -- Its old date would kill it at once; somebody wants it to run now.
 local before, after = string.match(r.tail, EXPIRES_SPLIT)

@@ -9,6 +9,7 @@
 #include "backend/redis_record.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "redis_scripts.h"
 
 /* --- request ------------------------------------------------------------------------- */
 

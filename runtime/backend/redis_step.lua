@@ -13,6 +13,18 @@ local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
 local now = clock()
 local is_freed = false
 
+-- Making a number's text is slow, and a batch needs the same few again and again.
+local texts_of = {}
+local function text_of(number)
+  local text = texts_of[number]
+  if not text then
+    text = tostring(number)
+    texts_of[number] = text
+  end
+  return text
+end
+local now_text, lease_text, version_text = text_of(now), text_of(now + lease), text_of(RECORD_VERSION)
+
 local function holds(r, attempt)
   return r.state == ACTIVE and r.attempt == attempt and r.owner == session
 end
@@ -35,15 +47,39 @@ local function ack_settle(id, r, order, blob)
   return 'O'
 end
 
+-- A plain success of the holder: what leave() would do, without taking the record apart.
+local function done_settle(id, text, attempt)
+  local state, held, counters, _, owner, cancel, tail = string.match(text, RECORD_HOT)
+  if state ~= ACTIVE or held ~= attempt or owner ~= session then return false end
+  local keep = tonumber(string.match(tail, TAIL_keep_success_ms))
+  local until_text = text_of(now + math.max(keep, lease))
+  lease_drops[#lease_drops + 1] = id
+  payload_drops[#payload_drops + 1] = id
+  finals[#finals + 1] = id
+  put(done_puts, until_text, id)
+  put(record_puts, id, version_text .. '|' .. NEXT[ACTIVE .. '_DONE'] .. '|' .. held .. '|' .. counters
+    .. '|' .. owner .. '|' .. cancel .. '|' .. until_text .. '|0|' .. tail)
+  if not string.find(tail, '||', 1, true) then unique_release(id, tail) end
+  return true
+end
+
 local function acks_settle()
   if ack_count == 0 then return '' end
-  local ids, answers = {}, {}
+  local ids, answers, done_count = {}, {}, 0
   for at = 1, ack_count do ids[at] = ARGV[6 + at * 3] end
   local texts = read(runs, ids)
   for at = 1, ack_count do
-    local base = 6 + at * 3
-    answers[at] = ack_settle(ids[at], texts[at] and record_parse(texts[at]), ARGV[base + 1], ARGV[base + 2])
+    local base, text = 6 + at * 3, texts[at]
+    local order = ARGV[base + 1]
+    local attempt = string.match(order, '^DONE|(%d+)|0|0$')
+    if attempt and text and done_settle(ids[at], text, attempt) then
+      answers[at] = 'O'
+      done_count = done_count + 1
+    else
+      answers[at] = ack_settle(ids[at], text and record_parse(text), order, ARGV[base + 2])
+    end
   end
+  if done_count > 0 then count('done', done_count) end
   plan_write(now)
   return table.concat(answers)
 end
@@ -106,7 +142,7 @@ local function promote()
     local r = texts[at] and record_parse(texts[at])
     due_drops[#due_drops + 1] = id
     if r and r.state == SCHEDULED then
-      r.state = NEXT[SCHEDULED .. '_DUE']
+      r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
       put(record_puts, id, record_text(r))
       ready_put(id, r, false)
       is_freed = true
@@ -139,31 +175,40 @@ end
 local grants, memo, ghosts_met = {}, {}, 0
 local is_enough, bytes = false, 0
 
+-- Ends a run that will not be granted any more.
+local function refuse(id, text, reason)
+  local r = record_parse(text)
+  put(text_puts, id, reason)
+  finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
+  put(record_puts, id, record_text(r))
+end
+
+local function is_expired(attempt, tail)
+  if attempt ~= '0' then return false end
+  local expires = string.match(tail, TAIL_expires_at_ms)
+  return expires ~= '0' and now >= tonumber(expires)
+end
+
 -- True when `id` is dealt with, false when it and all after it must stay.
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
-  local r = record_parse(text)
-  if not r then quarantine(id, now, 'damaged record') return true end
-  if r.state ~= WAITING or memo[id] then ghosts_met = ghosts_met + 1 return true end
-  local expires = r.attempt == '0' and tonumber(string.match(r.tail, TAIL_expires_at_ms)) or 0
-  if (expires > 0 and now >= expires) or not payload then
-    put(text_puts, id, payload and 'expired' or 'the payload is missing')
-    finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
-    put(record_puts, id, record_text(r))
-    return true
-  end
-  local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
+  local state, attempt, counters, losses, _, cancel, tail = string.match(text, RECORD_HOT)
+  if not state then quarantine(id, now, 'damaged record') return true end
+  if state ~= WAITING or memo[id] then ghosts_met = ghosts_met + 1 return true end
+  if not payload then refuse(id, text, 'the payload is missing') return true end
+  if is_expired(attempt, tail) then refuse(id, text, 'expired') return true end
+  local is_suspect = losses ~= '0' and tonumber(losses) >= SUSPECT_LOSSES
   if #memo > 0 then
     if is_suspect or bytes + #payload > max_bytes then is_enough = true return false end
     bytes = bytes + #payload
   end
-  r.state, r.owner, r.at_ms, r.claimed_at_ms = NEXT[WAITING .. '_CLAIM'], session, now + lease, now
-  r.attempt = r.attempt + 1
-  text = record_text(r)
+  attempt = text_of(attempt + 1)
+  text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|' .. attempt .. '|' .. counters .. '|' .. session
+    .. '|' .. cancel .. '|' .. lease_text .. '|' .. now_text .. '|' .. tail
   put(record_puts, id, text)
-  put(lease_puts, r.at_ms, id)
+  put(lease_puts, lease_text, id)
   memo[id] = true
-  memo[#memo + 1] = id .. r.attempt .. ';'
+  memo[#memo + 1] = id .. attempt .. ';'
   put(grants, id, text)
   grants[#grants + 1] = payload
   if is_suspect then is_enough = true end

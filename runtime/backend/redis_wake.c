@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "redis_scripts.h"
 
 /* The server is allowed to be this late with the end of the wait before we give it up. */
 static const int64_t grace_ns = INT64_C(5000000000);

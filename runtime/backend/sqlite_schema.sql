@@ -3,7 +3,8 @@
 -- All times are milliseconds since 1970. run.state holds the letters of run_rules.def; 'W' covers
 -- waiting and scheduled, which differ in at_ms only, so a due run needs nobody to move it.
 --
--- No "IN" with three values or more where every insert passes: SQLite builds a temporary table for it.
+-- No "IN" with three values or more where every insert passes: SQLite builds a temporary table
+-- for it.
 
 CREATE TABLE queue (
     queue INTEGER PRIMARY KEY,

@@ -44,11 +44,12 @@ static culex_status enter(struct culex__decoder *decoder, const struct culex__pa
 static culex_status fill_slot(struct culex__decoder *decoder, const struct culex__path *path,
                               const culex_field *field, char *slot)
 {
-    static const char *const empty = "";
+    static const char empty[] = "";
+    const char *text = empty;
     if (field->kind == CULEX_KIND_STRUCT)
         return fill_object(decoder, path, field->struct_type, slot);
     if (field->kind == CULEX_KIND_STRING)
-        memcpy(slot, &empty, sizeof empty); /* never NULL, so that it can be encoded again */
+        memcpy(slot, &text, sizeof text); /* never NULL, so that it can be encoded again */
     return CULEX_OK;
 }
 
@@ -262,7 +263,7 @@ static culex_status decode_field(struct culex__decoder *decoder, struct object *
 
 static culex_status decode_member(struct culex__decoder *decoder, struct object *object)
 {
-    struct culex__json_text name;
+    struct culex__json_text name = {.data = ""};
     culex_status status = take_name(decoder, object->path, &name);
     if (status != CULEX_OK)
         return status;

@@ -90,7 +90,7 @@ culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex_
 static culex_status take_string(struct culex__decoder *decoder, const struct culex__path *path,
                                 const char *expected, struct culex__json_text *ret_text)
 {
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     if (culex__json_peek(&decoder->json) != '"')
         return culex__decode_unexpected(decoder, path, expected);
     const char *wrong = culex__json_string(&decoder->json, &text);
@@ -155,7 +155,7 @@ static bool integer_fits(const culex_field *field, uint64_t bits)
 static culex_status decode_integer(struct culex__decoder *decoder, const struct culex__path *path,
                                    const culex_field *field, void *slot)
 {
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     uint64_t bits;
     char first = culex__json_peek(&decoder->json);
     if (first != '"' && first != '-' && (first < '0' || first > '9'))
@@ -174,7 +174,7 @@ static culex_status decode_int128(struct culex__decoder *decoder, const struct c
 {
     const char *expected = field->kind == CULEX_KIND_INT128 ? "an integer of 128 bits"
                                                             : "an unsigned integer of 128 bits";
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     culex_status status = take_number(decoder, path, expected, &text);
     if (status != CULEX_OK)
         return status;
@@ -231,7 +231,7 @@ static culex_status decode_float(struct culex__decoder *decoder, const struct cu
 {
     const char *expected =
         field->kind == CULEX_KIND_FLOAT32 ? "a number in range of float32" : "a number in range";
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     bool is_string = culex__json_peek(&decoder->json) == '"';
     culex_status status = take_number(decoder, path, expected, &text);
     if (status != CULEX_OK)
@@ -258,7 +258,7 @@ static culex_status check_len(struct culex__decoder *decoder, const struct culex
 static culex_status decode_string(struct culex__decoder *decoder, const struct culex__path *path,
                                   const culex_field *field, void *slot)
 {
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     culex_status status = take_string(decoder, path, "a string", &text);
     if (status == CULEX_OK)
         status = check_len(decoder, path, field, text.len);
@@ -279,7 +279,7 @@ static culex_status decode_string(struct culex__decoder *decoder, const struct c
 static culex_status decode_bytes(struct culex__decoder *decoder, const struct culex__path *path,
                                  const culex_field *field, void *slot)
 {
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     culex_bytes bytes = {NULL, 0};
     culex_status status = take_string(decoder, path, "base64", &text);
     if (status != CULEX_OK)
@@ -298,12 +298,11 @@ static bool char_parse(const struct culex__json_text *text, unsigned char *ret_b
 {
     if (culex__utf8_char(text->data, text->len) != text->len || text->len == 0 || text->len > 2)
         return false;
-    unsigned char lead = (unsigned char)text->data[0];
+    unsigned lead = (unsigned char)text->data[0];
+    unsigned tail = text->len == 2 ? (unsigned char)text->data[1] : 0;
     if (text->len == 2 && lead > 0xC3)
         return false;
-    *ret_byte = text->len == 1
-                    ? lead
-                    : (unsigned char)((lead & 3) << 6 | ((unsigned char)text->data[1] & 0x3F));
+    *ret_byte = (unsigned char)(text->len == 1 ? lead : (lead & 3) << 6 | (tail & 0x3F));
     return true;
 }
 
@@ -329,7 +328,7 @@ static culex_status decode_quoted(struct culex__decoder *decoder, const struct c
                            : kind == CULEX_KIND_UUID      ? "a UUID"
                            : kind == CULEX_KIND_TIMESTAMP ? "an RFC 3339 time from 1678 to 2262"
                                                           : "a duration like \"1.5s\"";
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     culex_status status = take_string(decoder, path, expected, &text);
     if (status != CULEX_OK)
         return status;
@@ -341,7 +340,7 @@ static culex_status decode_quoted(struct culex__decoder *decoder, const struct c
 static culex_status decode_enum(struct culex__decoder *decoder, const struct culex__path *path,
                                 const culex_enum_type *type, void *slot)
 {
-    struct culex__json_text text;
+    struct culex__json_text text = {.data = ""};
     char expected[CULEX_ERROR_TEXT_SIZE];
     culex_status status = take_string(decoder, path, "a name", &text);
     if (status != CULEX_OK)

@@ -114,7 +114,7 @@ static size_t shortest_put(double value, bool is_float32, char *text)
     int precision = value < normal_min ? 1 : is_float32 ? FLT_DIG : DBL_DIG;
     for (;; precision++) {
         char printed[SCRATCH_SIZE];
-        char digits[SCRATCH_SIZE];
+        char digits[SCRATCH_SIZE] = "0";
         char form[SCRATCH_SIZE];
         long point;
         snprintf(printed, sizeof printed, "%.*e", precision - 1, value);

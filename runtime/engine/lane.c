@@ -60,7 +60,8 @@ bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_
     if (lane->is_hinting || (lane->flight_count > 0 && now_ns >= lane->beat_ns))
         return true;
     size_t room = lane_room(lane);
-    bool is_claiming = room > 0 && (lane->is_likely || now_ns >= lane->due_ns);
+    bool is_claiming = room > 0 && (lane->is_likely || now_ns >= lane->due_ns ||
+                                    now_ns >= culex__worker_look_ns(lane));
     if (lane->ack_count == 0 && !is_claiming)
         return false;
     return !lane_should_gather(lane, queued, room, now_ns);
@@ -208,6 +209,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex__storeclock_set(&worker->clock, worker->env, reply->now_ms);
     step->is_pending = false;
     lane->is_hinting = false;
+    lane->asked_ns = now_ns;
     if (step->want > 0)
         lane->is_likely = step_was_cut(step, reply);
     lane->is_empty = reply->is_empty;

@@ -397,7 +397,7 @@ void culex__settings_help(FILE *out, const char *program)
 {
     fprintf(out,
             "Usage: %s [OPTION]...\n"
-            "Runs background jobs until SIGINT or SIGTERM; a second one skips the grace period.\n"
+            "Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n"
             "\n",
             program);
     for (size_t i = 0; i < ROW_COUNT; i++)

@@ -111,7 +111,7 @@ static void lanes_free(culex_worker *worker)
 /* --- identity ----------------------------------------------------------------------------------
  */
 
-/* A name that a second live process on this or another host cannot have by accident: the
+/* A name that a second live worker, of this process or another, cannot have by accident: the
  * store takes the runs of an older session away from a name that says hello again. */
 static void name_choose(culex_worker *worker)
 {
@@ -122,8 +122,8 @@ static void name_choose(culex_worker *worker)
     }
     if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
         strcpy(host, "localhost");
-    snprintf(worker->name, sizeof worker->name, "%s-%ld-%llx", host, (long)getpid(),
-             (unsigned long long)culex__env_clock_ms(worker->env));
+    snprintf(worker->name, sizeof worker->name, "%s-%ld-%08llx", host, (long)getpid(),
+             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
 }
 
 static void session_choose(culex_worker *worker)

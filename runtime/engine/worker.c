@@ -251,6 +251,15 @@ size_t culex__worker_limit(const culex_worker *worker)
     return worker->average_ns < SHORT_NS ? threads + 2 * (size_t)options->batch : threads;
 }
 
+int64_t culex__worker_look_ns(const struct culex_lane *lane)
+{
+    const culex_worker *worker = lane->worker;
+    int64_t wait_ms = worker->wake_fd < 0 ? worker->options.idle_wait_ms : LOOK_MS;
+    if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
+        wait_ms = DRAIN_LOOK_MS;
+    return lane->asked_ns + wait_ms * MS;
+}
+
 /* --- phases ------------------------------------------------------------------------------------
  */
 
@@ -318,7 +327,7 @@ static bool steps_are_pending(const culex_worker *worker)
     return false;
 }
 
-static bool is_drained(const culex_worker *worker)
+static bool is_drained(const culex_worker *worker, int64_t now_ns)
 {
     if (!worker->options.drain || worker->executor_count > 0 || unsent_count(worker) > 0)
         return false;
@@ -326,13 +335,13 @@ static bool is_drained(const culex_worker *worker)
         if (!worker->lanes[i].has_hello || !worker->lanes[i].is_empty || worker->lanes[i].is_likely)
             return false;
     }
-    return true;
+    return culex__ticks_next_ns(worker) > now_ns;
 }
 
 static bool is_finished(const culex_worker *worker, int64_t now_ns)
 {
     if (worker->phase == CULEX_WORKER_RUNNING)
-        return is_drained(worker);
+        return is_drained(worker, now_ns);
     if (worker->phase == CULEX_WORKER_ABANDONING && now_ns >= worker->phase_ns)
         return true;
     bool is_told = unsent_count(worker) == 0 && !steps_are_pending(worker);
@@ -383,7 +392,9 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
     if (lane->flight_count > 0)
         next_ns = lane->beat_ns;
     if (has_room(worker))
-        next_ns = min_ns(next_ns, lane->is_likely ? 0 : lane->due_ns);
+        next_ns = lane->is_likely
+                      ? 0
+                      : min_ns(next_ns, min_ns(lane->due_ns, culex__worker_look_ns(lane)));
     if (lane->ack_count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
         next_ns = 0;
     if (next_ns < lane->retry_ns)
@@ -404,12 +415,8 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
         next_ns =
             min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
     next_ns = min_ns(next_ns, worker->phase_ns);
-    if (worker->options.drain && worker->executor_count == 0)
-        next_ns = min_ns(next_ns, now_ns + DRAIN_LOOK_MS * MS);
     if (queued > 0)
         next_ns = min_ns(next_ns, worker->progress_ns + STALL_MS * MS);
-    if (has_room(worker) && worker->wake_fd < 0)
-        next_ns = min_ns(next_ns, now_ns + worker->options.idle_wait_ms * MS);
     /* Results may be gathering, or their announcement held back. */
     if (queued > 0 && worker->average_ns < SHORT_NS && next_ns < now_ns + QUIET_MS * MS)
         next_ns = now_ns + QUIET_MS * MS;

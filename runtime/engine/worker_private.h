@@ -51,6 +51,7 @@ struct culex_lane {
     bool is_hinting;   /* a wake-up came that we cannot use: pass it on */
     bool is_empty;     /* as of the last answer */
     int64_t due_ns;    /* when the store wants a STEP */
+    int64_t asked_ns;  /* when it was asked last */
     int64_t beat_ns;   /* no run in flight wants a beat earlier */
     int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
     int64_t retry_ns;  /* after a failed call: not before */
@@ -146,6 +147,9 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 
 /* Runs to have in flight at most: more than the executor's threads while runs are short. */
 size_t culex__worker_limit(const culex_worker *worker);
+
+/* When the lane asks for runs though nothing says that there are any: wake-ups may get lost. */
+int64_t culex__worker_look_ns(const struct culex_lane *lane);
 
 /* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,

@@ -164,7 +164,7 @@ static int run(struct trial *trial, uint64_t seed, uint64_t cases)
         const char *wrong = run_case(trial, seed + at);
         if (wrong == NULL)
             continue;
-        printf("seed %llu: %s\nerror: %s\ntext:  %s\nagain: %s\n", (unsigned long long)(seed + at),
+        printf("seed %llu: %s\nerror: %s\ntext:  %s\nagain: %s\n", (unsigned long long)seed + at,
                wrong, trial->error.text, trial->text.data ? trial->text.data : "",
                trial->again.data ? trial->again.data : "");
         return 1;

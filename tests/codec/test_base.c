@@ -54,7 +54,8 @@ static void test_arena__text_and_objects_mix(void **state)
     char *large = culex_arena_alloc(arena, 1 << 20);
     assert_true(text != NULL && object != NULL && large != NULL);
     assert_int_equal((uintptr_t)object % _Alignof(max_align_t), 0);
-    large[(1 << 20) - 1] = 'x';
+    if (large != NULL)
+        large[(1 << 20) - 1] = 'x';
     culex_arena_reset(arena);
     culex_arena_reset(arena);
     assert_non_null(culex_arena_alloc(arena, 8));

@@ -12,7 +12,7 @@ static char *repeat(const char *before, const char *part, size_t count, const ch
     size_t len = strlen(part);
     char *text = calloc(1, strlen(before) + len * count + strlen(after) + 1);
     char *at = text + strlen(before);
-    memcpy(text, before, strlen(before));
+    strcpy(text, before);
     for (size_t n = 0; n < count; n++, at += len)
         memcpy(at, part, len);
     memcpy(at, after, strlen(after) + 1);

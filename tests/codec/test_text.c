@@ -203,7 +203,8 @@ int __wrap_snprintf(char *text, size_t size, const char *format, ...)
     if (point == NULL)
         return len;
     memmove(point + 2, point + 1, strlen(point + 1) + 1);
-    memcpy(point, "\xd9\xab", 2);
+    point[0] = (char)0xD9;
+    point[1] = (char)0xAB;
     return len + 1;
 }
 

@@ -38,7 +38,7 @@ int fixture_group_teardown(void **state)
 struct culex_backend *fixture_open(struct fixture *fixture, const char *url)
 {
     struct culex_backend *backend = NULL;
-    assert_ok(culex__backend_open(url, NULL, &fixture->env, &backend, error));
+    assert_ok(culex__backend_open(url, NULL, &fixture->env, &backend, &call_error));
     return backend;
 }
 
@@ -49,6 +49,7 @@ int fixture_setup(void **state)
         return -1;
     fixture_say(fixture, "FLUSHALL %s", "SYNC");
     fixture->now_ms = start_ms;
+    fixture->env.store_clock_ms = fixture_clock;
     fixture->backend = fixture_open(fixture, fixture->server.url);
     return 0;
 }
@@ -92,7 +93,7 @@ struct culex_new_run fixture_run(struct fixture *fixture)
 enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run)
 {
     struct culex_enqueue_result result;
-    assert_ok(fixture->backend->ops->enqueue(fixture->backend, "q", run, 1, &result, error));
+    assert_ok(fixture->backend->ops->enqueue(fixture->backend, "q", run, 1, &result, &call_error));
     return result.outcome;
 }
 
@@ -111,7 +112,7 @@ struct culex_step fixture_step(struct fixture *fixture, const char *session, uin
 void fixture_run_step(struct fixture *fixture, const struct culex_step *step,
                       struct culex_step_reply *ret_reply)
 {
-    assert_ok(fixture->backend->ops->step(fixture->backend, step, ret_reply, error));
+    assert_ok(fixture->backend->ops->step(fixture->backend, step, ret_reply, &call_error));
 }
 
 uint32_t fixture_claim(struct fixture *fixture, culex_uuid id)
@@ -147,7 +148,7 @@ culex_run_state fixture_state(struct fixture *fixture, culex_uuid id)
     /* By listing, so that the index is checked along with the record. */
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
         assert_ok(fixture->backend->ops->list(fixture->backend, "q", (culex_run_state)state, 0,
-                                              1000, &reply, error));
+                                              1000, &reply, &call_error));
         for (size_t i = 0; i < reply.count; i++) {
             if (memcmp(&reply.runs[i].id, &id, sizeof id) != 0)
                 continue;

@@ -65,12 +65,12 @@ culex_run_state fixture_state(struct fixture *fixture, culex_uuid id);
 /* Runs a command on the server and returns its reply as an integer; errors fail the test. */
 long long fixture_say(struct fixture *fixture, const char *format, const char *argument);
 
+/* `call` names the error as &call_error. */
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
-        culex_error error_of_call = {.code = CULEX_OK};                                            \
-        culex_error *error = &error_of_call;                                                       \
+        culex_error call_error = {.code = CULEX_OK};                                               \
         if ((call) != CULEX_OK)                                                                    \
-            fail_msg("%s: %s", culex_status_name(error->code), error->text);                       \
+            fail_msg("%s: %s", culex_status_name(call_error.code), call_error.text);               \
     } while (0)
 
 #endif

@@ -1,6 +1,8 @@
 /* Every verb of the Redis store and every outcome, on a real server. */
 #include "fixture.h"
 
+#include "platform/env.h"
+
 static void test_step__claims_and_acks(void **state)
 {
     struct fixture *f = *state;
@@ -26,11 +28,99 @@ static void test_step__claims_and_acks(void **state)
     assert_int_equal(fixture_state(f, run.id), CULEX_RUN_DONE);
 }
 
+static void test_clock__is_the_servers(void **state)
+{
+    struct fixture *f = *state;
+    int64_t now_ms, here_ms = culex__env_clock_ms(&f->env);
+    f->env.store_clock_ms = NULL;
+    f->now_ms = here_ms; /* ids carry it */
+    struct culex_new_run run = fixture_run(f);
+    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+    assert_ok(f->backend->ops->now(f->backend, &now_ms, &call_error));
+    assert_true(now_ms >= here_ms && now_ms < here_ms + 60000);
+    assert_int_equal(fixture_claim(f, run.id), 1);
+}
+
+static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run runs[3];
+    culex_queue_stats stats;
+    culex_run_state after;
+    for (int i = 0; i < 3; i++) {
+        runs[i] = fixture_run(f);
+        fixture_enqueue(f, &runs[i]);
+    }
+    assert_ok(f->backend->ops->cancel(f->backend, "q", runs[0].id, &after, &call_error));
+    assert_ok(f->backend->ops->cancel(f->backend, "q", runs[1].id, &after, &call_error));
+    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 1);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 3);
+    fixture_claim(f, runs[2].id);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
+    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
+}
+
+static long long seen_total(struct fixture *f)
+{
+    long long total = 0;
+    for (int i = 0; i < 6; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "culex:{q}:seen%d", i);
+        total += fixture_say(f, "SCARD %s", key);
+    }
+    return total;
+}
+
+/* Twenty slots of one run each: the ids within the horizon are known, the others are gone. */
+static void test_seen__slots_are_dropped_when_their_time_is_over(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run;
+    for (int i = 0; i < 20; i++) {
+        f->now_ms += CULEX_ID_HORIZON_MS / 2;
+        run = fixture_run(f);
+        assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+        fixture_claim(f, run.id);
+        fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
+        assert_true(seen_total(f) <= 4);
+    }
+    assert_ok(f->backend->ops->forget(f->backend, "q", run.id, &call_error));
+    f->now_ms += CULEX_ID_HORIZON_MS;
+    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_DUPLICATE);
+    f->now_ms += 1;
+    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_EXPIRED);
+}
+
+/* Keys that are not declared, or that expire, would be lost in a cluster or under eviction. */
+static void test_keys__share_a_slot_and_never_expire(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    fixture_enqueue(f, &run);
+    fixture_claim(f, run.id);
+    fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
+    redisReply *keys = redis_server_command(&f->server, "KEYS *");
+    assert_non_null(keys);
+    assert_true(keys->elements > 4);
+    for (size_t i = 0; i < keys->elements; i++) {
+        const char *key = keys->element[i]->str;
+        assert_true(strncmp(key, "culex:{q}:", 10) == 0 || strcmp(key, "culex:queues") == 0);
+        assert_int_equal(fixture_say(f, "TTL %s", key), -1);
+    }
+    freeReplyObject(keys);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_step__claims_and_acks),
+        TEST(test_clock__is_the_servers),
+        TEST(test_cancel__ghosts_are_neither_counted_nor_granted),
+        TEST(test_seen__slots_are_dropped_when_their_time_is_over),
+        TEST(test_keys__share_a_slot_and_never_expire),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

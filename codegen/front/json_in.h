@@ -1,0 +1,35 @@
+/* json_in.h - reads JSON from a buffer, value by value.
+ *
+ * After a malformed byte `is_bad` stays set and every call returns false, so a
+ * caller may look once, at the end. */
+#ifndef CULEXC_JSON_IN_H
+#define CULEXC_JSON_IN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+
+struct json_in {
+    const char *at;
+    const char *end;
+    bool is_bad;
+};
+
+/* Consumes `byte`, after white space, when it comes next. */
+bool json_in_accept(struct json_in *in, char byte);
+
+/* Consumes `byte` or fails. */
+bool json_in_expect(struct json_in *in, char byte);
+
+/* A string, decoded to UTF-8. It has a NUL behind it and may have some inside. */
+bool json_in_string(struct json_in *in, struct arena *arena, char **ret_text, size_t *ret_len);
+
+/* Any value, at most 64 levels deep. */
+bool json_in_skip(struct json_in *in);
+
+/* For loops over `[...]` and `{...}`, after the opening bracket: true while there
+ * is another element. `*is_first` starts as true. */
+bool json_in_more(struct json_in *in, char close, bool *is_first);
+
+#endif

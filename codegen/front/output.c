@@ -1,0 +1,81 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena.h"
+
+static bool fd_is_same(int fd, const char *content, size_t len)
+{
+    char chunk[8192];
+    struct stat info;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size != len)
+        return false;
+    for (size_t at = 0; at < len;) {
+        ssize_t got = read(fd, chunk, sizeof(chunk));
+        if (got <= 0 || (size_t)got > len - at || memcmp(chunk, content + at, (size_t)got) != 0)
+            return false;
+        at += (size_t)got;
+    }
+    return true;
+}
+
+static bool is_same(const char *path, const char *content, size_t len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool same = fd_is_same(fd, content, len);
+    close(fd);
+    return same;
+}
+
+static bool fd_write(int fd, const char *content, size_t len)
+{
+    while (len > 0) {
+        ssize_t put = write(fd, content, len);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        content += put;
+        len -= (size_t)put;
+    }
+    return true;
+}
+
+static mode_t file_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+bool output_write(const char *path, const char *content, size_t len)
+{
+    struct arena arena = {0};
+    bool is_done = true;
+    if (is_same(path, content, len))
+        return true;
+    char *temporary = arena_printf(&arena, "%s.XXXXXX", path);
+    int fd = mkstemp(temporary);
+    if (fd >= 0) {
+        is_done = fd_write(fd, content, len) && fchmod(fd, file_mode()) == 0;
+        is_done = close(fd) == 0 && is_done;
+        is_done = is_done && rename(temporary, path) == 0;
+    }
+    if (fd < 0 || !is_done) {
+        int fault = errno;
+        if (fd >= 0)
+            unlink(temporary);
+        errno = fault;
+        is_done = false;
+    }
+    arena_release(&arena);
+    return is_done;
+}

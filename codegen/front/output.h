@@ -1,0 +1,14 @@
+/* output.h - puts files in place. */
+#ifndef CULEXC_OUTPUT_H
+#define CULEXC_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes `content` as `path`: to a temporary file beside it, then by rename, so that
+ * a reader sees the old file or the new one. Nothing is touched when the content is
+ * the same. A symbolic link at `path` is replaced and never followed. False with
+ * errno set; the temporary file is gone then. */
+bool output_write(const char *path, const char *content, size_t len);
+
+#endif

@@ -1,0 +1,675 @@
+/* What a worker does, on a driven clock: outcomes, retries, leases, trouble, stop, drain. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static const culex_worker_options draining = {.drain = true};
+
+/* Close enough: a call to the store takes a tenth of a ms. */
+static void assert_about_ms(int64_t actual, int64_t expected)
+{
+    if (actual < expected || actual > expected + 60)
+        fail_msg("%lld ms is not about %lld ms", (long long)actual, (long long)expected);
+}
+
+/* --- outcomes ----------------------------------------------------------------------------------
+ */
+
+static void test_done_run_is_recorded_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 7);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world->call_n[0], 7);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_true(world_log_has(world, "t.number "));
+    assert_true(world_log_has(world, " attempt 1 started\n"));
+    assert_true(world_log_has(world, " attempt 1 done in 0.0 ms\n"));
+}
+
+static culex_outcome act_fail(struct world *world, culex_run *run, int64_t n)
+{
+    (void)world;
+    assert_int_equal(culex_run_failures(run) + 1, culex_run_attempt(run));
+    return culex_run_fail(run, "mail %lld: \x1b[31mno\nroute \xff", (long long)n);
+}
+
+/* The default policy: at most 4 retries after 2, 8, 18, 32 s. */
+static void test_default_policy_tries_at_0_2_10_28_60_s(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static const int64_t expected[] = {0, 2000, 10000, 28000, 60000};
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_fail;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 5);
+    for (int i = 0; i < 5; i++)
+        assert_about_ms(world->call_ms[i], expected[i]);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->failures, 5);
+    assert_non_null(strstr(run->error_text, "mail 1: "));
+    culex_run_info_free(run);
+    assert_int_equal(world_log_count(world, "failed: mail 1"), 4);
+    assert_int_equal(world_log_count(world, "(in 18s)"), 1);
+    assert_int_equal(world_log_count(world, "error t.number"), 1);
+    assert_int_equal(world_log_count(world, "dead: mail 1"), 1);
+    /* Hostile text stays within its line. */
+    assert_false(world_log_has(world, "\x1b"));
+}
+
+static culex_outcome act_discard(struct world *world, culex_run *run, int64_t n)
+{
+    (void)world;
+    (void)n;
+    return culex_run_discard(run, "pointless");
+}
+
+static void test_discard_is_dead_at_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_discard;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DEAD);
+    assert_true(world_log_has(world, "dead: pointless"));
+}
+
+static culex_outcome act_snooze(struct world *world, culex_run *run, int64_t n)
+{
+    (void)n;
+    if (world->calls == 1)
+        return culex_run_snooze(run, 5 * CULEX_SECOND);
+    assert_int_equal(culex_run_failures(run), 0);
+    return CULEX_DONE;
+}
+
+static void test_snooze_comes_back_uncharged(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_snooze;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+    assert_about_ms(world->call_ms[1], 5000);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_true(world_log_has(world, "snoozed for 5s"));
+}
+
+static culex_outcome act_nonsense(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    return world->calls == 1 ? (culex_outcome)7 : CULEX_FAILED;
+}
+
+static void test_strange_outcome_is_a_failure(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 1;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_nonsense;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_true(world_log_has(world, "failed: the handler returned 7, which is no outcome"));
+    assert_true(world_log_has(world, "dead: the handler gave no reason"));
+    assert_int_equal(world_state(world, id), CULEX_RUN_DEAD);
+}
+
+static culex_outcome act_result(struct world *world, culex_run *run, int64_t n)
+{
+    struct number result = {n * 2};
+    (void)world;
+    assert_non_null(culex_run_alloc(run, 100));
+    assert_int_equal(culex_run_set_result(run, &number_struct, &result, NULL), CULEX_OK);
+    assert_string_equal(culex_run_queue(run), "numbers");
+    assert_string_equal(culex_run_job(run), "t.number");
+    assert_true(culex_run_enqueued_at(run) >= WORLD_START_MS * 1000000);
+    culex_log(run, "half of %d", 42);
+    return CULEX_DONE;
+}
+
+static void test_result_is_kept(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 21);
+    world->act = act_result;
+    world_worker(world, draining, &type);
+    world_run(world);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->result.len, 8);
+    assert_memory_equal(run->result.data, "{\"n\":42}", 8);
+    culex_run_info_free(run);
+    assert_true(world_log_has(world, "attempt 1 half of 42\n"));
+}
+
+/* --- runs that this worker cannot execute ------------------------------------------------------
+ */
+
+static void test_unknown_job_is_given_back_uncharged(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    other.name = other.wire = "t.newer";
+    culex_uuid id = world_enqueue(world, &other, 1);
+    world_enqueue(world, &type, 2);
+    culex_worker *worker = world_worker(world, (culex_worker_options){0}, &type);
+    world_pass(world, 1);
+    culex_worker_stop(worker);
+    world->act = NULL;
+    world_run(world); /* stops at once, having claimed nothing */
+    assert_int_equal(world->calls, 0);
+    world_worker(world, (culex_worker_options){.drain = true, .lease_ms = 1000}, &type);
+    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
+static culex_outcome act_stop(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    if (n == 99)
+        culex_worker_stop(world->worker);
+    return CULEX_DONE;
+}
+
+static void test_unknown_job_waits_longer_each_time(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    other.name = other.wire = "t.newer";
+    culex_uuid id = world_enqueue(world, &other, 1);
+    late.has_delay = true;
+    late.delay = 20 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->act = act_stop;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_SCHEDULED);
+    assert_int_equal(run->failures + run->crashes + run->losses, 0);
+    assert_int_equal(run->attempt, 3); /* at 0, 5 and 15 s */
+    culex_run_info_free(run);
+    assert_int_equal(world_log_count(world, "no handler is registered"), 3);
+    assert_true(world_log_has(world, "t.newer "));
+}
+
+/* Puts bytes into the queue that no schema wrote. */
+static culex_uuid enqueue_raw(struct world *world, const char *payload)
+{
+    culex_job_type type = number_type();
+    struct culex_enqueue_result result;
+    struct culex_new_run run = {.job = "t.number",
+                                .priority = 5,
+                                .attempts_max = 5,
+                                .keep_failure_ms = 3600000,
+                                .keep_success_ms = 3600000,
+                                .fingerprint = type.fingerprint,
+                                .tags = "",
+                                .payload = payload,
+                                .payload_len = strlen(payload)};
+    assert_int_equal(culex_client_new_id(world->client, &run.id, NULL), 0);
+    assert_int_equal(world->store->ops->enqueue(world->store, "numbers", &run, 1, &result, NULL),
+                     CULEX_OK);
+    return run.id;
+}
+
+static void test_undecodable_payload_is_dead_with_its_bytes(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = enqueue_raw(world, "{\"n\":\"x\"}");
+    culex_uuid good = world_enqueue(world, &type, 1);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, good), CULEX_RUN_DONE);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->payload.len, 9);
+    assert_non_null(strstr(run->error_text, "cannot be decoded: n: "));
+    culex_run_info_free(run);
+}
+
+static void test_payload_of_a_newer_schema_is_given_back(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    culex_uuid id = enqueue_raw(world, "{\"n\":1,\"!must\":2}");
+    late.has_delay = true;
+    late.delay = 2 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->act = act_stop;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world_state(world, id), CULEX_RUN_SCHEDULED);
+    assert_true(world_log_has(world, "not understood, given back for 5s: "));
+}
+
+/* --- leases, beats, timeouts, cancel -------------------------------------------------------------
+ */
+
+/* Passes time inside the handler; the loop cannot beat meanwhile, as with a frozen supervisor. */
+static culex_outcome act_freeze(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    if (world->calls == 1)
+        world_pass(world, n);
+    return CULEX_DONE;
+}
+
+static void test_result_after_the_timeout_is_a_failure(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 4000);
+    world->act = act_freeze;
+    world_worker(world, draining, &type);
+    world_run(world);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_string_equal(run->error_text, "timed out after 3s");
+    culex_run_info_free(run);
+}
+
+static void test_result_in_time_is_no_timeout(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    culex_uuid id = world_enqueue(world, &type, 2900);
+    world->act = act_freeze;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
+/* --- trouble with the store
+ * ------------------------------------------------------------------------ */
+
+static void test_lost_reply_is_repeated_with_the_same_nonce(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = 3;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_true(world->step_count > 4);
+    for (int i = 1; i <= 3; i++)
+        assert_true(world->steps[i].nonce == world->steps[0].nonce);
+    assert_true(world->steps[4].nonce != world->steps[0].nonce);
+    assert_int_equal(world->steps[0].grant_count, 1);
+    assert_int_equal(world->steps[3].grant_count, 1);
+    assert_int_equal(world->calls, 1);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->attempt, 1); /* a lost reply costs no attempt */
+    culex_run_info_free(run);
+}
+
+static culex_outcome act_lose_ack(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = 2;
+    return CULEX_DONE;
+}
+
+static void test_lost_answer_to_an_ack_is_asked_for_again(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_lose_ack;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(world_log_count(world, " done in "), 1);
+    assert_false(world_log_has(world, "refused: the lease"));
+}
+
+static culex_outcome act_outage(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    if (world->calls == 1)
+        world->fault_until_ns = world->now_ns + INT64_C(150000000000);
+    return CULEX_DONE;
+}
+
+static void test_lost_store_is_logged_once_a_minute_and_once_when_back(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_outage;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, "the store is in trouble"), 1);
+    assert_int_equal(world_log_count(world, "the store is still in trouble"), 2);
+    assert_int_equal(world_log_count(world, "the store is back"), 1);
+    /* The result of the first attempt was kept and offered as soon as the store was back. */
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(world->calls, 1);
+    /* Growing waits: far fewer calls than one per 50 ms, and never longer than 5 s apart. */
+    assert_in_range(world->step_count, 30, 120);
+    for (size_t i = 1; i < world->step_count; i++)
+        assert_true(world->steps[i].at_ms - world->steps[i - 1].at_ms <= 5010);
+}
+
+/* --- stop, drain
+ * ------------------------------------------------------------------------------------- */
+
+static culex_outcome act_stop_first(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    if (world->calls == 1)
+        culex_worker_stop(world->worker);
+    return CULEX_DONE;
+}
+
+static void test_stop_gives_back_what_has_not_started(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    for (int i = 0; i < 10; i++)
+        world_enqueue(world, &type, i);
+    world->act = act_stop_first;
+    world_worker(world, (culex_worker_options){.concurrency = 4}, &type);
+    world_run(world);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.count[CULEX_RUN_ACTIVE], 0);
+    assert_int_equal(stats.count[CULEX_RUN_DONE], world->calls);
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 10 - world->calls);
+    assert_true(world->calls < 10);
+}
+
+static void test_drain_waits_for_scheduled_runs(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number one = {1};
+    late.has_delay = true;
+    late.delay = 90 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &one, &late, NULL, NULL), 0);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_about_ms(world->call_ms[0], 90000);
+}
+
+static void test_drain_of_an_empty_queue_ends_at_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    assert_true(world_ms(world) < 100);
+}
+
+static void test_queues_option_limits_the_worker(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    static const char *const queues[] = {"others"};
+    other.name = other.wire = "t.other";
+    other.queue = "others";
+    culex_uuid left = world_enqueue(world, &type, 1);
+    world_enqueue(world, &other, 2);
+    world_worker(world, (culex_worker_options){.drain = true, .queues = queues, .queue_count = 1},
+                 &type);
+    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world->call_n[0], 2);
+    assert_int_equal(world_state(world, left), CULEX_RUN_WAITING);
+}
+
+static void test_bulk_is_claimed_in_batches(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static struct number many[1000];
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 1000,
+                                               NULL, NULL, NULL, NULL),
+                     CULEX_OK);
+    world_worker(world, (culex_worker_options){.drain = true, .log_level = 1}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1000);
+    /* Prefetch: once runs turn out short, about 32 of them go into one step. */
+    assert_true(world->step_count < 70);
+}
+
+static culex_outcome act_slow(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world_pass(world, 100);
+    return CULEX_DONE;
+}
+
+static void test_long_runs_are_not_prefetched(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    for (int i = 0; i < 20; i++)
+        world_enqueue(world, &type, i);
+    world->act = act_slow;
+    world_worker(world, (culex_worker_options){.drain = true, .concurrency = 2}, &type);
+    world_run(world);
+    for (size_t i = 0; i < world->step_count; i++)
+        assert_true(world->steps[i].want <= 2);
+}
+
+/* --- idle
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void test_idle_worker_hardly_calls(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    late.has_delay = true;
+    late.delay = 100 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->act = act_stop;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_about_ms(world->call_ms[0], 100000);
+    assert_true(world->step_count < 50);
+}
+
+static void test_store_without_wake_up_is_asked_at_idle_wait(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    late.has_delay = true;
+    late.delay = 10 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->has_no_wake = true;
+    world->act = act_stop;
+    world_worker(world, (culex_worker_options){.idle_wait_ms = 500}, &type);
+    world_run(world);
+    assert_in_range(world->step_count, 20, 30);
+}
+
+/* --- periodic
+ * --------------------------------------------------------------------------------------------- */
+
+static culex_outcome act_count_to_five(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    if (world->calls == 5)
+        culex_worker_stop(world->worker);
+    return CULEX_DONE;
+}
+
+static const int64_t seven = 7;
+static const culex_field default_fields[] = {{.name = "n",
+                                              .wire = "n",
+                                              .kind = CULEX_KIND_INT64,
+                                              .offset = offsetof(struct number, n),
+                                              .def = &seven}};
+static const culex_struct_type default_struct = {"t.sweep", sizeof(struct number), default_fields,
+                                                 1};
+
+static culex_job_type sweep_type(void)
+{
+    culex_job_type type = number_type();
+    type.name = type.wire = "t.sweep";
+    type.params = &default_struct;
+    type.every_ms = 60000;
+    type.retry.max = 0;
+    return type;
+}
+
+static void test_periodic_job_runs_at_once_and_then_every_interval(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    world->act = act_count_to_five;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_about_ms(world->call_ms[i], 60000 * i);
+        assert_int_equal(world->call_n[i], 7);
+    }
+}
+
+static void test_restarted_worker_does_not_tick_again(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    world_pass(world, 200000); /* three missed ticks count once */
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+}
+
+/* --- identity
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void test_same_name_gets_its_runs_back_at_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    size_t released;
+    int64_t now_ms;
+    struct culex_step_reply reply = {0};
+    struct culex_step step = {.queue = "numbers",
+                              .session = "00000000deadbeef",
+                              .nonce = 1,
+                              .want = 1,
+                              .max_bytes = 1000,
+                              .lease_ms = 3600000};
+    world_enqueue(world, &type, 1);
+    assert_int_equal(world->store->ops->hello(world->store, "numbers", "box-1", step.session,
+                                              &released, &now_ms, NULL),
+                     CULEX_OK);
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 1);
+    world->store->ops->step_release(world->store, &reply);
+    world_worker(world, (culex_worker_options){.drain = true, .name = "box-1"}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_true(world_ms(world) < 1000);
+    assert_true(world_log_has(world, "1 runs of this worker's former life were given back"));
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_done_run_is_recorded_once),
+        UNIT(test_default_policy_tries_at_0_2_10_28_60_s),
+        UNIT(test_discard_is_dead_at_once),
+        UNIT(test_snooze_comes_back_uncharged),
+        UNIT(test_strange_outcome_is_a_failure),
+        UNIT(test_result_is_kept),
+        UNIT(test_unknown_job_is_given_back_uncharged),
+        UNIT(test_unknown_job_waits_longer_each_time),
+        UNIT(test_undecodable_payload_is_dead_with_its_bytes),
+        UNIT(test_payload_of_a_newer_schema_is_given_back),
+        UNIT(test_result_after_the_timeout_is_a_failure),
+        UNIT(test_result_in_time_is_no_timeout),
+        UNIT(test_lost_reply_is_repeated_with_the_same_nonce),
+        UNIT(test_lost_answer_to_an_ack_is_asked_for_again),
+        UNIT(test_lost_store_is_logged_once_a_minute_and_once_when_back),
+        UNIT(test_stop_gives_back_what_has_not_started),
+        UNIT(test_drain_waits_for_scheduled_runs),
+        UNIT(test_drain_of_an_empty_queue_ends_at_once),
+        UNIT(test_queues_option_limits_the_worker),
+        UNIT(test_bulk_is_claimed_in_batches),
+        UNIT(test_long_runs_are_not_prefetched),
+        UNIT(test_idle_worker_hardly_calls),
+        UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
+        UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
+        UNIT(test_restarted_worker_does_not_tick_again),
+        UNIT(test_same_name_gets_its_runs_back_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+#include "world.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* --- effects -------------------------------------------------------------------------------- */
+
+static int64_t env_clock_ms(void *self)
+{
+    struct world *world = self;
+    return WORLD_START_MS + world->now_ns / 1000000 + world->store_skew_ms;
+}
+
+static int64_t env_boottime_ns(void *self)
+{
+    return ((struct world *)self)->now_ns;
+}
+
+/* splitmix64 */
+static void env_random(void *self, void *ret_bytes, size_t len)
+{
+    struct world *world = self;
+    unsigned char *at = ret_bytes;
+    while (len > 0) {
+        uint64_t z = world->seed += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        z ^= z >> 31;
+        size_t part = len < 8 ? len : 8;
+        memcpy(at, &z, part);
+        at += part;
+        len -= part;
+    }
+}
+
+static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    struct world *world = self;
+    if (++world->polls > 100000) {
+        fprintf(stderr, "the worker does not come to an end:\n%.4000s\n", world->log);
+        abort();
+    }
+    int ready = count > 0 ? poll(fds, count, 0) : 0;
+    if (ready == 0)
+        world->now_ns += (int64_t)timeout_ms * 1000000;
+    return ready;
+}
+
+/* --- store with faults -------------------------------------------------------------------------
+ */
+
+static struct culex_backend *store_of(struct culex_backend *backend)
+{
+    return ((struct world *)backend)->store;
+}
+
+static enum world_fault fault_take(struct world *world)
+{
+    if (world->now_ns < world->fault_until_ns)
+        return WORLD_REFUSE;
+    if (world->fault_count == 0)
+        return WORLD_OK;
+    world->fault_count--;
+    return world->fault;
+}
+
+static culex_status fault_fail(enum world_fault fault, culex_error *error)
+{
+    culex_status status = fault == WORLD_REFUSE ? CULEX_ECONNECT : CULEX_EUNKNOWN;
+    if (error != NULL) {
+        error->code = status;
+        strcpy(error->text, "injected fault");
+    }
+    return status;
+}
+
+static culex_status fake_enqueue(struct culex_backend *backend, const char *queue,
+                                 const struct culex_new_run *runs, size_t count,
+                                 struct culex_enqueue_result *results, culex_error *error)
+{
+    struct world *world = (struct world *)backend;
+    enum world_fault fault = WORLD_OK;
+    world->enqueues++;
+    if (world->enqueue_fault_count > 0) {
+        world->enqueue_fault_count--;
+        fault = world->enqueue_fault;
+    }
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status =
+        world->store->ops->enqueue(world->store, queue, runs, count, results, error);
+    return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
+}
+
+static culex_status fake_step(struct culex_backend *backend, const struct culex_step *step,
+                              struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct world *world = (struct world *)backend;
+    struct world_step *trace = &world->steps[world->step_count % WORLD_TRACE_MAX];
+    world->step_count++;
+    *trace = (struct world_step){.nonce = step->nonce,
+                                 .want = step->want,
+                                 .ack_count = step->ack_count,
+                                 .beat_count = step->beat_count,
+                                 .at_ms = world_ms(world),
+                                 .fault = fault_take(world)};
+    world->now_ns += 100000; /* a call takes time */
+    if (trace->fault == WORLD_REFUSE)
+        return fault_fail(trace->fault, error);
+    culex_status status = world->store->ops->step(world->store, step, ret_reply, error);
+    if (status != CULEX_OK)
+        return status;
+    trace->grant_count = ret_reply->grant_count;
+    if (trace->fault == WORLD_LOSE_REPLY) {
+        world->store->ops->step_release(world->store, ret_reply);
+        return fault_fail(trace->fault, error);
+    }
+    return CULEX_OK;
+}
+
+static void fake_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+{
+    store_of(backend)->ops->step_release(store_of(backend), reply);
+}
+
+static culex_status fake_hello(struct culex_backend *backend, const char *queue, const char *worker,
+                               const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                               culex_error *error)
+{
+    return store_of(backend)->ops->hello(store_of(backend), queue, worker, session, ret_released,
+                                         ret_now_ms, error);
+}
+
+static culex_status fake_tick(struct culex_backend *backend, const struct culex_tick *tick,
+                              struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    return store_of(backend)->ops->tick(store_of(backend), tick, ret_reply, error);
+}
+
+static culex_status fake_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                culex_run_state *ret_state, culex_error *error)
+{
+    struct world *world = (struct world *)backend;
+    enum world_fault fault = fault_take(world);
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status = world->store->ops->cancel(world->store, queue, id, ret_state, error);
+    return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
+}
+
+static culex_status fake_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                culex_error *error)
+{
+    struct world *world = (struct world *)backend;
+    enum world_fault fault = fault_take(world);
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status = world->store->ops->forget(world->store, queue, id, error);
+    return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
+}
+
+static culex_status fake_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+                               culex_error *error)
+{
+    struct world *world = (struct world *)backend;
+    enum world_fault fault = fault_take(world);
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status = world->store->ops->retry(world->store, queue, id, error);
+    return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
+}
+
+static culex_status fake_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+                               culex_error *error)
+{
+    return store_of(backend)->ops->pause(store_of(backend), queue, is_paused, error);
+}
+
+static culex_status fake_purge(struct culex_backend *backend, const char *queue,
+                               culex_run_state state, size_t limit, size_t *ret_deleted,
+                               culex_error *error)
+{
+    return store_of(backend)->ops->purge(store_of(backend), queue, state, limit, ret_deleted,
+                                         error);
+}
+
+static culex_status fake_stats(struct culex_backend *backend, const char *queue,
+                               culex_queue_stats *ret_stats, culex_error *error)
+{
+    return store_of(backend)->ops->stats(store_of(backend), queue, ret_stats, error);
+}
+
+static culex_status fake_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+                             culex_run_info **ret_run, culex_error *error)
+{
+    return store_of(backend)->ops->get(store_of(backend), queue, id, ret_run, error);
+}
+
+static culex_status fake_list(struct culex_backend *backend, const char *queue,
+                              culex_run_state state, uint64_t cursor, size_t limit,
+                              struct culex_list_reply *ret_reply, culex_error *error)
+{
+    return store_of(backend)->ops->list(store_of(backend), queue, state, cursor, limit, ret_reply,
+                                        error);
+}
+
+static void fake_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+{
+    store_of(backend)->ops->list_release(store_of(backend), reply);
+}
+
+static culex_status fake_queues(struct culex_backend *backend, char ***ret_names,
+                                culex_error *error)
+{
+    return store_of(backend)->ops->queues(store_of(backend), ret_names, error);
+}
+
+static culex_status fake_now(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error)
+{
+    return store_of(backend)->ops->now(store_of(backend), ret_now_ms, error);
+}
+
+static culex_status fake_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                  size_t count, int64_t timeout_ms, int *ret_fd, culex_error *error)
+{
+    if (((struct world *)backend)->has_no_wake) {
+        *ret_fd = -1;
+        return CULEX_OK;
+    }
+    return store_of(backend)->ops->wake_arm(store_of(backend), queues, count, timeout_ms, ret_fd,
+                                            error);
+}
+
+static culex_status fake_wake_take(struct culex_backend *backend, bool *ret_woken,
+                                   culex_error *error)
+{
+    return store_of(backend)->ops->wake_take(store_of(backend), ret_woken, error);
+}
+
+static void fake_close(struct culex_backend *backend)
+{
+    (void)backend; /* the world closes the store itself */
+}
+
+static const struct culex_backend_ops fake_ops = {
+    .name = "world",
+    .enqueue = fake_enqueue,
+    .step = fake_step,
+    .step_release = fake_step_release,
+    .hello = fake_hello,
+    .tick = fake_tick,
+    .cancel = fake_cancel,
+    .retry = fake_retry,
+    .forget = fake_forget,
+    .pause = fake_pause,
+    .purge = fake_purge,
+    .stats = fake_stats,
+    .get = fake_get,
+    .list = fake_list,
+    .list_release = fake_list_release,
+    .queues = fake_queues,
+    .now = fake_now,
+    .wake_arm = fake_wake_arm,
+    .wake_take = fake_wake_take,
+    .close = fake_close,
+};
+
+/* --- inline executor -------------------------------------------------------------------------- */
+
+struct inline_executor {
+    struct culex_executor base;
+    const struct culex_env *env;
+    culex_arena *arena;
+    int fd;
+    struct culex_run *runs[4096];
+    size_t count;
+};
+
+static int inline_fd(struct culex_executor *executor)
+{
+    return ((struct inline_executor *)executor)->fd;
+}
+
+static void inline_submit(struct culex_executor *executor, struct culex_run *const *runs,
+                          size_t count)
+{
+    struct inline_executor *self = (struct inline_executor *)executor;
+    for (size_t i = 0; i < count; i++)
+        self->runs[self->count++] = runs[i];
+    assert_int_equal(eventfd_write(self->fd, 1), 0);
+}
+
+static size_t inline_collect(struct culex_executor *executor, struct culex_run **ret_runs,
+                             size_t max)
+{
+    struct inline_executor *self = (struct inline_executor *)executor;
+    eventfd_t told;
+    size_t count = self->count < max ? self->count : max;
+    eventfd_read(self->fd, &told);
+    for (size_t i = 0; i < count; i++) {
+        culex__run_execute(self->runs[i], self->arena, self->env);
+        ret_runs[i] = self->runs[i];
+    }
+    self->count -= count;
+    memmove(self->runs, self->runs + count, self->count * sizeof self->runs[0]);
+    if (self->count > 0)
+        eventfd_write(self->fd, 1);
+    return count;
+}
+
+static size_t inline_withdraw(struct culex_executor *executor, struct culex_run **ret_runs,
+                              size_t max)
+{
+    struct inline_executor *self = (struct inline_executor *)executor;
+    size_t count = 0;
+    while (self->count > 0 && count < max)
+        ret_runs[count++] = self->runs[--self->count];
+    return count;
+}
+
+static size_t inline_queued(struct culex_executor *executor)
+{
+    return ((struct inline_executor *)executor)->count;
+}
+
+static void inline_cancel(struct culex_executor *executor, struct culex_run *run)
+{
+    (void)executor;
+    atomic_store(&run->is_cancelled, true);
+}
+
+static size_t inline_stop(struct culex_executor *executor, int64_t deadline_ns)
+{
+    struct inline_executor *self = (struct inline_executor *)executor;
+    (void)deadline_ns;
+    while (self->count > 0)
+        culex__run_free(self->runs[--self->count]);
+    culex_arena_free(self->arena);
+    close(self->fd);
+    free(self);
+    return 0;
+}
+
+static const struct culex_executor_ops inline_ops = {
+    "inline",        inline_fd,     inline_submit, inline_collect,
+    inline_withdraw, inline_queued, inline_cancel, inline_stop,
+};
+
+culex_status executor_inline_create(unsigned count, const struct culex_log *log,
+                                    const struct culex_env *env,
+                                    struct culex_executor **ret_executor, culex_error *error)
+{
+    struct inline_executor *self = calloc(1, sizeof *self);
+    (void)count;
+    (void)error;
+    assert_non_null(self);
+    self->base.ops = &inline_ops;
+    self->base.log = *log;
+    self->env = env;
+    self->arena = culex_arena_create();
+    self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    *ret_executor = &self->base;
+    return CULEX_OK;
+}
+
+/* --- the world ----------------------------------------------------------------------------------
+ */
+
+static const culex_field number_fields[] = {{.name = "n",
+                                             .wire = "n",
+                                             .kind = CULEX_KIND_INT64,
+                                             .flags = CULEX_FIELD_REQUIRED,
+                                             .offset = offsetof(struct number, n)}};
+const culex_struct_type number_struct = {"t.number", sizeof(struct number), number_fields, 1};
+
+culex_job_type number_type(void)
+{
+    return (culex_job_type){
+        .descriptor_version = CULEX_DESCRIPTOR_VERSION,
+        .name = "t.number",
+        .wire = "t.number",
+        .queue = "numbers",
+        .params = &number_struct,
+        .fingerprint = 1,
+        .priority = 5,
+        .keep_success_ms = 3600000,
+        .keep_failure_ms = 86400000,
+        .retry = {.max = 4, .backoff = CULEX_BACKOFF_POLYNOMIAL, .base_ms = 2000, .factor = 2}};
+}
+
+void number_handler(void)
+{
+}
+
+culex_outcome number_call(culex_run *run, culex_handler_fn handler, const void *params, void *user)
+{
+    struct world *world = user;
+    int64_t n = ((const struct number *)params)->n;
+    (void)handler;
+    if (world->calls < 256) {
+        world->call_ms[world->calls] = world_ms(world);
+        world->call_n[world->calls] = n;
+    }
+    world->calls++;
+    return world->act != NULL ? world->act(world, run, n) : CULEX_DONE;
+}
+
+static void sink_write(void *self, const char *line, size_t len)
+{
+    struct world *world = self;
+    if (len > WORLD_LOG_SIZE - 1 - world->log_len)
+        return;
+    memcpy(world->log + world->log_len, line, len);
+    world->log_len += len;
+    world->log[world->log_len] = '\0';
+}
+
+struct world *world_open(void)
+{
+    struct world *world = calloc(1, sizeof *world);
+    culex_error error = {0};
+    assert_non_null(world);
+    world->env = *culex__env_system();
+    world->env.self = world;
+    world->env.clock_ms = env_clock_ms;
+    world->env.boottime_ns = env_boottime_ns;
+    world->env.random = env_random;
+    world->env.poll = env_poll;
+    world->base.ops = &fake_ops;
+    world->base.env = &world->env;
+    world->now_ns = 1000000000;
+    assert_int_equal(culex__backend_open("memory:", NULL, &world->env, &world->store, &error), 0);
+    assert_int_equal(culex__client_create(&world->base, 5000, &world->env, &world->client, &error),
+                     0);
+    return world;
+}
+
+void world_close(struct world *world)
+{
+    culex_client_close(world->client);
+    world->store->ops->close(world->store);
+    free(world);
+}
+
+culex_worker *world_worker(struct world *world, culex_worker_options options,
+                           const culex_job_type *type)
+{
+    culex_error error = {0};
+    if (options.concurrency == 0)
+        options.concurrency = 1;
+    assert_int_equal(culex_worker_create(&options, &world->worker, &error), CULEX_OK);
+    culex__worker_set_env(world->worker, &world->env);
+    culex__worker_set_backend(world->worker, &world->base);
+    culex__worker_set_executor(world->worker, executor_inline_create);
+    culex__worker_set_sink(world->worker, (struct culex_log_sink){sink_write, world});
+    if (type != NULL)
+        assert_int_equal(
+            culex_worker_register(world->worker, type, number_call, number_handler, world), 0);
+    return world->worker;
+}
+
+void world_run(struct world *world)
+{
+    culex_error error = {0};
+    if (culex_worker_run(world->worker, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    culex_worker_free(world->worker);
+    world->worker = NULL;
+}
+
+culex_uuid world_enqueue(struct world *world, const culex_job_type *type, int64_t n)
+{
+    culex_uuid id;
+    culex_error error = {0};
+    struct number params = {n};
+    if (culex_client_enqueue(world->client, type, &params, NULL, &id, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    return id;
+}
+
+culex_run_info *world_get(struct world *world, culex_uuid id)
+{
+    culex_run_info *run = NULL;
+    culex_error error = {0};
+    if (culex_client_get(world->client, "numbers", id, &run, &error) != CULEX_OK)
+        fail_msg("%s\n%.8000s", error.text, world->log);
+    return run;
+}
+
+culex_run_state world_state(struct world *world, culex_uuid id)
+{
+    culex_run_info *run = world_get(world, id);
+    culex_run_state state = run->state;
+    culex_run_info_free(run);
+    return state;
+}
+
+bool world_log_has(const struct world *world, const char *text)
+{
+    return strstr(world->log, text) != NULL;
+}
+
+unsigned world_log_count(const struct world *world, const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = world->log; (at = strstr(at, text)) != NULL; at++)
+        count++;
+    return count;
+}
+
+int64_t world_ms(const struct world *world)
+{
+    return (world->now_ns - 1000000000) / 1000000;
+}
+
+void world_pass(struct world *world, int64_t ms)
+{
+    world->now_ns += ms * 1000000;
+}

@@ -1,0 +1,102 @@
+/* engine/world.h - a driven world for worker tests: clock, log, store with faults, executor.
+ *
+ * Time passes only when the worker waits: poll() looks at the descriptors, and when none is
+ * ready the clock moves by the timeout. Handlers run inside collect() of the inline executor,
+ * on the supervisor's thread. So a test of minutes takes milliseconds and always takes the same
+ * course. The store is the shipped in-memory SQLite one behind a table that can fail calls. */
+#ifndef CULEX_TESTS_WORLD_H
+#define CULEX_TESTS_WORLD_H
+
+#include "backend/backend.h"
+#include "engine/client_private.h"
+#include "engine/worker_private.h"
+
+enum { WORLD_LOG_SIZE = 1 << 20, WORLD_TRACE_MAX = 4096 };
+
+/* What happens to the calls of the store from now on. */
+enum world_fault {
+    WORLD_OK,
+    WORLD_REFUSE,    /* ECONNECT, nothing applied */
+    WORLD_LOSE_REPLY /* applied, then EUNKNOWN */
+};
+
+struct world_step {
+    uint64_t nonce;
+    uint32_t want;
+    size_t ack_count;
+    size_t beat_count;
+    size_t grant_count;
+    int64_t at_ms;
+    enum world_fault fault;
+};
+
+struct world {
+    struct culex_backend base; /* first: what the worker gets */
+    struct culex_backend *store;
+    struct culex_env env;
+    int64_t now_ns; /* boot time; the store's clock is the same plus START_MS */
+    int64_t store_skew_ms;
+    uint64_t seed;
+    unsigned polls;
+    enum world_fault fault;
+    unsigned fault_count; /* calls left to fail; UINT_MAX for ever */
+    enum world_fault enqueue_fault;
+    unsigned enqueue_fault_count;
+    int64_t fault_until_ns; /* steps fail until then, 0 for not */
+    unsigned enqueues;
+    struct world_step steps[WORLD_TRACE_MAX];
+    size_t step_count;
+    bool has_no_wake;
+    char log[WORLD_LOG_SIZE];
+    size_t log_len;
+    culex_client *client;
+    culex_worker *worker;
+    /* What handlers do and saw. */
+    culex_outcome (*act)(struct world *world, culex_run *run, int64_t n);
+    unsigned calls;
+    int64_t call_ms[256]; /* since the start */
+    int64_t call_n[256];
+};
+
+#define WORLD_START_MS INT64_C(1795000000000)
+
+struct number {
+    int64_t n;
+};
+
+extern const culex_struct_type number_struct;
+
+/* A job "t.number" of queue "numbers" with the default retry policy. */
+culex_job_type number_type(void);
+
+/* Everything but the worker. */
+struct world *world_open(void);
+void world_close(struct world *world);
+
+/* A worker in the world, with the number job registered unless `type` is NULL. */
+culex_worker *world_worker(struct world *world, culex_worker_options options,
+                           const culex_job_type *type);
+
+/* Runs and frees the worker. */
+void world_run(struct world *world);
+
+culex_uuid world_enqueue(struct world *world, const culex_job_type *type, int64_t n);
+
+culex_run_info *world_get(struct world *world, culex_uuid id);
+culex_run_state world_state(struct world *world, culex_uuid id);
+
+bool world_log_has(const struct world *world, const char *text);
+unsigned world_log_count(const struct world *world, const char *text);
+
+int64_t world_ms(const struct world *world); /* since the start */
+void world_pass(struct world *world, int64_t ms);
+
+culex_outcome number_call(culex_run *run, culex_handler_fn handler, const void *params, void *user);
+void number_handler(void);
+
+/* Handlers run in collect(), on the calling thread. */
+culex_status executor_inline_create(unsigned count, const struct culex_log *log,
+                                    const struct culex_env *env,
+                                    struct culex_executor **ret_executor, culex_error *error);
+
+#endif

@@ -1,0 +1,262 @@
+/* unit.c - the small parts of the front end, each by a table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "diag_print.h"
+#include "json_in.h"
+#include "lexer.h"
+#include "literal.h"
+#include "suggest.h"
+#include "wide.h"
+
+static void test_duration__units_large_to_small(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t ns; /* -1: refused */
+    } cases[] = {{"1ns", 1},
+                 {"1us", 1000},
+                 {"1ms", 1000000},
+                 {"1s", 1000000000},
+                 {"1m30s", INT64_C(90000000000)},
+                 {"1w2d3h4m5s6ms7us8ns", INT64_C(788645006007008)},
+                 {"0s", 0},
+                 {"9223372036s", INT64_C(9223372036000000000)},
+                 {"9223372036854775807ns", INT64_MAX},
+                 {"9223372036854775808ns", -1},
+                 {"15251w", -1},
+                 {"5s1m", -1},
+                 {"1s1s", -1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t ns = -1;
+        const char *fault = duration_read(cases[i].text, strlen(cases[i].text), &ns);
+        assert_int_equal(ns, cases[i].ns);
+        assert_int_equal(fault == NULL, cases[i].ns >= 0);
+    }
+}
+
+static void test_wide__reads_and_prints_128_bits(void **state)
+{
+    static const struct {
+        const char *text, *decimal; /* NULL: does not fit */
+    } cases[] = {
+        {"0", "0"},
+        {"1_000", "1000"},
+        {"0xFF", "255"},
+        {"0b101", "5"},
+        {"18446744073709551616", "18446744073709551616"},
+        {"340282366920938463463374607431768211455", "340282366920938463463374607431768211455"},
+        {"340282366920938463463374607431768211456", NULL},
+        {"0xffffffffffffffffffffffffffffffff", "340282366920938463463374607431768211455"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wide wide;
+        char text[WIDE_TEXT_BYTES];
+        bool fits = wide_parse(cases[i].text, strlen(cases[i].text), &wide);
+        assert_int_equal(fits, cases[i].decimal != NULL);
+        if (fits) {
+            wide_format(wide, text);
+            assert_string_equal(text, cases[i].decimal);
+        }
+    }
+}
+
+static void test_wide__limits_of_types(void **state)
+{
+    char text[WIDE_TEXT_BYTES];
+    int64_t value;
+    (void)state;
+    wide_format(wide_type_min(128, true), text);
+    assert_string_equal(text, "-170141183460469231731687303715884105728");
+    wide_format(wide_type_max(64, false), text);
+    assert_string_equal(text, "18446744073709551615");
+    assert_true(wide_to_int64(wide_from(INT64_MIN), &value));
+    assert_true(value == INT64_MIN);
+    assert_false(wide_to_int64(wide_type_max(64, false), &value));
+    assert_true(wide_compare(wide_from(-2), wide_from(-1)) < 0);
+    struct wide wide = wide_from(-1);
+    assert_true(wide_increment(&wide));
+    assert_int_equal(wide_compare(wide, wide_from(0)), 0);
+}
+
+static void test_edit_distance__counts_swaps_as_one(void **state)
+{
+    (void)state;
+    assert_int_equal(edit_distance("sting", "string", 9), 1);
+    assert_int_equal(edit_distance("monye", "money", 9), 1);
+    assert_int_equal(edit_distance("", "abc", 9), 3);
+    assert_int_equal(edit_distance("abc", "xyz", 2), 2);
+    struct suggestion suggestion = suggestion_start("int33");
+    suggestion_offer(&suggestion, "bytes");
+    assert_null(suggestion.best);
+    suggestion_offer(&suggestion, "int32");
+    assert_string_equal(suggestion.best, "int32");
+}
+
+static void test_utf8__refuses_malformed(void **state)
+{
+    static const char *const bad[] = {"\x80",     "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                      "\xe2\x82", "\xff"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(utf8_valid_prefix(bad[i], strlen(bad[i])), 0);
+    assert_int_equal(utf8_valid_prefix("a\xe2\x82\xac\xf0\x9f\x98\x80", 8), 8);
+}
+
+static void test_place__columns_are_code_points(void **state)
+{
+    struct arena arena = {0};
+    const char text[] = "\xef\xbb\xbf"
+                        "a\r\n\t\xc3\xa9 b";
+    struct source *source = source_create(&arena, "x.job", text, sizeof(text) - 1);
+    struct place place = span_place((struct span){source, 7, 1});
+    size_t len;
+    (void)state;
+    assert_int_equal(place.line, 2);
+    assert_int_equal(place.column, 4);
+    source_line(source, 1, &len);
+    assert_int_equal(len, 1);
+    arena_release(&arena);
+}
+
+static void test_lexer__kinds_and_offsets(void **state)
+{
+    static const char text[] =
+        "a 1m30s 512M 0.5 1e3 [[x]] <= \"s\\\"\" x\"00\" 'c' /* */ // c\n90x";
+    static const struct token expected[] = {
+        {TOKEN_WORD, FAULT_NONE, 0, 1},     {TOKEN_DURATION, FAULT_NONE, 2, 5},
+        {TOKEN_SIZE, FAULT_NONE, 8, 4},     {TOKEN_FLOAT, FAULT_NONE, 13, 3},
+        {TOKEN_FLOAT, FAULT_NONE, 17, 3},   {TOKEN_LEFT_ATTRS, FAULT_NONE, 21, 2},
+        {TOKEN_WORD, FAULT_NONE, 23, 1},    {TOKEN_RIGHT_ATTRS, FAULT_NONE, 24, 2},
+        {TOKEN_AT_MOST, FAULT_NONE, 27, 2}, {TOKEN_STRING, FAULT_NONE, 30, 5},
+        {TOKEN_BYTES, FAULT_NONE, 36, 5},   {TOKEN_CHAR, FAULT_NONE, 42, 3},
+        {TOKEN_INT, FAULT_NUMBER, 57, 3},   {TOKEN_END, FAULT_NONE, 60, 0}};
+    struct arena arena = {0};
+    struct lexer lexer;
+    (void)state;
+    lexer_init(&lexer, source_create(&arena, "x.job", text, sizeof(text) - 1));
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        struct token token = lexer_next(&lexer);
+        assert_int_equal(token.kind, expected[i].kind);
+        assert_int_equal(token.fault, expected[i].fault);
+        assert_int_equal(token.offset, expected[i].offset);
+        assert_int_equal(token.length, expected[i].length);
+    }
+    arena_release(&arena);
+}
+
+static void test_lexer__nul_is_an_ordinary_byte(void **state)
+{
+    struct arena arena = {0};
+    struct lexer lexer;
+    (void)state;
+    lexer_init(&lexer, source_create(&arena, "x.job", "a\0b", 3));
+    assert_int_equal(lexer_next(&lexer).kind, TOKEN_WORD);
+    assert_int_equal(lexer_next(&lexer).kind, TOKEN_STRAY);
+    assert_int_equal(lexer_next(&lexer).kind, TOKEN_WORD);
+    assert_int_equal(lexer_next(&lexer).kind, TOKEN_END);
+    arena_release(&arena);
+}
+
+static void test_json_in__strings(void **state)
+{
+    static const struct {
+        const char *text, *value; /* NULL: malformed */
+    } cases[] = {{"\"a\\n\\u00e9\\ud83d\\ude00\"", "a\n\xc3\xa9\xf0\x9f\x98\x80"},
+                 {"\"\"", ""},
+                 {"\"\\ud83d\"", NULL},
+                 {"\"\\udc00\"", NULL},
+                 {"\"\\u12\"", NULL},
+                 {"\"\\q\"", NULL},
+                 {"\"open", NULL},
+                 {"\"open\\", NULL}};
+    struct arena arena = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct json_in in = {cases[i].text, cases[i].text + strlen(cases[i].text), false};
+        char *value = NULL;
+        size_t len;
+        assert_int_equal(json_in_string(&in, &arena, &value, &len), cases[i].value != NULL);
+        if (cases[i].value != NULL)
+            assert_string_equal(value, cases[i].value);
+    }
+    arena_release(&arena);
+}
+
+static void test_json_in__depth_is_bounded(void **state)
+{
+    char text[1000];
+    (void)state;
+    memset(text, '[', sizeof(text));
+    struct json_in in = {text, text + sizeof(text), false};
+    assert_false(json_in_skip(&in));
+}
+
+/* The compiler as a whole, on a text in memory: the number of errors. */
+static unsigned compile(const char *text, size_t size)
+{
+    struct compilation compilation;
+    compilation_init(&compilation);
+    struct module *module = compilation_load_text(&compilation, "fuzz.job", text, size);
+    check_module(&compilation, module);
+    diag_sort(&compilation.sink);
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    diag_print_human(&compilation.sink, nowhere, false);
+    diag_print_json(&compilation.sink, nowhere);
+    fclose(nowhere);
+    unsigned errors = compilation.sink.errors;
+    compilation_release(&compilation);
+    return errors;
+}
+
+static void test_names__equal_c_names_are_refused(void **state)
+{
+    static const char bad[] = "enum a_b { C } enum a { B_C }";
+    static const char good[] = "enum a_b { C } enum a { B_D }";
+    (void)state;
+    assert_int_equal(compile(bad, sizeof(bad) - 1), 1);
+    assert_int_equal(compile(good, sizeof(good) - 1), 0);
+}
+
+static void test_hostile__limits_hold(void **state)
+{
+    static char text[1000000];
+    static const char *const parts[] = {"{",     "[[",          "job a {", "struct s { int32 x;",
+                                        "a.",    "\"",          "'",       "/*",
+                                        "-",     "enum e { A,", "job a; ", "\n",
+                                        "///<\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        size_t len = strlen(parts[i]);
+        for (size_t at = 0; at + len <= 100000; at += len)
+            memcpy(text + at, parts[i], len);
+        assert_in_range(compile(text, 100000 / len * len), 0, 20);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_duration__units_large_to_small),
+        cmocka_unit_test(test_wide__reads_and_prints_128_bits),
+        cmocka_unit_test(test_wide__limits_of_types),
+        cmocka_unit_test(test_edit_distance__counts_swaps_as_one),
+        cmocka_unit_test(test_utf8__refuses_malformed),
+        cmocka_unit_test(test_place__columns_are_code_points),
+        cmocka_unit_test(test_lexer__kinds_and_offsets),
+        cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),
+        cmocka_unit_test(test_json_in__strings),
+        cmocka_unit_test(test_json_in__depth_is_bounded),
+        cmocka_unit_test(test_names__equal_c_names_are_refused),
+        cmocka_unit_test(test_hostile__limits_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* How fast the store is without an engine: enqueue in batches, then claim and ack in batches.
+ *
+ *   bench_redis [runs] [batch]      on a private server, UNIX socket, no persistence */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "redis_server.h"
+
+enum { BATCH_MAX = 200 };
+
+static void fatal(const char *doing, const culex_error *error)
+{
+    fprintf(stderr, "%s: %s\n", doing, error->text);
+    exit(1);
+}
+
+static void id_make(culex_uuid *id, int64_t now_ms, unsigned serial)
+{
+    memset(id, 0, sizeof *id);
+    for (int i = 0; i < 6; i++)
+        id->b[i] = (uint8_t)(now_ms >> (8 * (5 - i)));
+    memcpy(id->b + 12, &serial, sizeof serial);
+}
+
+static void fill(struct culex_backend *backend, unsigned runs, unsigned batch)
+{
+    struct culex_new_run news[BATCH_MAX];
+    struct culex_enqueue_result results[BATCH_MAX];
+    int64_t now_ms = culex__env_clock_ms(backend->env);
+    culex_error error;
+    for (unsigned done = 0; done < runs; done += batch) {
+        for (unsigned i = 0; i < batch; i++) {
+            news[i] = (struct culex_new_run){.job = "bench.job",
+                                             .attempts_max = 4,
+                                             .keep_success_ms = 1000,
+                                             .keep_failure_ms = 86400000,
+                                             .tags = "",
+                                             .payload = "{\"n\":1234567890,\"text\":\"abcdef\"}",
+                                             .payload_len = 32};
+            id_make(&news[i].id, now_ms, done + i);
+        }
+        if (backend->ops->enqueue(backend, "q", news, batch, results, &error) != CULEX_OK)
+            fatal("enqueue", &error);
+    }
+}
+
+static unsigned drain(struct culex_backend *backend, unsigned runs, unsigned batch)
+{
+    struct culex_ack acks[BATCH_MAX];
+    unsigned settled = 0, held = 0;
+    uint64_t nonce = 0;
+    culex_error error;
+    while (settled < runs) {
+        struct culex_step step = {.queue = "q",
+                                  .session = "0123456789abcdef",
+                                  .nonce = ++nonce,
+                                  .want = batch,
+                                  .max_bytes = 1 << 20,
+                                  .lease_ms = 30000,
+                                  .acks = acks,
+                                  .ack_count = held};
+        struct culex_step_reply reply;
+        if (backend->ops->step(backend, &step, &reply, &error) != CULEX_OK)
+            fatal("step", &error);
+        settled += held;
+        held = (unsigned)reply.grant_count;
+        for (unsigned i = 0; i < held; i++)
+            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
+                                         .attempt = reply.grants[i].attempt,
+                                         .event = CULEX_EVENT_DONE};
+        backend->ops->step_release(backend, &reply);
+        if (held == 0)
+            break;
+    }
+    return settled;
+}
+
+static double server_cpu_us(const struct redis_server *server)
+{
+    redisReply *reply = redis_server_command(server, "INFO cpu");
+    double seconds = 0;
+    if (reply != NULL)
+        seconds = strtod(strstr(reply->str, "used_cpu_user:") + 14, NULL) +
+                  strtod(strstr(reply->str, "used_cpu_sys:") + 13, NULL);
+    freeReplyObject(reply);
+    return seconds * 1e6;
+}
+
+static void report(const char *what, unsigned runs, int64_t ns, double cpu_us)
+{
+    printf("%-8s %8.0f runs/s  %5.2f us of redis CPU a run\n", what, runs * 1e9 / (double)ns,
+           cpu_us / runs);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned runs = argc > 1 ? (unsigned)atoi(argv[1]) : 100000;
+    unsigned batch = argc > 2 ? (unsigned)atoi(argv[2]) : 32;
+    struct redis_server server;
+    struct culex_backend *backend;
+    const struct culex_env *env = culex__env_system();
+    culex_error error;
+    if (batch == 0 || batch > BATCH_MAX || !redis_server_start(&server, NULL))
+        return 77;
+    if (culex__backend_open(server.url, NULL, env, &backend, &error) != CULEX_OK)
+        fatal("open", &error);
+    double cpu = server_cpu_us(&server);
+    int64_t start = culex__env_boottime_ns(env);
+    fill(backend, runs, batch);
+    report("enqueue", runs, culex__env_boottime_ns(env) - start, server_cpu_us(&server) - cpu);
+    cpu = server_cpu_us(&server);
+    start = culex__env_boottime_ns(env);
+    unsigned settled = drain(backend, runs, batch);
+    report("drain", settled, culex__env_boottime_ns(env) - start, server_cpu_us(&server) - cpu);
+    backend->ops->close(backend);
+    redis_server_stop(&server);
+    return settled >= runs ? 0 : 1;
+}

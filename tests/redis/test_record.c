@@ -1,0 +1,134 @@
+/* The text of a record: read exactly, or refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/redis_record.h"
+
+static const char good[] =
+    "1|A|2|1|0|0|1|aaaaaaaaaaaaaaaa|1|1750000001000|1750000000000|5|shop.mail|9|"
+    "1749999999999|1750000060000|30000|1000|86400000|00000000000000ff|"
+    "fedcba9876543210|abc123|red,green";
+
+/* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
+static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)
+{
+    char *copy = malloc(len > 0 ? len : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, len);
+    bool is_good = culex__redis_record_parse(copy, len, ret_record);
+    free(copy);
+    return is_good;
+}
+
+static void test_record__fields(void **state)
+{
+    (void)state;
+    struct culex__redis_record r;
+    assert_true(culex__redis_record_parse(good, sizeof good - 1, &r));
+    assert_int_equal(r.state, CULEX_RUN_ACTIVE);
+    assert_int_equal(r.attempt, 2);
+    assert_int_equal(r.counters.failures, 1);
+    assert_int_equal(r.counters.losses, 1);
+    assert_int_equal(r.counters.attempts_max, 5);
+    assert_int_equal(r.owner.len, 16);
+    assert_true(r.is_cancel_requested);
+    assert_true(r.at_ms == INT64_C(1750000001000));
+    assert_true(r.claimed_at_ms == INT64_C(1750000000000));
+    assert_int_equal(r.job.len, 9);
+    assert_int_equal(r.priority, 9);
+    assert_true(r.expires_at_ms == INT64_C(1750000060000));
+    assert_int_equal(r.timeout_ms, 30000);
+    assert_int_equal(r.keep_success_ms, 1000);
+    assert_int_equal(r.keep_failure_ms, 86400000);
+    assert_true(r.fingerprint == 0xff);
+    assert_true(r.content == 0xfedcba9876543210);
+    assert_memory_equal(r.unique_key.text, "abc123", 6);
+    assert_memory_equal(r.tags.text, "red,green", 9);
+}
+
+/* Only a prefix that loses part of the tags is still a record. */
+static void test_record__prefixes(void **state)
+{
+    (void)state;
+    struct culex__redis_record record;
+    size_t tags_at = strlen(good) - strlen("red,green");
+    for (size_t len = 0; len < sizeof good; len++)
+        assert_int_equal(parse(good, len, &record), len >= tags_at && len < sizeof good);
+}
+
+static void test_record__refused(void **state)
+{
+    (void)state;
+    static const char *const bads[][2] = {
+        /* what in the good one, by what it is replaced */
+        {"1|A", "2|A"},
+        {"1|A", "01|A"},
+        {"1|A", "1|a"},
+        {"1|A", "1|AA"},
+        {"1|A", "1|Z"},
+        {"1|A", "1|"},
+        {"|A|2|", "|A|-2|"},
+        {"|A|2|", "|A|+2|"},
+        {"|A|2|", "|A||"},
+        {"|A|2|", "|A|2.0|"},
+        {"|A|2|", "|A|4294967296|"},
+        {"|A|2|", "|A| 2|"},
+        {"|A|2|", "|A|1e3|"},
+        {"|1|1750000001000", "|2|1750000001000"},
+        {"|1750000001000|", "|17500000010000000000|"},
+        {"|5|shop", "|0|shop"},
+        {"shop.mail", ""},
+        {"shop.mail", "shop\x01mail"},
+        {"shop.mail", "shop\xffmail"},
+        {"|9|", "|10|"},
+        {"00000000000000ff", "ff"},
+        {"00000000000000ff", "00000000000000FF"},
+        {"00000000000000ff", "00000000000000fg"},
+        {"red,green", "red|green"},
+    };
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        char text[512];
+        struct culex__redis_record record;
+        const char *at = strstr(good, bads[i][0]);
+        assert_non_null(at);
+        int len = snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bads[i][1],
+                           at + strlen(bads[i][0]));
+        if (parse(text, (size_t)len, &record))
+            fail_msg("taken: %s", text);
+    }
+}
+
+static void test_record__byte_flips(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < sizeof good - 1; at++) {
+        for (int bit = 0; bit < 8; bit++) {
+            char text[sizeof good];
+            struct culex__redis_record r;
+            memcpy(text, good, sizeof good);
+            text[at] = (char)(text[at] ^ (1 << bit));
+            /* What is taken nevertheless stays within the bounds that the rest relies on. */
+            if (parse(text, sizeof good - 1, &r))
+                assert_true(r.priority <= 9 && r.counters.attempts_max > 0 && r.job.len > 0 &&
+                            r.at_ms >= 0 && (unsigned)r.state < CULEX_RUN_STATE_COUNT);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_record__fields),
+        cmocka_unit_test(test_record__prefixes),
+        cmocka_unit_test(test_record__refused),
+        cmocka_unit_test(test_record__byte_flips),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

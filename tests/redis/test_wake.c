@@ -1,0 +1,130 @@
+/* Idle workers sleep in the server and are woken by work. */
+#include "fixture.h"
+
+#include <poll.h>
+
+static int arm(struct fixture *f, int64_t timeout_ms)
+{
+    static const char *const queues[] = {"other", "q"};
+    int fd = -1;
+    assert_ok(f->backend->ops->wake_arm(f->backend, queues, 2, timeout_ms, &fd, &call_error));
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static bool is_woken(struct fixture *f, int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    bool woken;
+    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_ok(f->backend->ops->wake_take(f->backend, &woken, &call_error));
+    return woken;
+}
+
+static void test_wake__enqueue_wakes(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    int fd = arm(f, 5000);
+    assert_int_equal(arm(f, 5000), fd);
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 0), 0);
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, fd));
+}
+
+static void test_wake__ends_without_work(void **state)
+{
+    struct fixture *f = *state;
+    assert_false(is_woken(f, arm(f, 20)));
+    /* The connection is good for another time. */
+    struct culex_new_run run = fixture_run(f);
+    int fd = arm(f, 5000);
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, fd));
+}
+
+static long long tokens(struct fixture *f)
+{
+    return fixture_say(f, "LLEN %s", "culex:{q}:wake");
+}
+
+static void test_wake__one_token_and_whoever_leaves_work_leaves_another(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run runs[3];
+    for (int i = 0; i < 3; i++) {
+        runs[i] = fixture_run(f);
+        fixture_enqueue(f, &runs[i]);
+    }
+    assert_int_equal(tokens(f), 1);
+    assert_true(is_woken(f, arm(f, 5000)));
+    assert_int_equal(tokens(f), 0);
+    fixture_claim(f, runs[0].id);
+    assert_int_equal(tokens(f), 1);
+    assert_true(is_woken(f, arm(f, 5000)));
+    fixture_claim(f, runs[1].id);
+    assert_int_equal(tokens(f), 1);
+    assert_true(is_woken(f, arm(f, 5000)));
+    fixture_claim(f, runs[2].id);
+    assert_int_equal(tokens(f), 0);
+}
+
+static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, arm(f, 5000)));
+    fixture_claim(f, run.id);
+    int fd = arm(f, 5000);
+    assert_int_equal(fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_RELEASE), CULEX_ANSWER_OK);
+    assert_true(is_woken(f, fd));
+}
+
+static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    struct culex_step_reply reply;
+    fixture_enqueue(f, &run);
+    assert_ok(f->backend->ops->pause(f->backend, "q", true, &call_error));
+    assert_true(is_woken(f, arm(f, 5000)));
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    fixture_run_step(f, &step, &reply);
+    assert_true(reply.is_paused);
+    assert_int_equal(reply.grant_count, 0);
+    f->backend->ops->step_release(f->backend, &reply);
+    assert_int_equal(tokens(f), 0);
+    assert_ok(f->backend->ops->pause(f->backend, "q", false, &call_error));
+    assert_int_equal(tokens(f), 1);
+}
+
+static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **state)
+{
+    struct fixture *f = *state;
+    int fd = arm(f, 5000);
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    bool woken;
+    assert_true(fixture_say(f, "CLIENT KILL TYPE normal SKIPME %s", "yes") >= 1);
+    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_int_not_equal(f->backend->ops->wake_take(f->backend, &woken, NULL), CULEX_OK);
+    struct culex_new_run run = fixture_run(f);
+    fd = arm(f, 5000);
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, fd));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_wake__enqueue_wakes),
+        TEST(test_wake__ends_without_work),
+        TEST(test_wake__one_token_and_whoever_leaves_work_leaves_another),
+        TEST(test_wake__a_release_by_a_full_worker_wakes_another),
+        TEST(test_wake__resume_wakes_and_a_paused_queue_does_not_spin),
+        TEST(test_wake__a_killed_connection_is_an_error_then_a_new_one),
+    };
+    return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
+}
