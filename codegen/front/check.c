@@ -93,13 +93,15 @@ static void claim_decl(struct checker *checker, const struct module *module,
                                                "_job_type",
                                                "_job_params",
                                                "_job_set_result",
+                                               "_job_decode_result",
                                                "_result",
+                                               "_result_make",
                                                NULL};
     const char *const *suffix = decl->kind == DECL_ENUM     ? enum_suffixes
                                 : decl->kind == DECL_STRUCT ? struct_suffixes
                                                             : job_suffixes;
     for (; *suffix != NULL; suffix++) {
-        if (strcmp(*suffix, "_result") == 0 && decl->returns.span.source == NULL)
+        if (strncmp(*suffix, "_result", 7) == 0 && decl->returns.span.source == NULL)
             continue;
         cname_claim(&checker->c_names, checker->sink,
                     cname_join(checker->arena, module->package, decl->name.text, *suffix),
@@ -368,7 +370,7 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     check_job_attrs(checker, job);
     job->params = check_fields(checker, &decl->fields, HOME_PARAMS);
     if (decl->returns.span.source != NULL) {
-        job->result_c = cname_join(checker->arena, package, job->name, "_result");
+        cname_result(checker->arena, package, job);
         job->result = check_fields(checker, &decl->returns, HOME_RETURNS);
         if (job->result == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,

@@ -204,6 +204,13 @@ void cname_job(struct arena *arena, const char *package, struct ir_job *job)
 #undef MAKE
 }
 
+void cname_result(struct arena *arena, const char *package, struct ir_job *job)
+{
+    job->result_c = cname_join(arena, package, job->name, "_result");
+    job->result_make = cname_join(arena, package, job->name, "_result_make");
+    job->result_decode = cname_join(arena, package, job->name, "_job_decode_result");
+}
+
 bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name)
 {
     const char *text = name->text;

@@ -22,6 +22,9 @@ const char *cname_upper(struct arena *arena, const char *package, const char *na
 /* Fills all C names of a job. */
 void cname_job(struct arena *arena, const char *package, struct ir_job *job);
 
+/* Fills the names of what `job` returns. */
+void cname_result(struct arena *arena, const char *package, struct ir_job *job);
+
 /* Reports a schema name that is too long or not of the allowed shape. */
 bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name);
 

@@ -11,7 +11,7 @@ static const struct {
     const char *explanation;
 } table[DIAG_COUNT] = {
 #define DIAG(symbol, slug, severity, explanation) {slug, DIAG_##severity, explanation},
-#include "diag_ids.h"
+#include "diag_ids.def"
 #undef DIAG
 };
 

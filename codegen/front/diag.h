@@ -16,7 +16,7 @@ enum diag_severity { DIAG_ERROR, DIAG_WARNING };
 
 enum diag_id {
 #define DIAG(symbol, slug, severity, explanation) DIAG_##symbol,
-#include "diag_ids.h"
+#include "diag_ids.def"
 #undef DIAG
     DIAG_COUNT
 };

@@ -166,7 +166,7 @@ struct ir_job {
     } functions;
     const char *params_symbol;
     struct ir_field *params;
-    const char *result_c; /* NULL: returns nothing */
+    const char *result_c, *result_make, *result_decode; /* NULL: returns nothing */
     struct ir_field *result;
     struct ir_settings settings;
     uint64_t fingerprint;

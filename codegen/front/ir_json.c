@@ -361,6 +361,8 @@ static void write_result(struct json_out *json, const struct ir_job *job)
     }
     json_open(json, "result", '{');
     json_text(json, "c", job->result_c);
+    json_text(json, "make", job->result_make);
+    json_text(json, "decode", job->result_decode);
     write_fields(json, "fields", job->result);
     json_close(json, '}');
 }

@@ -11,7 +11,7 @@ from literals import NULL, ZERO, CText
 from model import Job, Retry
 from names import Context
 from records import params_view, result_view
-from view import FunctionView, JobView, RecordView, TableView
+from view import DecodeView, FunctionView, JobView, RecordView, TableView
 
 NS_PER_MS = 1000000
 
@@ -44,6 +44,7 @@ def job_view(context: Context, job: Job) -> JobView:
         decode=_decode(context, job, params),
         decoded=CText(f"CULEX_PTR_CAST(const {job.c} *, value)"),
         set_results=[_set_result(context, job, result) for result in results],
+        decode_results=[_decode_result(context, job, result) for result in results],
         tables=tables,
         policy=policy,
     )
@@ -129,6 +130,18 @@ def _set_result(context: Context, job: Job, result: RecordView) -> FunctionView:
     return _function(
         context, job.functions.set_result, ["culex_run *run", f"const {result.c} *result", ERROR],
         "return culex_run_set_result", ["run", f"&{result.type_symbol}", "result", "error"])
+
+
+def _decode_result(context: Context, job: Job, result: RecordView) -> DecodeView:
+    assert job.result is not None
+    return DecodeView(
+        function=_function(
+            context, job.result.decode,
+            ["culex_arena *arena", "const void *text", "size_t len",
+             f"const {result.c} **ret_result", ERROR],
+            "culex_status status = culex_decode",
+            [f"&{result.type_symbol}", "arena", "text", "len", "&value", "error"]),
+        decoded=CText(f"CULEX_PTR_CAST(const {result.c} *, value)"))
 
 
 # The descriptor.

@@ -289,12 +289,16 @@ class Functions:
 @dataclass(frozen=True)
 class Result:
     c: str
+    make: str
+    decode: str
     fields: Tuple[Field, ...]
 
     @classmethod
     def read(cls, node: Node) -> "Result":
         return cls(
             c=node.name("c"),
+            make=node.name("make"),
+            decode=node.name("decode"),
             fields=tuple(Field.read(child) for child in node.children("fields")),
         )
 

@@ -35,7 +35,7 @@ def result_view(context: Context, job: Job, result: Result) -> RecordView:
     symbol = context.names.fresh(result.c + "_type")
     return _record(context, result.c, result.fields, f"What {job.name} returns.", job.line,
                    job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False,
-                   [])
+                   [make_view(result.make, result.c, result.fields, [])])
 
 
 def order_structs(structs: Sequence[Struct]) -> Tuple[List[Struct], Set[str]]:

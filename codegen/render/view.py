@@ -92,6 +92,12 @@ class FunctionView:
 
 
 @dataclass(frozen=True)
+class DecodeView:
+    function: FunctionView
+    decoded: CText  # what decoding made, as its own type
+
+
+@dataclass(frozen=True)
 class JobView:
     records: List[RecordView]  # the params and, where there is one, the result
     type_symbol: CText
@@ -107,6 +113,7 @@ class JobView:
     decode: FunctionView
     decoded: CText
     set_results: List[FunctionView]
+    decode_results: List[DecodeView]
     tables: List[TableView]
     policy: List[CText]
 

@@ -72,7 +72,7 @@ def ir(culexc, accept):
 
 
 def ids():
-    table = (ROOT / "codegen" / "front" / "diag_ids.h").read_text()
+    table = (ROOT / "codegen" / "front" / "diag_ids.def").read_text()
     slugs = re.findall(r'^DIAG\(\w+,\s*"([a-z0-9-]+)"', table, re.M)
     shown = "".join(path.read_text() for path in (HERE / "check").glob("*.expected"))
     missing = [slug for slug in slugs if f"[{slug}]" not in shown]

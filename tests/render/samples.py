@@ -79,7 +79,9 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
         "name": name, "qualified": name, "wire": name, "was": [], "c": f"{name}_job",
         "functions": functions, "doc": "", "line": 4, "deprecated": None, "retired": False,
         "params": params or [], "params_symbol": f"{name}_params",
-        "result": None if result is None else {"c": f"{name}_result", "fields": result},
+        "result": None if result is None else {
+            "c": f"{name}_result", "make": f"{name}_result_make",
+            "decode": f"{name}_job_decode_result", "fields": result},
         "queue": name, "priority": 5, "timeout_ns": None, "expires_ns": None,
         "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
         "memory_bytes": None, "retry": retry(), "every": None, "cron": None, "unique": None,

@@ -91,6 +91,16 @@ culex_status tick_job_set_result(culex_run *run, const tick_result *result, cule
     return culex_run_set_result(run, &tick_result_type, result, error);
 }
 
+culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                    const tick_result **ret_result, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&tick_result_type, arena, text, len, &value, error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const tick_result *, value);
+    return status;
+}
+
 static culex_outcome tick_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)
 {

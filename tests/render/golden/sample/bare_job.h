@@ -59,6 +59,16 @@ typedef struct tick_result { /* bare.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } tick_result;
 
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline tick_result tick_result_make(void)
+{
+    tick_result made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type tick_job_type;
 
@@ -91,6 +101,12 @@ typedef culex_outcome (*tick_job_handler)(culex_run *run, const tick_job *job, v
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
 CULEX_HIDDEN culex_status tick_job_set_result(culex_run *run, const tick_result *result,
                                               culex_error *error);
+
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
+ * `arena`. */
+CULEX_HIDDEN culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                                 const tick_result **ret_result,
+                                                 culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
 CULEX_HIDDEN culex_status tick_job_register(culex_worker *worker, tick_job_handler handler,

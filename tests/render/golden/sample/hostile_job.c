@@ -135,6 +135,16 @@ culex_status attack_job_set_result(culex_run *run, const attack_result *result, 
     return culex_run_set_result(run, &attack_result_type, result, error);
 }
 
+culex_status attack_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                      const attack_result **ret_result, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&attack_result_type, arena, text, len, &value, error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const attack_result *, value);
+    return status;
+}
+
 static culex_outcome attack_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                      void *user)
 {

@@ -154,6 +154,17 @@ typedef struct attack_result { /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U
     const char *answer; /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
 } attack_result;
 
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline attack_result attack_result_make(const char *answer)
+{
+    attack_result made;
+
+    memset(&made, 0, sizeof made);
+    made.answer = answer;
+    return made;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type attack_job_type;
 
@@ -191,6 +202,12 @@ typedef culex_outcome (*attack_job_handler)(culex_run *run, const attack_job *jo
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
 CULEX_HIDDEN culex_status attack_job_set_result(culex_run *run, const attack_result *result,
                                                 culex_error *error);
+
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
+ * `arena`. */
+CULEX_HIDDEN culex_status attack_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                                   const attack_result **ret_result,
+                                                   culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
 CULEX_HIDDEN culex_status attack_job_register(culex_worker *worker, attack_job_handler handler,

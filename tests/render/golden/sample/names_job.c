@@ -366,6 +366,20 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         result, error);
 }
 
+culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
+    culex_arena *arena, const void *text, size_t len,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
+    culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(
+        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type,
+        arena, text, len, &value, error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *, value);
+    return status;
+}
+
 static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_call(
     culex_run *run, culex_handler_fn handler, const void *params, void *user)
 {

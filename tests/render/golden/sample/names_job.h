@@ -317,6 +317,17 @@ typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_lin
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result;
 
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_make(
+    void)
+{
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type;
 
@@ -357,6 +368,13 @@ typedef culex_outcome (*a_job_with_a_name_so_long_that_no_prototype_of_it_fits_o
 CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
     culex_run *run,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
+    culex_error *error);
+
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
+ * `arena`. */
+CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
+    culex_arena *arena, const void *text, size_t len,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
     culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */

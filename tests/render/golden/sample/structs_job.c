@@ -158,6 +158,16 @@ culex_status ship_job_set_result(culex_run *run, const ship_result *result, cule
     return culex_run_set_result(run, &ship_result_type, result, error);
 }
 
+culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                    const ship_result **ret_result, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&ship_result_type, arena, text, len, &value, error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const ship_result *, value);
+    return status;
+}
+
 static culex_outcome ship_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)
 {

@@ -140,6 +140,18 @@ typedef struct ship_result { /* structs.job:4 */
     culex_time at;      /* structs.job:5 */
 } ship_result;
 
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline ship_result ship_result_make(money money_, culex_time at)
+{
+    ship_result made;
+
+    memset(&made, 0, sizeof made);
+    made.money = money_;
+    made.at = at;
+    return made;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type ship_job_type;
 
@@ -172,6 +184,12 @@ typedef culex_outcome (*ship_job_handler)(culex_run *run, const ship_job *job, v
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
 CULEX_HIDDEN culex_status ship_job_set_result(culex_run *run, const ship_result *result,
                                               culex_error *error);
+
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
+ * `arena`. */
+CULEX_HIDDEN culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t len,
+                                                 const ship_result **ret_result,
+                                                 culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
 CULEX_HIDDEN culex_status ship_job_register(culex_worker *worker, ship_job_handler handler,
