@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -76,32 +77,15 @@ static const char *level_name(int level)
     }
 }
 
-/* Civil date of a day counted from 1970-01-01 (proleptic Gregorian, from year 0). */
-static void date_from_days(int64_t days, int *ret_year, int *ret_month, int *ret_day)
-{
-    days += 719468; /* from 0000-03-01 */
-    int64_t era = days / 146097;
-    int64_t of_era = days % 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * of_year + 2) / 153; /* from March */
-    *ret_day = (int)(of_year - (153 * month + 2) / 5 + 1);
-    *ret_month = (int)(month < 10 ? month + 3 : month - 9);
-    *ret_year = (int)(year + era * 400 + (*ret_month <= 2 ? 1 : 0));
-}
-
 void culex__log_format_time(int64_t ms, char ret_text[CULEX_LOG_TIME_SIZE])
 {
-    const int64_t ms_min = INT64_C(-62162208000000); /* 0000-03-01 */
     const int64_t ms_max = INT64_C(253402300799999); /* end of 9999 */
-    ms = ms < ms_min ? ms_min : ms > ms_max ? ms_max : ms;
-    int64_t days = ms / 86400000 - (ms % 86400000 < 0 ? 1 : 0);
-    int64_t rest = ms - days * 86400000;
-    int year, month, day;
-    date_from_days(days, &year, &month, &day);
-    snprintf(ret_text, CULEX_LOG_TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year & 0x3fff,
-             month & 0xf, day & 0x1f, (int)(rest / 3600000 % 24), (int)(rest / 60000 % 60),
-             (int)(rest / 1000 % 60), (int)(rest % 1000) & 0x3ff);
+    ms = ms < 0 ? 0 : ms > ms_max ? ms_max : ms;
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    size_t len = strftime(ret_text, CULEX_LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(ret_text + len, CULEX_LOG_TIME_SIZE - len, ".%03uZ", (unsigned)(ms % 1000) % 1000);
 }
 
 void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE])
