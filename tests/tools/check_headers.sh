@@ -1,13 +1,15 @@
 #!/bin/sh
 # Every header compiles alone: public ones as strict C11 and C++11, private ones as C11.
-# usage: check_headers.sh REPOSITORY
+# usage: check_headers.sh REPOSITORY BUILD
 set -eu
 cd "$1"
+build=$2
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror'
 alone() { # alone COMPILER STANDARD LANGUAGE HEADER
     printf '#include "%s"\nint culex_alone(void);\n' "$4" >"$scratch/alone.$3"
     # shellcheck disable=SC2086
     "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime -Icodegen/front -I. \
+        "-I$build/runtime/backend" $(pkg-config --cflags hiredis sqlite3) \
         -fsyntax-only "$scratch/alone.$3"
 }
 scratch=$(mktemp -d)

@@ -1,0 +1,88 @@
+/* mail/mail.c - the shop's side: mail send TO SUBJECT [CC]..., mail dead, mail retry */
+#include <stdio.h>
+#include <string.h>
+
+#include "mail_job.h"
+
+static int complain(const culex_error *error)
+{
+    if (error->field[0] != '\0')
+        fprintf(stderr, "mail: %s: %s\n", error->field, error->text);
+    else
+        fprintf(stderr, "mail: %s\n", error->text);
+    return 1;
+}
+
+static int mail_send(culex_client *client, int argc, char **argv)
+{
+    culex_error error;
+    culex_uuid id;
+    shop_send_email_job job = shop_send_email_job_make(argv[0], argv[1]);
+    job.cc = (const char *const *)argv + 2;
+    job.cc_len = (size_t)argc - 2;
+    if (shop_send_email_job_enqueue(client, &job, NULL, &id, &error) != CULEX_OK)
+        return complain(&error);
+
+    char text[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(id, text);
+    printf("%s\n", text);
+    return 0;
+}
+
+static bool dead_print(const culex_run_info *run, void *user)
+{
+    culex_run_info *full = NULL;
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(run->id, id);
+    if (culex_client_get(user, run->queue, run->id, &full, NULL) == CULEX_OK)
+        printf("%s after %u attempts: %s\n", id, full->attempt, full->error_text);
+    culex_run_info_free(full);
+    return true;
+}
+
+static bool dead_retry(const culex_run_info *run, void *user)
+{
+    return culex_client_retry(user, run->queue, run->id, NULL) == CULEX_OK;
+}
+
+static int dead_visit(culex_client *client, culex_run_visitor visit)
+{
+    culex_error error;
+    uint64_t cursor = 0;
+    do {
+        if (culex_client_list(client, shop_send_email_job_type.queue, CULEX_RUN_DEAD, &cursor, 0,
+                              visit, client, &error) != CULEX_OK)
+            return complain(&error);
+    } while (cursor != 0);
+    return 0;
+}
+
+static int usage(void)
+{
+    fputs("usage: mail send TO SUBJECT [CC]... | mail dead | mail retry\n", stderr);
+    return 2;
+}
+
+static int mail_verb(culex_client *client, int argc, char **argv)
+{
+    if (argc >= 4 && strcmp(argv[1], "send") == 0)
+        return mail_send(client, argc - 2, argv + 2);
+    if (argc == 2 && strcmp(argv[1], "dead") == 0)
+        return dead_visit(client, dead_print);
+    if (argc == 2 && strcmp(argv[1], "retry") == 0)
+        return dead_visit(client, dead_retry);
+    return usage();
+}
+
+int main(int argc, char **argv)
+{
+    culex_error error;
+    culex_client *client = NULL;
+    if (argc < 2)
+        return usage();
+    if (culex_client_open(NULL, NULL, &client, &error) != CULEX_OK)
+        return complain(&error);
+    int code = mail_verb(client, argc, argv);
+    culex_client_close(client);
+    return code;
+}

@@ -1,0 +1,57 @@
+# lib.sh - common part of the example tests; sourced with $1 = repository, $2 = build folder,
+# $3 = store: sqlite or redis. Builds the example as a user's project would: against the
+# installed library, through pkg-config, with warnings as errors.
+set -eu
+repository=$1
+build=$2
+store=$3
+scratch=$(mktemp -d)
+server=
+background=
+
+cleanup() {
+    [ -z "$background" ] || kill "$background" 2>/dev/null || true
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# expect WHAT WANTED GOT
+expect() { [ "$2" = "$3" ] || fail "$1: wanted '$2', got '$3'"; }
+
+# wait_until SECONDS COMMAND...: polls a condition with a deadline.
+wait_until() {
+    tries=$(($1 * 20))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || fail "never true: $*"
+        sleep 0.05
+    done
+}
+
+example_build() { # example_build NAME: leaves the programs in $scratch/bin
+    # Tests run side by side, and installing is not atomic.
+    flock "$build/install.lock" meson install -C "$build" --no-rebuild --quiet >/dev/null
+    export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig"
+    export LD_LIBRARY_PATH="$build/prefix/lib"
+    meson setup "$scratch/bin" "$repository/examples/$1" --werror >"$scratch/log" 2>&1 &&
+        ninja -C "$scratch/bin" >>"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "build of $1"; }
+}
+
+store_start() {
+    if [ "$store" = sqlite ]; then
+        CULEX_URL="sqlite:$scratch/jobs.db"
+    else
+        command -v redis-server >/dev/null || { echo 'skipped: no redis-server'; exit 77; }
+        redis-server --port 0 --unixsocket "$scratch/redis.sock" --save '' --dir "$scratch" \
+            >"$scratch/redis.log" 2>&1 &
+        server=$!
+        wait_until 10 test -S "$scratch/redis.sock"
+        CULEX_URL="redis+unix://$scratch/redis.sock"
+    fi
+    export CULEX_URL
+}

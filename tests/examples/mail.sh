@@ -1,0 +1,22 @@
+#!/bin/sh
+# Defaults, retries, dead letters and their revival, limits named to the producer.
+. "$(dirname "$0")/lib.sh"
+example_build mail
+store_start
+cd "$scratch/bin"
+./mail send ann@shop.example Hello bob@shop.example >/dev/null
+./mail send gone@bounce.example Hello >/dev/null
+./mail send anybody@nowhere.example Hello >/dev/null
+! ./mail send '' Hello 2>"$scratch/error" || fail 'an empty address was accepted'
+grep -q '^mail: to: ' "$scratch/error" || fail "the error does not name the param: $(cat "$scratch/error")"
+
+sent=$(./worker --drain 2>"$scratch/log")
+expect delivery 'no-reply@shop.example -> ann@shop.example: Hello (SOON, 1 in copy)' "$sent"
+dead=$(./mail dead | sed 's/^[^ ]* //' | sort)
+expect 'dead letters' 'after 1 attempts: 550 no such domain
+after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$dead"
+
+./mail retry
+expect 'none is dead after the retry' '' "$(./mail dead)"
+./worker --drain 2>/dev/null
+expect 'both died again' 2 "$(./mail dead | wc -l)"
