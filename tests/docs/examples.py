@@ -1,0 +1,56 @@
+"""Every ```job block of the documentation compiles.
+
+usage: examples.py CULEXC CC INCLUDE_DIR MARKDOWN...
+A block marked `job check-only` must pass `culexc check` and be refused by `culexc gen`; every
+other one is generated, and its C compiled under strict warnings.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"^```job( check-only)?\n(.*?)^```$", re.M | re.S)
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+def run(*command: str) -> subprocess.CompletedProcess:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def block_complaint(tools: list[str], folder: pathlib.Path, text: str, is_check_only: bool) -> str:
+    culexc, compiler, include = tools
+    source = folder / "example.job"
+    source.write_text(text)
+    checked = run(culexc, "check", str(source))
+    if checked.returncode != 0:
+        return checked.stderr + checked.stdout
+    generated = run(culexc, "gen", "--out", str(folder), str(source))
+    if is_check_only:
+        return "" if generated.returncode == 1 else "gen was expected to refuse this block"
+    if generated.returncode != 0:
+        return generated.stderr
+    compiled = run(*compiler.split(), *STRICT, f"-I{include}", f"-I{folder}", "-c",
+                   str(folder / "example_job.c"), "-o", str(folder / "example.o"))
+    return compiled.stderr if compiled.returncode != 0 else ""
+
+
+def main() -> int:
+    tools, pages = sys.argv[1:4], sys.argv[4:]
+    failed = total = 0
+    for page in pages:
+        text = pathlib.Path(page).read_text()
+        for block in BLOCK.finditer(text):
+            total += 1
+            with tempfile.TemporaryDirectory() as folder:
+                complaint = block_complaint(tools, pathlib.Path(folder), block.group(2),
+                                            block.group(1) is not None)
+            if complaint:
+                failed += 1
+                line = text[:block.start()].count("\n") + 1
+                print(f"{page}:{line}: {complaint}")
+    print(f"{total} examples, {failed} failed")
+    return 1 if failed or total == 0 else 0
+
+
+sys.exit(main())
