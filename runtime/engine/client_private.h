@@ -18,7 +18,7 @@ struct culex_client {
     struct culex_backend *backend;
     struct culex_storeclock clock;
     struct culex_uuid7 ids;
-    uint64_t random[32]; /* bits in stock for ids, used from the end */
+    uint64_t random[256]; /* bits in stock for ids, used from the end */
     size_t random_left;
     culex_buf payloads; /* kept from call to call */
 };

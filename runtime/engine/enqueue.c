@@ -98,8 +98,11 @@ static culex_status payload_encode(const struct order *order, size_t index, size
     payloads->max = before + CULEX_PAYLOAD_MAX;
     culex_status status =
         culex_encode(order->type->params, order->params + index * order->stride, payloads, error);
-    if (status != CULEX_OK)
-        return order->count > 1 ? culex__error_context(error, "run %zu", index) : status;
+    if (status != CULEX_OK) {
+        if (order->count > 1)
+            culex__error_context(error, "run %zu", index);
+        return status;
+    }
     *ret_len = payloads->len - before;
     return CULEX_OK;
 }
@@ -119,8 +122,10 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
         run->id = order->ids[first + batch->count];
         culex_status status = payload_encode(order, first + batch->count, &run->payload_len, error);
         /* What precedes a value that does not encode is still sent; it comes first next time. */
+        if (status != CULEX_OK && batch->count > 0)
+            break;
         if (status != CULEX_OK)
-            return batch->count > 0 ? CULEX_OK : status;
+            return status;
         batch->count++;
     }
     /* Only now does the text stay where it is. */

@@ -161,8 +161,10 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         if (status == CULEX_OK || culex__status_is_fatal(status))
             return status;
         culex__worker_call_failed(worker, NULL, status, error);
-        if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env))))
-            return culex__error_context(error, "stopped before %s answered", masked);
+        if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {
+            culex__error_context(error, "stopped before %s answered", masked);
+            return status;
+        }
     }
 }
 

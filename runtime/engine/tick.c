@@ -28,7 +28,8 @@ static culex_status tick_encode(struct culex_tick_state *tick, culex_error *erro
     culex_arena_free(arena);
     if (status != CULEX_OK) {
         culex_buf_release(&text);
-        return culex__error_context(error, "periodic job %s", tick->job->type->name);
+        culex__error_context(error, "periodic job %s", tick->job->type->name);
+        return status;
     }
     tick->payload = text.data;
     tick->payload_len = text.len;

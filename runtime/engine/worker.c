@@ -563,14 +563,17 @@ static void unsent_log(const culex_worker *worker)
 
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
 {
+    /* The loop needs the texts of passing troubles for its log, whoever wants the last one. */
+    culex_error own = {0};
     if (worker == NULL)
         return culex__fail(error, CULEX_EINVAL, "no worker");
-    culex_status status = culex__worker_begin(worker, error);
-    bool is_begun = status == CULEX_OK;
-    if (is_begun) {
-        status = worker_loop(worker, error);
+    culex_status status = culex__worker_begin(worker, &own);
+    if (status == CULEX_OK) {
+        status = worker_loop(worker, &own);
         unsent_log(worker);
     }
     culex__worker_end(worker);
+    if (status != CULEX_OK && error != NULL)
+        *error = own;
     return status;
 }

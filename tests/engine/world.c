@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
+
 /* --- effects -------------------------------------------------------------------------------- */
 
 static int64_t env_clock_ms(void *self)
@@ -305,6 +307,8 @@ static size_t inline_collect(struct culex_executor *executor, struct culex_run *
     eventfd_t told;
     size_t count = self->count < max ? self->count : max;
     eventfd_read(self->fd, &told);
+    if (self->arena == NULL)
+        self->arena = culex_arena_create();
     for (size_t i = 0; i < count; i++) {
         culex__run_execute(self->runs[i], self->arena, self->env);
         ret_runs[i] = self->runs[i];
@@ -360,8 +364,8 @@ culex_status executor_inline_create(unsigned count, const struct culex_log *log,
 {
     struct inline_executor *self = calloc(1, sizeof *self);
     (void)count;
-    (void)error;
-    assert_non_null(self);
+    if (self == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the executor");
     self->base.ops = &inline_ops;
     self->base.log = *log;
     self->env = env;
@@ -413,7 +417,7 @@ culex_outcome number_call(culex_run *run, culex_handler_fn handler, const void *
     return world->act != NULL ? world->act(world, run, n) : CULEX_DONE;
 }
 
-static void sink_write(void *self, const char *line, size_t len)
+void world_sink(void *self, const char *line, size_t len)
 {
     struct world *world = self;
     if (len > WORLD_LOG_SIZE - 1 - world->log_len)
@@ -460,7 +464,7 @@ culex_worker *world_worker(struct world *world, culex_worker_options options,
     culex__worker_set_env(world->worker, &world->env);
     culex__worker_set_backend(world->worker, &world->base);
     culex__worker_set_executor(world->worker, executor_inline_create);
-    culex__worker_set_sink(world->worker, (struct culex_log_sink){sink_write, world});
+    culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world});
     if (type != NULL)
         assert_int_equal(
             culex_worker_register(world->worker, type, number_call, number_handler, world), 0);

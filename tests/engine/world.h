@@ -88,6 +88,9 @@ culex_run_state world_state(struct world *world, culex_uuid id);
 bool world_log_has(const struct world *world, const char *text);
 unsigned world_log_count(const struct world *world, const char *text);
 
+/* Appends to world->log. */
+void world_sink(void *self, const char *line, size_t len);
+
 int64_t world_ms(const struct world *world); /* since the start */
 void world_pass(struct world *world, int64_t ms);
 

@@ -1,0 +1,351 @@
+/* The client: ids, limits, trouble with the store, and all verbs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static void test_lost_reply_is_repeated_with_the_same_id(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 2;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 1);
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+}
+
+static void test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_uuid id = {{0}};
+    culex_error error = {0};
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 100000;
+    int64_t before_ms = world_ms(world);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, &error),
+                     CULEX_EUNKNOWN);
+    assert_true(world_ms(world) - before_ms <= 5000);
+    world->enqueue_fault_count = 0;
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+    /* To be sure: the same call with that id. */
+    culex_enqueue_options again = culex_enqueue_options_make();
+    again.has_id = true;
+    again.id = id;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, NULL),
+                     CULEX_OK);
+    params.n = 2;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
+                     CULEX_ECONFLICT);
+}
+
+static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_uuid id;
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 1;
+    struct culex_effort effort = culex__effort_begin(world->client);
+    assert_true(culex__effort_again(&effort, CULEX_EUNKNOWN));
+    assert_true(culex__effort_again(&effort, CULEX_ECONNECT));
+    assert_int_equal(culex__effort_end(&effort, CULEX_ECONNECT, NULL), CULEX_EUNKNOWN);
+    assert_int_equal(culex__effort_end(&effort, CULEX_ECONFLICT, NULL), CULEX_ECONFLICT);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, NULL),
+                     CULEX_OK);
+}
+
+static void test_unreachable_store_is_certain(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_error error = {0};
+    world->enqueue_fault = WORLD_REFUSE;
+    world->enqueue_fault_count = 100000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, &error),
+                     CULEX_ECONNECT);
+    assert_in_range(world->enqueues, 4, 60);
+}
+
+static void test_clock_jump_is_learnt_and_the_id_made_again(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world->store_skew_ms = 3600000;
+    culex_uuid id = world_enqueue(world, &type, 2);
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+    world->store_skew_ms = -3600000;
+    id = world_enqueue(world, &type, 3);
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+}
+
+static void test_old_id_of_the_caller_is_refused(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_error error = {0};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_id = true;
+    assert_int_equal(culex_client_new_id(world->client, &options.id, NULL), CULEX_OK);
+    world->store_skew_ms = 3600000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, &error),
+                     CULEX_EEXPIRED);
+}
+
+static void test_late_repeat_never_gets_a_new_id(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    /* The first try may have been applied; by the second one the clock has jumped. */
+    world->enqueue_fault = WORLD_REFUSE;
+    world->enqueue_fault_count = 0;
+    struct culex_enqueue_result result;
+    (void)result;
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 1;
+    world->store_skew_ms = 3600000; /* so even the first is refused as expired, unknown to us */
+    culex_status status = culex_client_enqueue(world->client, &type, &params, NULL, NULL, NULL);
+    assert_int_equal(status, CULEX_EEXPIRED);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 0);
+}
+
+static void test_bulk_reports_the_certain_prefix(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static struct number many[CULEX_ENQUEUE_BATCH_MAX * 2 + 10];
+    static culex_uuid ids[CULEX_ENQUEUE_BATCH_MAX * 2 + 10];
+    size_t count = sizeof many / sizeof many[0];
+    size_t enqueued = 0;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], count,
+                                               NULL, ids, &enqueued, NULL),
+                     CULEX_OK);
+    assert_int_equal(enqueued, count);
+    assert_int_equal(world->enqueues, 3);
+    for (size_t i = 1; i < count; i++)
+        assert_true(memcmp(&ids[i - 1], &ids[i], sizeof ids[i]) < 0);
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 0, NULL,
+                                               NULL, &enqueued, NULL),
+                     CULEX_OK);
+    assert_int_equal(enqueued, 0);
+}
+
+struct text {
+    const char *s;
+};
+static const culex_field text_fields[] = {{.name = "s",
+                                           .wire = "s",
+                                           .kind = CULEX_KIND_STRING,
+                                           .flags = CULEX_FIELD_REQUIRED,
+                                           .offset = offsetof(struct text, s)}};
+static const culex_struct_type text_struct = {"t.text", sizeof(struct text), text_fields, 1};
+
+static void test_bulk_stops_at_the_value_that_does_not_encode(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct text many[] = {{"a"}, {"b"}, {NULL}, {"d"}};
+    size_t enqueued = 0;
+    culex_error error = {0};
+    type.params = &text_struct;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 4, NULL,
+                                               NULL, &enqueued, &error),
+                     CULEX_EENCODE);
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many + 2, sizeof many[0], 2,
+                                               NULL, NULL, NULL, NULL),
+                     CULEX_EENCODE);
+    assert_int_equal(enqueued, 2);
+    assert_string_equal(error.field, "s");
+    assert_non_null(strstr(error.text, "run 2"));
+}
+
+static void test_payload_over_the_limit_is_refused(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    char *huge = malloc(CULEX_PAYLOAD_MAX + 1);
+    type.params = &text_struct;
+    memset(huge, 'x', CULEX_PAYLOAD_MAX);
+    huge[CULEX_PAYLOAD_MAX] = '\0';
+    struct text params = {huge};
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, NULL),
+                     CULEX_ELIMIT);
+    huge[CULEX_PAYLOAD_MAX - 8] = '\0'; /* {"s":""} takes 8 */
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, NULL),
+                     CULEX_OK);
+    free(huge);
+}
+
+static void test_wrong_arguments_are_refused(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type alien = number_type();
+    struct number params = {1};
+    alien.descriptor_version++;
+    static const char *const comma[] = {"a,b"};
+    static const char *const bar[] = {"a|b"};
+    static const char *const empty[] = {""};
+    struct {
+        culex_enqueue_options options;
+        culex_status status;
+    } rows[] = {
+        {{.has_priority = true, .priority = 10}, CULEX_EINVAL},
+        {{.has_priority = true, .priority = -1}, CULEX_EINVAL},
+        {{.queue = ""}, CULEX_EINVAL},
+        {{.queue = "a b"}, CULEX_EINVAL},
+        {{.queue = "{x}"}, CULEX_EINVAL},
+        {{.queue = "0123456789012345678901234567890123456789012345678901234567890123456789"},
+         CULEX_ELIMIT},
+        {{.tags = comma, .tag_count = 1}, CULEX_EINVAL},
+        {{.tags = bar, .tag_count = 1}, CULEX_EINVAL},
+        {{.tags = empty, .tag_count = 1}, CULEX_EINVAL},
+        {{.tags = comma, .tag_count = 17}, CULEX_ELIMIT},
+        {{.has_delay = true, .has_at = true}, CULEX_EINVAL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(
+            culex_client_enqueue(world->client, &type, &params, &rows[i].options, NULL, NULL),
+            rows[i].status);
+    assert_int_equal(culex_client_enqueue(world->client, &alien, &params, NULL, NULL, NULL),
+                     CULEX_EVERSION);
+    assert_int_equal(culex_client_enqueue(NULL, &type, &params, NULL, NULL, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_enqueue(world->client, NULL, &params, NULL, NULL, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_client_enqueue(world->client, &type, NULL, NULL, NULL, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(world->enqueues, 0);
+}
+
+static bool run_count(const culex_run_info *run, void *user)
+{
+    assert_non_null(run->job);
+    ++*(size_t *)user;
+    return true;
+}
+
+static bool queue_count(const char *queue, void *user)
+{
+    assert_string_equal(queue, "numbers");
+    ++*(size_t *)user;
+    return true;
+}
+
+static void test_every_verb(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid ids[3];
+    size_t count = 0;
+    uint64_t cursor = 0;
+    culex_run_state after;
+    for (int i = 0; i < 3; i++)
+        ids[i] = world_enqueue(world, &type, i);
+    assert_int_equal(culex_client_list(world->client, "numbers", CULEX_RUN_WAITING, &cursor, 0,
+                                       run_count, &count, NULL),
+                     CULEX_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(cursor, 0);
+    count = 0;
+    assert_int_equal(culex_client_queues(world->client, queue_count, &count, NULL), CULEX_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_true(stats.paused);
+    assert_int_equal(culex_client_resume(world->client, "numbers", NULL), CULEX_OK);
+    assert_int_equal(culex_client_cancel(world->client, "numbers", ids[0], &after, NULL), CULEX_OK);
+    assert_int_equal(after, CULEX_RUN_CANCELLED);
+    assert_int_equal(culex_client_cancel(world->client, "numbers", ids[0], &after, NULL),
+                     CULEX_ESTATE);
+    assert_int_equal(culex_client_retry(world->client, "numbers", ids[1], NULL), CULEX_ESTATE);
+    assert_int_equal(culex_client_delete(world->client, "numbers", ids[0], NULL), CULEX_OK);
+    culex_run_info *run = NULL;
+    assert_int_equal(culex_client_get(world->client, "numbers", ids[0], &run, NULL),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_WAITING, 10, &count, NULL),
+        CULEX_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_ACTIVE, 10, &count, NULL),
+        CULEX_EINVAL);
+}
+
+static void test_repeat_after_a_lost_reply_is_no_error(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    culex_run_state after;
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = 1;
+    assert_int_equal(culex_client_cancel(world->client, "numbers", id, &after, NULL), CULEX_OK);
+    assert_int_equal(after, CULEX_RUN_CANCELLED);
+    world->fault_count = 1;
+    assert_int_equal(culex_client_delete(world->client, "numbers", id, NULL), CULEX_OK);
+}
+
+static void test_open_names_what_is_wrong(void **state)
+{
+    (void)state;
+    culex_client *client = NULL;
+    culex_error error = {0};
+    assert_int_equal(culex_client_open("ftp://x", NULL, &client, &error), CULEX_EURL);
+    assert_int_equal(culex_client_open("redis://127.0.0.1:1/0", NULL, &client, &error),
+                     CULEX_ECONNECT);
+    assert_non_null(strstr(error.text, "127.0.0.1"));
+    assert_null(client);
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_lost_reply_is_repeated_with_the_same_id),
+        UNIT(test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout),
+        UNIT(test_unknown_stays_unknown_when_the_store_then_goes_away),
+        UNIT(test_unreachable_store_is_certain),
+        UNIT(test_clock_jump_is_learnt_and_the_id_made_again),
+        UNIT(test_old_id_of_the_caller_is_refused),
+        UNIT(test_late_repeat_never_gets_a_new_id),
+        UNIT(test_bulk_reports_the_certain_prefix),
+        UNIT(test_bulk_stops_at_the_value_that_does_not_encode),
+        UNIT(test_payload_over_the_limit_is_refused),
+        UNIT(test_wrong_arguments_are_refused),
+        UNIT(test_every_verb),
+        UNIT(test_repeat_after_a_lost_reply_is_no_error),
+        UNIT(test_open_names_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* Every allocation of an enqueue and a drain fails once: no crash, no leak, no run lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+char *__wrap_strdup(const char *text);
+
+static long countdown = -1; /* allocations until one fails; negative: none does */
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return fails() ? NULL : __real_realloc(block, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+static culex_outcome act_mixed(struct world *world, culex_run *run, int64_t n)
+{
+    struct number result = {n};
+    (void)world;
+    if (n == 1 && culex_run_attempt(run) == 1)
+        return culex_run_fail(run, "once");
+    culex_run_set_result(run, &number_struct, &result, NULL);
+    return CULEX_DONE;
+}
+
+static bool drain(struct world *world, culex_job_type *type)
+{
+    culex_worker_options options = {.drain = true, .concurrency = 1, .lease_ms = 1000};
+    culex_status status = culex_worker_create(&options, &world->worker, NULL);
+    if (status == CULEX_OK) {
+        culex__worker_set_env(world->worker, &world->env);
+        culex__worker_set_backend(world->worker, &world->base);
+        culex__worker_set_executor(world->worker, executor_inline_create);
+        culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world});
+        status = culex_worker_register(world->worker, type, number_call, number_handler, world);
+    }
+    if (status == CULEX_OK)
+        status = culex_worker_run(world->worker, NULL);
+    culex_worker_free(world->worker);
+    world->worker = NULL;
+    assert_true(status == CULEX_OK || status == CULEX_ENOMEM);
+    return status == CULEX_OK;
+}
+
+/* True when the countdown outlived the whole course: nothing is left to fail. */
+static bool course_run(long n)
+{
+    struct world *world = world_open();
+    culex_job_type type = number_type();
+    struct number params[] = {{1}, {2}, {3}};
+    size_t enqueued = 0;
+    world->act = act_mixed;
+    countdown = n;
+    culex_client_enqueue_many(world->client, &type, params, sizeof params[0], 3, NULL, NULL,
+                              &enqueued, NULL);
+    drain(world, &type);
+    bool is_over = countdown >= 0;
+    countdown = -1;
+    assert_true(drain(world, &type));
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.done, stats.enqueued);
+    assert_true(stats.enqueued >= enqueued);
+    world_close(world);
+    return is_over;
+}
+
+static void test_every_allocation_fails_once(void **state)
+{
+    long n = 0;
+    (void)state;
+    while (n < 5000 && !course_run(n))
+        n++;
+    assert_in_range(n, 20, 4999);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_fails_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

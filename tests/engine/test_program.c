@@ -1,0 +1,347 @@
+/* Options, variables, help text, log lines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/log.h"
+#include "engine/options.h"
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static const char *variables[8][2];
+
+static const char *variable_get(const char *name)
+{
+    for (int i = 0; i < 8 && variables[i][0] != NULL; i++) {
+        if (strcmp(variables[i][0], name) == 0)
+            return variables[i][1];
+    }
+    return NULL;
+}
+
+static culex_status read_words(const char *const *words, struct culex_settings *settings,
+                               culex_error *error)
+{
+    char *argv[16] = {(char *)(uintptr_t) "worker"};
+    int argc = 1;
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    return culex__settings_read(argc, argv, variable_get, settings, error);
+}
+
+static void test_every_wrong_option_is_named_and_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[3];
+        const char *text;
+    } rows[] = {
+        {{"--lease=5x"}, "--lease: '5x' is not a time from 200ms to 1d"},
+        {{"--lease=100ms"}, "--lease: '100ms' is not a time from 200ms to 1d"},
+        {{"--lease="}, "--lease: '' is not a time"},
+        {{"--lease=2d"}, "--lease: '2d' is not a time"},
+        {{"--grace=-1s"}, "--grace: '-1s' is not a time from 0ms to 1d"},
+        {{"--idle-wait=0"}, "--idle-wait: '0' is not a time from 1ms"},
+        {{"--store-timeout=1"}, "--store-timeout: '1' is not a time from 10ms"},
+        {{"--concurrency=0"}, "--concurrency: '0' is not a whole number from 1 to 1024"},
+        {{"--concurrency=two"}, "--concurrency: 'two' is not a whole number"},
+        {{"--concurrency=99999999999999999999"}, "is not a whole number"},
+        {{"--batch", "257"}, "--batch: '257' is not a whole number from 1 to 256"},
+        {{"--batch", ""}, "--batch: '' is not a whole number"},
+        {{"--isolation=process"}, "--isolation: 'process' is not available yet"},
+        {{"--isolation=job"}, "--isolation: 'job' is not available yet"},
+        {{"--isolation=fork"}, "--isolation: 'fork' is not one of: none"},
+        {{"--log-format=xml"}, "--log-format: 'xml' is not one of: text, json"},
+        {{"--log-level=loud"}, "--log-level: 'loud' is not one of: error, warn, info, debug"},
+        {{"--synchronous=maybe"}, "--synchronous: 'maybe' is not one of: full, normal, off"},
+        {{"--queues=a,,b"}, "--queues: 'a,,b' is not a list of queues"},
+        {{"--queues=a b"}, "--queues: 'a b' is not a list of queues"},
+        {{"--queues="}, "--queues: '' is not a list of queues"},
+        {{"--url="}, "--url: the value is empty"},
+        {{"--name="}, "--name: the value is empty"},
+        {{"--prefix="}, "--prefix: the value is empty"},
+        {{"--drain=1"}, "--drain takes no value"},
+        {{"--url"}, "--url needs a value"},
+        {{"--bogus"}, "unknown option '--bogus'"},
+        {{"-x"}, "unknown option '-x'"},
+        {{"word"}, "unexpected argument 'word'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct culex_settings settings;
+        culex_error error = {0};
+        assert_int_equal(read_words(rows[i].words, &settings, &error), CULEX_EUSAGE);
+        assert_int_equal(error.code, CULEX_EUSAGE);
+        if (strstr(error.text, rows[i].text) == NULL)
+            fail_msg("'%s' does not say '%s'", error.text, rows[i].text);
+        culex__settings_release(&settings);
+    }
+}
+
+static void test_every_wrong_variable_is_named(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"CULEX_LEASE", "soon"},        {"CULEX_GRACE", "1y"},       {"CULEX_IDLE_WAIT", "x"},
+        {"CULEX_STORE_TIMEOUT", "x"},   {"CULEX_CONCURRENCY", "-1"}, {"CULEX_BATCH", "1.5"},
+        {"CULEX_ISOLATION", "process"}, {"CULEX_LOG_FORMAT", "x"},   {"CULEX_LOG_LEVEL", "4"},
+        {"CULEX_SYNCHRONOUS", "x"},     {"CULEX_QUEUES", ","},       {"CULEX_DRAIN", "perhaps"},
+    };
+    static const char *const none[] = {NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct culex_settings settings;
+        culex_error error = {0};
+        variables[0][0] = wrong[i][0];
+        variables[0][1] = wrong[i][1];
+        assert_int_equal(read_words(none, &settings, &error), CULEX_EUSAGE);
+        assert_ptr_equal(strstr(error.text, wrong[i][0]), error.text);
+        culex__settings_release(&settings);
+    }
+    variables[0][0] = NULL;
+}
+
+static void test_options_win_over_variables_over_defaults(void **state)
+{
+    (void)state;
+    struct culex_settings settings;
+    static const char *const words[] = {"--lease",           "1.5s",      "--queues=a,b",
+                                        "--log-format=json", "--grace=0", NULL};
+    variables[0][0] = "CULEX_LEASE";
+    variables[0][1] = "20s";
+    variables[1][0] = "CULEX_BATCH";
+    variables[1][1] = "8";
+    variables[2][0] = "CULEX_DRAIN";
+    variables[2][1] = "yes";
+    variables[3][0] = "CULEX_QUEUES";
+    variables[3][1] = "c";
+    variables[4][0] = "CULEX_NAME";
+    variables[4][1] = "";
+    assert_int_equal(read_words(words, &settings, NULL), CULEX_OK);
+    assert_int_equal(settings.options.lease_ms, 1500);
+    assert_int_equal(settings.options.grace_ms, -1);
+    assert_int_equal(settings.options.batch, 8);
+    assert_int_equal(settings.options.concurrency, 0);
+    assert_int_equal(settings.options.log_format, CULEX_LOG_JSON);
+    assert_true(settings.options.drain);
+    assert_null(settings.options.name);
+    assert_int_equal(settings.options.queue_count, 2);
+    assert_string_equal(settings.options.queues[1], "b");
+    culex__settings_release(&settings);
+    memset(variables, 0, sizeof variables);
+}
+
+static void test_help_works_whatever_the_variables_say(void **state)
+{
+    (void)state;
+    struct culex_settings settings;
+    static const char *const words[] = {"--help", NULL};
+    variables[0][0] = "CULEX_LEASE";
+    variables[0][1] = "nonsense";
+    assert_int_equal(read_words(words, &settings, NULL), CULEX_OK);
+    assert_true(settings.wants_help);
+    culex__settings_release(&settings);
+    variables[0][0] = NULL;
+}
+
+static void test_help_fits_80_columns_and_names_every_variable(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    culex__settings_help(out, "worker");
+    fclose(out);
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 80);
+    static const char *const names[] = {
+        "--url",        "--queues",    "--name",   "--concurrency",   "--batch",
+        "--isolation",  "--lease",     "--grace",  "--idle-wait",     "--drain",
+        "--log-format", "--log-level", "--prefix", "--store-timeout", "--synchronous"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_non_null(strstr(text, names[i]));
+    free(text);
+}
+
+static void test_main_returns_2_on_wrong_usage_and_1_when_setup_fails(void **state)
+{
+    (void)state;
+    char *wrong[] = {(char *)(uintptr_t) "worker", (char *)(uintptr_t) "--lease=never", NULL};
+    char *right[] = {(char *)(uintptr_t) "worker", (char *)(uintptr_t) "--url=memory:", NULL};
+    assert_int_equal(culex_worker_main(2, wrong, NULL, NULL), 2);
+    assert_int_equal(culex_worker_main(2, right, NULL, NULL), 1); /* no job registered */
+}
+
+static void test_durations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms; /* -1: refused */
+    } rows[] = {
+        {"0", 0},
+        {"0s", 0},
+        {"500ms", 500},
+        {"30s", 30000},
+        {"1.5s", 1500},
+        {"0.25s", 250},
+        {"5m", 300000},
+        {"2h", 7200000},
+        {"1d", 86400000},
+        {"", -1},
+        {"5", -1},
+        {"s", -1},
+        {"1.s", -1},
+        {".5s", -1},
+        {"1.2345s", -1},
+        {"1 s", -1},
+        {"-1s", -1},
+        {"1sec", -1},
+        {"99999999999999999999d", -1},
+        {"999999d", -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t ms = -1;
+        assert_int_equal(culex__span_parse(rows[i].text, &ms), rows[i].ms >= 0);
+        assert_int_equal(ms, rows[i].ms);
+    }
+}
+
+/* --- log -------------------------------------------------------------------------------------- */
+
+static char line[65536];
+static size_t line_len;
+
+static void sink_write(void *self, const char *text, size_t len)
+{
+    (void)self;
+    memcpy(line, text, len);
+    line[len] = '\0';
+    line_len = len;
+}
+
+static int64_t clock_ms(void *self)
+{
+    (void)self;
+    return INT64_C(1795233600123);
+}
+
+static const char *log_line(culex_log_format format, const char *text)
+{
+    static const culex_uuid id = {{0x01, 0x92, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1}};
+    struct culex_env env = *culex__env_system();
+    env.clock_ms = clock_ms;
+    struct culex_log log = {.sink = {sink_write, NULL}, .env = &env, .format = format, .level = 3};
+    struct culex_log_subject subject = {.job = "shop.send_email", .id = &id, .attempt = 2};
+    culex__log_write(&log, CULEX_LOG_INFO, &subject, "%s", text);
+    return line;
+}
+
+static void test_log_text_line(void **state)
+{
+    (void)state;
+    assert_string_equal(log_line(CULEX_LOG_TEXT, "done in 12.3 ms"),
+                        "2026-11-21T04:00:00.123Z info  shop.send_email "
+                        "01920000-0000-7000-8000-000000000001 attempt 2 done in 12.3 ms\n");
+}
+
+static void test_log_json_line(void **state)
+{
+    (void)state;
+    assert_string_equal(log_line(CULEX_LOG_JSON, "a \"b\" \\ c"),
+                        "{\"time\":\"2026-11-21T04:00:00.123Z\",\"level\":\"info\","
+                        "\"job\":\"shop.send_email\","
+                        "\"run\":\"01920000-0000-7000-8000-000000000001\",\"attempt\":2,"
+                        "\"message\":\"a \\\"b\\\" \\\\ c\"}\n");
+}
+
+static void test_log_escapes_hostile_text(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(log_line(CULEX_LOG_TEXT, "a\nb\x1b[0m\xff\xc2\x9b"
+                                                    "31m"),
+                           " a\\x0ab\\x1b[0m?\\x9b31m\n"));
+    assert_non_null(strstr(log_line(CULEX_LOG_JSON, "a\nb\x01\xff"), "\"a\\u000ab\\u0001?\"}\n"));
+}
+
+static void test_log_cuts_a_huge_text_and_stays_one_line(void **state)
+{
+    (void)state;
+    static char huge[20000];
+    memset(huge, '\n', sizeof huge - 1);
+    log_line(CULEX_LOG_TEXT, huge);
+    assert_true(line_len < 32000);
+    assert_ptr_equal(strchr(line, '\n'), line + line_len - 1);
+}
+
+static void test_log_drops_lines_above_its_level(void **state)
+{
+    (void)state;
+    struct culex_log log = {.sink = {sink_write, NULL}, .env = culex__env_system(), .level = 2};
+    line_len = 0;
+    culex__log_write(&log, CULEX_LOG_INFO, NULL, "x");
+    assert_int_equal(line_len, 0);
+    culex__log_write(&log, CULEX_LOG_WARNING, NULL, "x");
+    assert_true(line_len > 0);
+}
+
+static void test_log_times(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } rows[] = {
+        {0, "1970-01-01T00:00:00.000Z"},
+        {-1, "1969-12-31T23:59:59.999Z"},
+        {INT64_C(951782400000), "2000-02-29T00:00:00.000Z"},
+        {INT64_C(253402300799999), "9999-12-31T23:59:59.999Z"},
+        {INT64_MAX, "9999-12-31T23:59:59.999Z"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[CULEX_LOG_TIME_SIZE];
+        culex__log_format_time(rows[i].ms, text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
+static void test_log_masks_passwords(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"redis://ann:se:cr@et@host:1/2", "redis://ann:***@host:1/2"},
+        {"redis://:secret@host", "redis://:***@host"},
+        {"redis://host:1/2", "redis://host:1/2"},
+        {"redis://user@host:1/2", "redis://user@host:1/2"},
+        {"sqlite:a@b:c", "sqlite:a@b:c"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[64];
+        culex__log_mask_url(rows[i][0], text, sizeof text);
+        assert_string_equal(text, rows[i][1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_wrong_option_is_named_and_explained),
+        cmocka_unit_test(test_every_wrong_variable_is_named),
+        cmocka_unit_test(test_options_win_over_variables_over_defaults),
+        cmocka_unit_test(test_help_works_whatever_the_variables_say),
+        cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
+        cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
+        cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_log_text_line),
+        cmocka_unit_test(test_log_json_line),
+        cmocka_unit_test(test_log_escapes_hostile_text),
+        cmocka_unit_test(test_log_cuts_a_huge_text_and_stays_one_line),
+        cmocka_unit_test(test_log_drops_lines_above_its_level),
+        cmocka_unit_test(test_log_times),
+        cmocka_unit_test(test_log_masks_passwords),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
