@@ -32,24 +32,22 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
     return CULEX_OK;
 }
 
-/* The tail of the record around the two instants that only the server knows. */
+/* The record from keep_success_ms on: all before that only the server knows. */
 static void tail_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
-    char numbers[32], rest[160];
+    char keep[24], attempts[24], rest[128];
     const char *key = text_or_empty(run->unique_key), *tags = text_or_empty(run->tags);
-    int head_len = snprintf(numbers, sizeof numbers, "%" PRIu32 "|", run->attempts_max);
-    char priority[2] = {(char)('0' + run->priority), '\0'};
-    struct culex__redis_piece before[] = {
-        {numbers, (size_t)head_len}, {run->job, strlen(run->job)}, {"|", 1}, {priority, 1}};
-    culex__redis_request_join(request, before, 4);
-
-    int rest_len = snprintf(
-        rest, sizeof rest, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%016" PRIx64 "|%016" PRIx64 "|",
-        culex__redis_delay(run->timeout_ms), culex__redis_delay(run->keep_success_ms),
-        culex__redis_delay(run->keep_failure_ms), run->fingerprint, run->content);
-    struct culex__redis_piece after[] = {
-        {rest, (size_t)rest_len}, {key, strlen(key)}, {"|", 1}, {tags, strlen(tags)}};
-    culex__redis_request_join(request, after, 4);
+    int keep_len =
+        snprintf(keep, sizeof keep, "%" PRId64 "|", culex__redis_delay(run->keep_success_ms));
+    int attempts_len = snprintf(attempts, sizeof attempts, "|%" PRIu32 "|", run->attempts_max);
+    int rest_len =
+        snprintf(rest, sizeof rest, "|%d|%" PRId64 "|%" PRId64 "|%016" PRIx64 "|%016" PRIx64 "|",
+                 run->priority, culex__redis_delay(run->timeout_ms),
+                 culex__redis_delay(run->keep_failure_ms), run->fingerprint, run->content);
+    struct culex__redis_piece pieces[] = {
+        {keep, (size_t)keep_len},     {key, strlen(key)},       {attempts, (size_t)attempts_len},
+        {run->job, strlen(run->job)}, {rest, (size_t)rest_len}, {tags, strlen(tags)}};
+    culex__redis_request_join(request, pieces, sizeof pieces / sizeof pieces[0]);
 }
 
 static int64_t at_most(int64_t value, int64_t max)
@@ -73,11 +71,8 @@ static void times_add(struct culex__redis_request *request, const struct culex_n
 static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 {
     struct culex__redis_request *request = &redis->request;
-    char content[24];
-    snprintf(content, sizeof content, "%016" PRIx64, run->content);
     culex__redis_id(redis, run->id);
     tail_add(request, run);
-    culex__redis_request_text(request, content);
     times_add(request, run);
     culex__redis_request_text(request, text_or_empty(run->unique_key));
     culex__redis_request_add(request, run->payload, run->payload_len);

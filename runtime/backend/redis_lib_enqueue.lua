@@ -1,23 +1,27 @@
--- Enqueues the runs that stand in ARGV from `first` on, seven arguments each:
---   id, head of the tail (attempts_max|job|priority), rest of the tail (timeout_ms and on),
---   content, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros, unique key or '', payload
+-- Enqueues the runs that stand in ARGV from `first` on, five arguments each:
+--   id, record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
+--   unique key or '', payload
 -- Returns one letter a run and the holders of the unique keys that were taken.
 
-local ENQUEUE_STRIDE = 7
+local ENQUEUE_STRIDE = 5
 
 local function runs_known(first)
   local ids = {}
-  for at = first, #ARGV, ENQUEUE_STRIDE do ids[#ids + 1] = ARGV[at] end
+  local count = 0
+  for at = first, #ARGV, ENQUEUE_STRIDE do
+    count = count + 1
+    ids[count] = ARGV[at]
+  end
   return ids, read(runs, ids)
 end
 
 -- The ids of the batch that are in a slot of remembered ones.
 local function ids_seen(ids, texts, now)
   local bins, found = {}, {}
-  for at, id in ipairs(ids) do
-    local ms = id_ms(id)
-    if not texts[at] and is_near(ms, now) then
-      local slot = slot_of(ms)
+  for at = 1, #ids do
+    local id = ids[at]
+    local slot = not texts[at] and slot_near(id, now)
+    if slot then
       local bin = bins[slot]
       if bin then bin[#bin + 1] = id else bins[slot] = {id} end
     end
@@ -25,8 +29,8 @@ local function ids_seen(ids, texts, now)
   for slot, bin in pairs(bins) do
     for from = 1, #bin, 1000 do
       local flags = call('SMISMEMBER', slot, unpack(bin, from, math.min(from + 999, #bin)))
-      for at, flag in ipairs(flags) do
-        if flag == 1 then found[bin[from + at - 1]] = true end
+      for at = 1, #flags do
+        if flags[at] == 1 then found[bin[from + at - 1]] = true end
       end
     end
   end
@@ -45,6 +49,21 @@ local function live_count(ghosts)
     + call('ZCARD', scheduled) + call('ZCARD', active)
 end
 
+local function content_of(tail)
+  return string.match(tail, TAIL_content)
+end
+
+-- The record up to created_at_ms of a run with `times`; when it is due; its priority.
+-- ORDER RECORD_FIELD: state attempt owner at claimed losses expires, four more zeros.
+local function head_of(times, now, now_text)
+  local delay, at_ms, expires_in, level = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
+  at_ms, expires_in = tonumber(at_ms), tonumber(expires_in)
+  local due = at_ms > 0 and at_ms or now + tonumber(delay)
+  local expires = expires_in > 0 and math.max(due, now) + expires_in or '0'
+  local lease = due > now and SCHEDULED .. '|0||' .. due or WAITING .. '|0||0'
+  return RECORD_VERSION .. '|' .. lease .. '|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
+end
+
 local function enqueue(first, now)
   local facts = call('HMGET', meta, 'slot', 'limit', 'ghosts')
   local room = facts[2] and tonumber(facts[2]) - live_count(facts[3]) or math.huge
@@ -53,22 +72,24 @@ local function enqueue(first, now)
   local answers, holders, mine, claimed = {}, {}, {}, {}
   local records, bodies, backs, urgents, dues, keys = {}, {}, {}, {}, {}, {}
   local urgent_levels = {}
+  local record_count, back_count = 0, 0
   -- Making a number's text is slow; these are the same for the whole batch.
-  local version_text, now_text = RECORD_VERSION .. '|', '|' .. now .. '|'
+  local now_text = now .. '|'
+  local fresh_text = RECORD_FRESH .. now_text
 
-  for index, id in ipairs(ids) do
-    local at = first + (index - 1) * ENQUEUE_STRIDE
-    local before, rest, content, times, key =
-      ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
-    local known = mine[id]
-    if not known and texts[index] then
+  for index = 1, #ids do
+    local at, id, known = first + (index - 1) * ENQUEUE_STRIDE, ids[index], nil
+    local rest, times, key = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+    if mine[id] then
+      known = content_of('0|' .. mine[id])
+    elseif texts[index] then
       local r = record_parse(texts[index])
-      known = r and string.match(r.tail, TAIL_content) or 'damaged'
+      known = r and content_of(r.tail) or 'damaged'
     end
     local holder = not known and key ~= '' and key_holder(key, claimed) or nil
     if known then
-      answers[index] = known == content and 'D' or 'C'
-    elseif not is_near(id_ms(id), now) then
+      answers[index] = known == content_of('0|' .. rest) and 'D' or 'C'
+    elseif not slot_near(id, now) then
       answers[index] = 'E'
     elseif seen_before[id] then
       answers[index] = 'D'
@@ -78,25 +99,19 @@ local function enqueue(first, now)
       answers[index] = 'U'
       holders[#holders + 1] = holder
     else
-      local due, expires, state, level = now, '0', WAITING, '0'
-      if times ~= '' then
-        local delay, at_ms, expires_in, priority = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
-        at_ms = tonumber(at_ms)
-        due = at_ms > 0 and at_ms or now + tonumber(delay)
-        if due > now then state = SCHEDULED end
-        if tonumber(expires_in) > 0 then expires = math.max(due, now) + tonumber(expires_in) end
-        level = priority
-      end
-      records[#records + 1] = id
-      records[#records + 1] = version_text .. state .. '|0|0|0|0|0||0|'
-        .. (state == SCHEDULED and due or '0') .. '|0|' .. before .. now_text .. expires .. '|' .. rest
-      bodies[#bodies + 1] = id
-      bodies[#bodies + 1] = ARGV[at + 6]
-      if state == SCHEDULED then
+      local text, due, level = fresh_text, now, '0'
+      if times ~= '' then text, due, level = head_of(times, now, now_text) end
+      records[record_count + 1] = id
+      records[record_count + 2] = text .. rest
+      bodies[record_count + 1] = id
+      bodies[record_count + 2] = ARGV[at + 4]
+      record_count = record_count + 2
+      if due > now then
         dues[#dues + 1] = due
         dues[#dues + 1] = id
       elseif level == '0' then
-        backs[#backs + 1] = id
+        back_count = back_count + 1
+        backs[back_count] = id
       else
         urgents[#urgents + 1] = id
         urgent_levels[#urgents] = tonumber(level)
@@ -106,7 +121,7 @@ local function enqueue(first, now)
         keys[#keys + 1] = key
         keys[#keys + 1] = id
       end
-      mine[id] = content
+      mine[id] = rest
       room = room - 1
       answers[index] = 'N'
     end

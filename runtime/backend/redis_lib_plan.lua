@@ -30,8 +30,7 @@ local function ready_put(id, r, is_front)
   end
 end
 
-local function unique_release(id, tail)
-  local key = string.match(tail, TAIL_unique_key)
+local function unique_release(id, key)
   if key ~= '' and call('HGET', unique, key) == id then key_drops[#key_drops + 1] = key end
 end
 
@@ -39,8 +38,7 @@ end
 local function finish(id, r, state, until_ms)
   r.state, r.at_ms = state, until_ms
   finals[#finals + 1] = id
-  -- An empty unique key leaves two bars side by side, and nothing else in a tail does.
-  if not string.find(r.tail, '||', 1, true) then unique_release(id, r.tail) end
+  unique_release(id, string.match(r.tail, TAIL_unique_key))
   if state == DONE then
     put(done_puts, until_ms, id)
     payload_drops[#payload_drops + 1] = id

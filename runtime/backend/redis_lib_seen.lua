@@ -18,6 +18,24 @@ local function slot_of(ms)
   return slots[math.floor(ms / SLOT_MS) % 6 + 1]
 end
 
+-- The slot of `id`, nil when its time is beyond the horizon. Ids of a batch are mostly of the
+-- same moment: the answer for 256 ms that are all alike is kept by the bytes they share.
+local slots_near = {}
+local function slot_near(id, now)
+  local moment = string.sub(id, 1, 5)
+  local slot = slots_near[moment]
+  if slot then return slot end
+  local ms = id_ms(id)
+  if not is_near(ms, now) then return nil end
+  slot = slot_of(ms)
+  local from = ms - ms % 256
+  if is_near(from, now) and is_near(from + 255, now) and slot_of(from) == slot
+    and slot_of(from + 255) == slot then
+    slots_near[moment] = slot
+  end
+  return slot
+end
+
 -- Drops the slots whose numbers left the window since `known`, the slot number in meta.
 local function slots_turn(known, now)
   local current = math.floor(now / SLOT_MS)
@@ -33,10 +51,10 @@ end
 
 local function remember(ids, now)
   local bins = {}
-  for _, id in ipairs(ids) do
-    local ms = id_ms(id)
-    if is_near(ms, now) then
-      local slot = slot_of(ms)
+  for at = 1, #ids do
+    local id = ids[at]
+    local slot = slot_near(id, now)
+    if slot then
       local bin = bins[slot]
       if bin then bin[#bin + 1] = id else bins[slot] = {id} end
     end

@@ -48,12 +48,34 @@ def charges_text(events, column):
     return table_text((row[0], row[column]) for row in events if row[column] != "0")
 
 
-def hot_pattern(head):
-    """Of the head only what a claim and a success look at: state, attempt, all counters as one
-    text, losses, owner, cancel. Each capture costs a string, so the others are skipped."""
-    shapes = {"state": "(%s)", "attempt": "(%s)", "failures": "(%s", "losses": "(%s))",
-              "owner": "(%s)", "cancel": "(%s)"}
-    return "|".join(shapes.get(name, "%s") % PATTERNS[kind] for name, kind in head)
+# STEP rewrites the first of these without looking at the others.
+LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "claimed_at_ms"]
+
+
+def skip_pattern(fields):
+    return "".join(PATTERNS[kind] + "|" for _, kind in fields)
+
+
+def hot_definitions(version, fields, split):
+    """What lets a claim and a success take the beginning of a record off and put another one
+    before the rest: RECORD_FRESH is the whole head of a waiting run that never began, FRESH_REST
+    where its rest begins; RECORD_HELD stands behind the owner and finds the rest's place, the
+    time to keep it and the unique key."""
+    leased, names = len(LEASE_FIELDS), [name for name, _ in fields]
+    if names[:leased] != LEASE_FIELDS:
+        fail("STEP needs these fields first: " + " ".join(LEASE_FIELDS))
+    zeros = {"letter": "W", "int": "0", "name": ""}
+    fresh = [version] + [zeros[kind] for _, kind in fields[:split]]
+    keep, key = names.index("keep_success_ms"), names.index("unique_key")
+    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:keep]),
+                    f"({PATTERNS['int']})|", skip_pattern(fields[keep + 1:key]),
+                    f"({PATTERNS['name']})|"])
+    return {
+        "RECORD_FRESH": f"local RECORD_FRESH = '{'|'.join(fresh)}|'",
+        "FRESH_REST": f"local FRESH_REST = {len('|'.join(fresh[:leased + 1])) + 2}",
+        "RECORD_HELD": f"local RECORD_HELD = '^{held}'",
+        "RECORD_UNIQUE": f"local RECORD_UNIQUE = '^[^|]*|{'[^|]*|' * key}([^|]*)|'",
+    }
 
 
 def record_definitions(fields, limits):
@@ -71,13 +93,10 @@ end""",
         "record_text": "local function record_text(r)\n  return '%s|' .. %s .. '|' .. r.tail\nend"
         % (version, " .. '|' .. ".join(f"r.{name}" for name, _ in head)),
     }
-    made["RECORD_HOT"] = f"local RECORD_HOT = '^{version}|{hot_pattern(head)}|(.*)$'"
+    made.update(hot_definitions(version, fields, split))
     for at, (name, kind) in enumerate(tail):
-        skipped = "".join(PATTERNS[other] + "|" for _, other in tail[:at])
         end = "|" if at + 1 < len(tail) else "$"
-        if name == "expires_at_ms":
-            made["EXPIRES_SPLIT"] = f"local EXPIRES_SPLIT = '^({skipped}){PATTERNS[kind]}(|.*)$'"
-        made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skipped}({PATTERNS[kind]}){end}'"
+        made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
     return made
 
 

@@ -8,9 +8,9 @@
 local producer = {{'UNLINK'}, {'HSET', 'f', '1'}, {'HMGET', 'f'}, {'HGET', 'f'}, {'HEXISTS', 'f'}, {'HINCRBY', 'f', 1},
   {'UNLINK'}, {'RPUSH', 'e'}, {'LLEN'}, {'UNLINK'}, {'ZADD', 1, 'e'}, {'ZCARD'}, {'UNLINK'},
   {'SMISMEMBER', 'e'}}
-local worker = {{'HSET', 'f', '1'}, {'HDEL', 'f'}, {'UNLINK'}, {'LPUSH', 'e'}, {'LRANGE', 0, 0},
+local worker = {{'HSET', 'f', '1'}, {'HLEN'}, {'HDEL', 'f'}, {'UNLINK'}, {'LPUSH', 'e'}, {'LRANGE', 0, 0},
   {'LPOP', 1}, {'UNLINK'}, {'ZADD', 1, 'e'}, {'ZRANGE', 0, 0}, {'ZRANGEBYSCORE', 0, 0}, {'ZREM', 'e'},
-  {'UNLINK'}, {'SADD', 'e'}, {'UNLINK'}}
+  {'ZREMRANGEBYRANK', 0, 0}, {'UNLINK'}, {'SADD', 'e'}, {'UNLINK'}}
 
 local function refusal(commands)
   for _, arguments in ipairs(commands) do

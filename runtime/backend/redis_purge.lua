@@ -10,7 +10,7 @@ local slot = call('HGET', meta, 'slot')
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
-    local key = string.match(texts[at] or '', '^[^|]*|.*|([^|]*)|[^|]*$')
+    local key = string.match(texts[at] or '', RECORD_UNIQUE)
     if key and key ~= '' and call('HGET', unique, key) == id then call('HDEL', unique, key) end
   end
 end

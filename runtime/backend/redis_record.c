@@ -107,29 +107,29 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
 {
     record->state = field_state(cursor);
     record->attempt = field_u32(cursor);
+    record->owner = field_name(cursor);
+    record->at_ms = field_ms(cursor);
+    record->claimed_at_ms = field_ms(cursor);
+    record->counters.losses = field_u32(cursor);
+    record->expires_at_ms = field_ms(cursor);
+    record->is_cancel_requested = field_int(cursor, 1) == 1;
     record->counters.failures = field_u32(cursor);
     record->counters.crashes = field_u32(cursor);
     record->counters.crash_streak = field_u32(cursor);
-    record->counters.losses = field_u32(cursor);
-    record->owner = field_name(cursor);
-    record->is_cancel_requested = field_int(cursor, 1) == 1;
-    record->at_ms = field_ms(cursor);
-    record->claimed_at_ms = field_ms(cursor);
 }
 
 static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
 {
+    record->created_at_ms = field_ms(cursor);
+    record->keep_success_ms = field_ms(cursor);
+    record->unique_key = field_name(cursor);
     record->counters.attempts_max = field_u32(cursor);
     record->job = field_name(cursor);
     record->priority = (int)field_int(cursor, 9);
-    record->created_at_ms = field_ms(cursor);
-    record->expires_at_ms = field_ms(cursor);
     record->timeout_ms = field_ms(cursor);
-    record->keep_success_ms = field_ms(cursor);
     record->keep_failure_ms = field_ms(cursor);
     record->fingerprint = field_hex(cursor);
     record->content = field_hex(cursor);
-    record->unique_key = field_name(cursor);
     record->tags = field_name(cursor);
 }
 

@@ -21,8 +21,7 @@ if key ~= '' then call('HSET', unique, key, id) end
 r.state, r.at_ms, r.owner, r.cancel = to, 0, '', 0
 r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 -- Its old date would kill it at once; somebody wants it to run now.
-local before, after = string.match(r.tail, EXPIRES_SPLIT)
-r.tail = before .. '0' .. after
+r.expires_at_ms = 0
 put(record_puts, id, record_text(r))
 ready_put(id, r, false)
 plan_write(now)

@@ -11,7 +11,8 @@ local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
 local now = clock()
-local is_freed = false
+
+local sub, find = string.sub, string.find
 
 -- Making a number's text is slow, and a batch needs the same few again and again.
 local texts_of = {}
@@ -43,43 +44,77 @@ local function ack_settle(id, r, order, blob)
   if event == 'CRASH' then count('crashed', 1) end
   if has_blob == '1' then put(event == 'DONE' and result_puts or text_puts, id, blob) end
   leave(id, r, event, tonumber(delay), now, lease)
-  if r.state == WAITING then is_freed = true end
   return 'O'
 end
 
--- A plain success of the holder: what leave() would do, without taking the record apart.
+-- Plain successes of the holder, which are most of what happens: what leave() would do, without
+-- taking records apart. An attempt's records all begin alike while we hold them, and all
+-- begin alike when they are done and kept for the same time.
+local helds, ended, ended_records, ended_scores, ended_count = {}, {}, {}, {}, 0
+
+local function held_make(attempt)
+  local before = version_text .. '|' .. ACTIVE .. '|' .. attempt .. '|' .. session .. '|'
+  local held = {before = before, len = #before, dones = {}, untils = {}}
+  helds[attempt] = held
+  return held
+end
+
+local function done_make(held, attempt, keep)
+  local until_text = text_of(now + math.max(tonumber(keep), lease))
+  local done_text = version_text .. '|' .. NEXT[ACTIVE .. '_DONE'] .. '|' .. attempt .. '|' .. session .. '|'
+    .. until_text .. '|0|'
+  held.dones[keep], held.untils[keep] = done_text, until_text
+  return done_text
+end
+
 local function done_settle(id, text, attempt)
-  local state, held, counters, _, owner, cancel, tail = string.match(text, RECORD_HOT)
-  if state ~= ACTIVE or held ~= attempt or owner ~= session then return false end
-  local keep = tonumber(string.match(tail, TAIL_keep_success_ms))
-  local until_text = text_of(now + math.max(keep, lease))
-  lease_drops[#lease_drops + 1] = id
-  payload_drops[#payload_drops + 1] = id
-  finals[#finals + 1] = id
-  put(done_puts, until_text, id)
-  put(record_puts, id, version_text .. '|' .. NEXT[ACTIVE .. '_DONE'] .. '|' .. held .. '|' .. counters
-    .. '|' .. owner .. '|' .. cancel .. '|' .. until_text .. '|0|' .. tail)
-  if not string.find(tail, '||', 1, true) then unique_release(id, tail) end
+  local held = helds[attempt] or held_make(attempt)
+  local len = held.len
+  if sub(text, 1, len) ~= held.before then return false end
+  local _, _, rest, keep, key = find(text, RECORD_HELD, len + 1)
+  if not rest then return false end
+  local done_text = held.dones[keep] or done_make(held, attempt, keep)
+  local pair = ended_count * 2
+  ended_count = ended_count + 1
+  ended[ended_count] = id
+  ended_records[pair + 1] = id
+  ended_records[pair + 2] = done_text .. sub(text, rest)
+  ended_scores[pair + 1] = held.untils[keep]
+  ended_scores[pair + 2] = id
+  if key ~= '' then unique_release(id, key) end
   return true
+end
+
+local function dones_write()
+  if ended_count == 0 then return end
+  write('ZREM', active, ended)
+  write('HSET', runs, ended_records)
+  write('ZADD', done, ended_scores)
+  write('HDEL', payloads, ended)
+  remember(ended, now)
+  count('done', ended_count)
 end
 
 local function acks_settle()
   if ack_count == 0 then return '' end
-  local ids, answers, done_count = {}, {}, 0
+  local ids, answers, plain = {}, {}, {}
   for at = 1, ack_count do ids[at] = ARGV[6 + at * 3] end
   local texts = read(runs, ids)
   for at = 1, ack_count do
-    local base, text = 6 + at * 3, texts[at]
+    local base, id, text = 6 + at * 3, ids[at], texts[at]
     local order = ARGV[base + 1]
-    local attempt = string.match(order, '^DONE|(%d+)|0|0$')
-    if attempt and text and done_settle(ids[at], text, attempt) then
+    local attempt = plain[order]
+    if attempt == nil then
+      attempt = string.match(order, '^DONE|(%d+)|0|0$') or false
+      plain[order] = attempt
+    end
+    if attempt and text and done_settle(id, text, attempt) then
       answers[at] = 'O'
-      done_count = done_count + 1
     else
-      answers[at] = ack_settle(ids[at], text and record_parse(text), order, ARGV[base + 2])
+      answers[at] = ack_settle(id, text and record_parse(text), order, ARGV[base + 2])
     end
   end
-  if done_count > 0 then count('done', done_count) end
+  dones_write()
   plan_write(now)
   return table.concat(answers)
 end
@@ -126,8 +161,7 @@ local function reap()
     if r and r.state == ACTIVE then
       count('lost', 1)
       leave(id, r, 'LOSS', 0, now, lease)
-      if r.state == WAITING then is_freed = true end
-    else
+        else
       lease_drops[#lease_drops + 1] = id
       if texts[at] and not r then quarantine(id, now, 'damaged record') end
     end
@@ -145,7 +179,6 @@ local function promote()
       r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
       put(record_puts, id, record_text(r))
       ready_put(id, r, false)
-      is_freed = true
     elseif texts[at] and not r then
       quarantine(id, now, 'damaged record')
     end
@@ -153,14 +186,18 @@ local function promote()
   plan_write(now)
 end
 
+local function fields_drop(key, ids)
+  if call('HLEN', key) > 0 then call('HDEL', key, unpack(ids)) end
+end
+
 local function purge(key)
   local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX)
   if #ids == 0 then return end
-  call('ZREM', key, unpack(ids))
+  -- They are the first ones of the set.
+  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
   call('HDEL', runs, unpack(ids))
-  call('HDEL', errors, unpack(ids))
-  if key == done then call('HDEL', results, unpack(ids)) end
-  if key ~= done then call('HDEL', payloads, unpack(ids)) end
+  fields_drop(errors, ids)
+  fields_drop(key == done and results or payloads, ids)
 end
 
 local function sessions_purge()
@@ -172,54 +209,83 @@ end
 
 -- Claims. Runs are looked at where they lie and leave their index only when decided upon.
 
-local grants, memo, ghosts_met = {}, {}, 0
-local is_enough, bytes = false, 0
+local grants, memo, granted, ghosts_met = {}, {}, {}, 0
+local grant_count, is_enough, bytes = 0, false, 0
+local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
+  .. '|' .. now_text .. '|'
+local claim_puts, claim_leases = {}, {}
 
 -- Ends a run that will not be granted any more.
-local function refuse(id, text, reason)
-  local r = record_parse(text)
+local function refuse(id, r, reason)
   put(text_puts, id, reason)
   finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
   put(record_puts, id, record_text(r))
 end
 
-local function is_expired(attempt, tail)
-  if attempt ~= '0' then return false end
-  local expires = string.match(tail, TAIL_expires_at_ms)
-  return expires ~= '0' and now >= tonumber(expires)
+local function is_expired(r)
+  local expires = tonumber(r.expires_at_ms)
+  return r.attempt == '0' and expires ~= 0 and now >= expires
+end
+
+local function grant(id, text, attempt, payload)
+  local pair, triple = grant_count * 2, grant_count * 3
+  grant_count = grant_count + 1
+  granted[id] = true
+  claim_puts[pair + 1] = id
+  claim_puts[pair + 2] = text
+  claim_leases[pair + 1] = lease_text
+  claim_leases[pair + 2] = id
+  memo[pair + 1] = id
+  memo[pair + 2] = attempt
+  grants[triple + 1] = id
+  grants[triple + 2] = text
+  grants[triple + 3] = payload
+end
+
+-- False, and the claim ends, when one more payload would be too much.
+local function is_room(payload, is_suspect)
+  if grant_count > 0 then
+    if is_suspect or bytes + #payload > max_bytes then is_enough = true return false end
+    bytes = bytes + #payload
+  end
+  return true
+end
+
+-- A run that may be anything, looked at in full.
+local function candidate_parsed(id, text, payload)
+  local r = record_parse(text)
+  if not r then quarantine(id, now, 'damaged record') return true end
+  if r.state ~= WAITING or granted[id] then ghosts_met = ghosts_met + 1 return true end
+  if not payload then refuse(id, r, 'the payload is missing') return true end
+  if is_expired(r) then refuse(id, r, 'expired') return true end
+  local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
+  if not is_room(payload, is_suspect) then return false end
+  r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
+  r.owner, r.at_ms, r.claimed_at_ms = session, lease_text, now_text
+  grant(id, record_text(r), r.attempt .. ';', payload)
+  if is_suspect then is_enough = true end
+  return true
 end
 
 -- True when `id` is dealt with, false when it and all after it must stay.
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
-  local state, attempt, counters, losses, _, cancel, tail = string.match(text, RECORD_HOT)
-  if not state then quarantine(id, now, 'damaged record') return true end
-  if state ~= WAITING or memo[id] then ghosts_met = ghosts_met + 1 return true end
-  if not payload then refuse(id, text, 'the payload is missing') return true end
-  if is_expired(attempt, tail) then refuse(id, text, 'expired') return true end
-  local is_suspect = losses ~= '0' and tonumber(losses) >= SUSPECT_LOSSES
-  if #memo > 0 then
-    if is_suspect or bytes + #payload > max_bytes then is_enough = true return false end
-    bytes = bytes + #payload
+  -- Most runs never began and never expire: only the beginning of their records changes.
+  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or granted[id] then
+    return candidate_parsed(id, text, payload)
   end
-  attempt = text_of(attempt + 1)
-  text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|' .. attempt .. '|' .. counters .. '|' .. session
-    .. '|' .. cancel .. '|' .. lease_text .. '|' .. now_text .. '|' .. tail
-  put(record_puts, id, text)
-  put(lease_puts, lease_text, id)
-  memo[id] = true
-  memo[#memo + 1] = id .. attempt .. ';'
-  put(grants, id, text)
-  grants[#grants + 1] = payload
-  if is_suspect then is_enough = true end
+  if not is_room(payload, false) then return false end
+  grant(id, claim_text .. sub(text, FRESH_REST), '1;', payload)
   return true
 end
 
 -- Decides on some runs of one index; returns how many of them leave it.
 local function candidates(ids)
   local texts, bodies = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
-  for at, id in ipairs(ids) do
-    if is_enough or #memo >= want or not candidate(id, texts[at], bodies[at]) then return at - 1 end
+  for at = 1, #ids do
+    if is_enough or grant_count >= want or not candidate(ids[at], texts[at], bodies[at]) then
+      return at - 1
+    end
   end
   return #ids
 end
@@ -247,7 +313,7 @@ local function claim()
   local looked = 0
   for _, from in ipairs({claim_urgent, claim_ready}) do
     repeat
-      local most = math.min(want - #memo, 32)
+      local most = math.min(want - grant_count, 32)
       if is_enough or most <= 0 then return false end
       if looked >= want + 256 then return true end
       local met = from(most)
@@ -328,13 +394,15 @@ purge(cancelled)
 local is_cut = false
 if want > 0 and not is_paused then
   is_cut = claim()
+  write('HSET', runs, claim_puts)
+  write('ZADD', active, claim_leases)
   plan_write(now)
-  if #memo > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
+  if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 end
 
 -- ghosts may have changed since they were read; the list's own end settles the doubt.
 local waiting = waiting_count(call('HGET', meta, 'ghosts'))
-if waiting > 0 and not is_paused and (want > 0 or is_freed) then wake_one() end
+if waiting > 0 and not is_paused then wake_one() end
 
 if not last_seen or now - last_seen > 60000 or now < tonumber(last_seen) then
   sessions_purge()

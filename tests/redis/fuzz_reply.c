@@ -89,8 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef CULEX_FUZZER
 
 #define RECORD                                                                                     \
-    "1|A|2|1|0|0|1|aaaaaaaaaaaaaaaa|1|1750000001000|1750000000000|5|shop.mail|9|"                  \
-    "1749999999999|0|30000|1000|86400000|00000000000000ff|fedcba9876543210||red"
+    "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|1|1|0|0|1749999999999|1000||5|"        \
+    "shop.mail|9|30000|86400000|00000000000000ff|fedcba9876543210|red"
 
 static const char *const seeds[] = {
     "*8\r\n:1750000000000\r\n:-1\r\n:2\r\n$2\r\nOR\r\n$1\r\nC\r\n$16\r\n0123456789abcdef\r\n"

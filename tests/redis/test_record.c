@@ -12,9 +12,9 @@
 #include "backend/redis_record.h"
 
 static const char good[] =
-    "1|A|2|1|0|0|1|aaaaaaaaaaaaaaaa|1|1750000001000|1750000000000|5|shop.mail|9|"
-    "1749999999999|1750000060000|30000|1000|86400000|00000000000000ff|"
-    "fedcba9876543210|abc123|red,green";
+    "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1750000060000|1|1|0|0|"
+    "1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|00000000000000ff|"
+    "fedcba9876543210|red,green";
 
 /* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
 static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -81,7 +81,7 @@ static void test_record__refused(void **state)
         {"|A|2|", "|A|4294967296|"},
         {"|A|2|", "|A| 2|"},
         {"|A|2|", "|A|1e3|"},
-        {"|1|1750000001000", "|2|1750000001000"},
+        {"|1750000060000|1|", "|1750000060000|2|"},
         {"|1750000001000|", "|17500000010000000000|"},
         {"|5|shop", "|0|shop"},
         {"shop.mail", ""},

@@ -82,6 +82,22 @@ static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
     assert_true(is_woken(f, fd));
 }
 
+/* Who takes a token and has no room passes it on, even with nothing to report. */
+static void test_wake__a_full_worker_hands_its_token_on(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    struct culex_step_reply reply;
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, arm(f, 5000)));
+    assert_int_equal(tokens(f), 0);
+    struct culex_step step = fixture_step(f, SESSION_A, 0);
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 0);
+    f->backend->ops->step_release(f->backend, &reply);
+    assert_int_equal(tokens(f), 1);
+}
+
 static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **state)
 {
     struct fixture *f = *state;
@@ -123,6 +139,7 @@ int main(void)
         TEST(test_wake__ends_without_work),
         TEST(test_wake__one_token_and_whoever_leaves_work_leaves_another),
         TEST(test_wake__a_release_by_a_full_worker_wakes_another),
+        TEST(test_wake__a_full_worker_hands_its_token_on),
         TEST(test_wake__resume_wakes_and_a_paused_queue_does_not_spin),
         TEST(test_wake__a_killed_connection_is_an_error_then_a_new_one),
     };
