@@ -1,5 +1,5 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen plan
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- uses: base plan
 --
 -- Cancels run ARGV[2], or flags it when it is active. Reply: the state's letter after the
 -- call, '' for an unknown run, '!' and the letter when it was final, '?' when damaged.
@@ -10,7 +10,6 @@ if not text then return '' end
 local r = record_parse(text)
 if not r then return '?' end
 if IS_FINAL[r.state] then return '!' .. r.state end
-local slot = call('HGET', meta, 'slot')
 if r.state == ACTIVE then
   r.cancel = 1
   call('HSET', runs, id, record_text(r))
@@ -22,8 +21,7 @@ elseif call('ZREM', urgent, id) == 0 then
   -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.
   call('HINCRBY', meta, 'ghosts', 1)
 end
-slots_turn(slot, now)
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
 put(record_puts, id, record_text(r))
-plan_write(now)
+plan_write()
 return r.state

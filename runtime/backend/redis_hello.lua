@@ -1,5 +1,5 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen plan wake
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- uses: base plan wake
 --
 -- Registers worker ARGV[2] as session ARGV[3] and gives back what its session before held.
 -- Bounded: looks at 500 leases a call, from the newest to the oldest, so that leases which
@@ -8,7 +8,7 @@
 
 local now = clock()
 local mark = 'worker:' .. ARGV[2]
-local facts = call('HMGET', meta, mark, 'slot', 'paused')
+local facts = call('HMGET', meta, mark, 'paused')
 local before, left = facts[1], tonumber(ARGV[4])
 if left < 0 then left = call('ZCARD', active) end
 
@@ -24,13 +24,12 @@ local function give_back(from, to)
       released = released + 1
     end
   end
-  plan_write(now)
+  plan_write()
   return released
 end
 
 local released = 0
 call('ZREM', active, '')
-slots_turn(facts[2], now)
 if before and before ~= ARGV[3] and left > 0 then
   local from = math.max(left - 500, 0)
   released = give_back(from, left - 1)
@@ -39,5 +38,5 @@ else
   left = 0
 end
 if left == 0 then call('HSET', meta, mark, ARGV[3]) end
-if released > 0 and facts[3] ~= '1' then wake_one() end
+if released > 0 and facts[2] ~= '1' then wake_one() end
 return {now, released, left}

@@ -3,7 +3,7 @@
 
 local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
 local text_puts, result_puts = {}, {}
-local lease_drops, due_drops, payload_drops, key_drops, finals = {}, {}, {}, {}, {}
+local lease_drops, due_drops, payload_drops, key_drops = {}, {}, {}, {}
 local backs, fronts, urgents = {}, {}, {}
 local counts = {}
 
@@ -37,7 +37,6 @@ end
 -- Ends the life of `id`: `until_ms` is when the run is forgotten.
 local function finish(id, r, state, until_ms)
   r.state, r.at_ms = state, until_ms
-  finals[#finals + 1] = id
   unique_release(id, string.match(r.tail, TAIL_unique_key))
   if state == DONE then
     put(done_puts, until_ms, id)
@@ -115,7 +114,7 @@ local function quarantine(id, now, text)
   count('damaged', 1)
 end
 
-local function plan_write(now)
+local function plan_write()
   write('ZREM', active, lease_drops)
   write('ZREM', scheduled, due_drops)
   write('HSET', runs, record_puts)
@@ -131,11 +130,10 @@ local function plan_write(now)
   write('RPUSH', ready, backs)
   write('LPUSH', ready, fronts)
   write('ZADD', urgent, urgents)
-  if #finals > 0 then remember(finals, now) end
   for name, by in pairs(counts) do call('HINCRBY', meta, name, by) end
   record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
   text_puts, result_puts = {}, {}
-  lease_drops, due_drops, payload_drops, key_drops, finals = {}, {}, {}, {}, {}
+  lease_drops, due_drops, payload_drops, key_drops = {}, {}, {}, {}
   backs, fronts, urgents = {}, {}, {}
   counts = {}
 end

@@ -1,5 +1,5 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen plan wake
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- uses: base plan wake
 --
 -- Revives dead run ARGV[2] with fresh counters. Reply: 'O', '' unknown, 'U' when another
 -- live run took its unique key, '!' when it is not dead, '?' when damaged.
@@ -24,6 +24,6 @@ r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 r.expires_at_ms = 0
 put(record_puts, id, record_text(r))
 ready_put(id, r, false)
-plan_write(now)
+plan_write()
 if call('HGET', meta, 'paused') ~= '1' then wake_one() end
 return 'O'

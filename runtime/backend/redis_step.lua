@@ -91,7 +91,6 @@ local function dones_write()
   write('HSET', runs, ended_records)
   write('ZADD', done, ended_scores)
   write('HDEL', payloads, ended)
-  remember(ended, now)
   count('done', ended_count)
 end
 
@@ -115,7 +114,7 @@ local function acks_settle()
     end
   end
   dones_write()
-  plan_write(now)
+  plan_write()
   return table.concat(answers)
 end
 
@@ -141,7 +140,7 @@ local function beats_extend()
   for at = 1, beat_count do
     answers[at] = beat_extend(ids[at], texts[at] and record_parse(texts[at]), ARGV[first + at * 2 - 1])
   end
-  plan_write(now)
+  plan_write()
   return table.concat(answers)
 end
 
@@ -166,7 +165,7 @@ local function reap()
       if texts[at] and not r then quarantine(id, now, 'damaged record') end
     end
   end
-  plan_write(now)
+  plan_write()
 end
 
 local function promote()
@@ -183,7 +182,7 @@ local function promote()
       quarantine(id, now, 'damaged record')
     end
   end
-  plan_write(now)
+  plan_write()
 end
 
 local function fields_drop(key, ids)
@@ -198,6 +197,7 @@ local function purge(key)
   call('HDEL', runs, unpack(ids))
   fields_drop(errors, ids)
   fields_drop(key == done and results or payloads, ids)
+  remember(ids, now)
 end
 
 local function sessions_purge()
@@ -396,7 +396,7 @@ if want > 0 and not is_paused then
   is_cut = claim()
   write('HSET', runs, claim_puts)
   write('ZADD', active, claim_leases)
-  plan_write(now)
+  plan_write()
   if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 end
 
