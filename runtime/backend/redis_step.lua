@@ -357,13 +357,11 @@ end
 local facts = call('HMGET', meta, 'paused', 'slot', 'ghosts')
 local is_paused = facts[1] == '1'
 local last = call('HGET', sessions, session)
-local last_nonce, last_seen, last_acks, last_beats, last_grants
-if last then
-  last_nonce, last_seen, last_acks, last_beats, last_grants =
-    string.match(last, '^(%x+)|(%d+)|(%u*)|(%u*)|(.*)$')
-end
+local last_nonce, last_seen
+if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
 
 if last_nonce == nonce then
+  local last_acks, last_beats, last_grants = string.match(last, '^%x+|%d+|(%u*)|(%u*)|(.*)$')
   remembered_grants(last_grants)
   local due, lease_end = head(scheduled), head(active)
   return reply(is_paused, due_in(due, lease_end),
