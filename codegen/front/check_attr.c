@@ -227,7 +227,7 @@ void check_field_attrs(struct checker *checker, struct ir_field *field, enum fie
     bool is_empty = field->max_len >= 0 && field->min_len > field->max_len;
     if (field->min.kind != VALUE_NONE && field->max.kind != VALUE_NONE)
         is_empty |= value_compare(&field->min, &field->max) > 0;
-    if (is_empty)
+    if (is_empty && field->attrs != NULL)
         diag_report(checker->sink, DIAG_ATTRIBUTE_CONFLICT, field->attrs->name.span,
                     "no value of '%s' can satisfy its limits", field->name);
 }

@@ -1,5 +1,6 @@
 #include "backend/redis_conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,6 +287,7 @@ static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **re
                                  culex_error *error)
 {
     void *reply = NULL;
+    assert(conn->reader != NULL); /* connected */
     if (redisReaderGetReply(conn->reader, &reply) != REDIS_OK) {
         char reason[160];
         snprintf(reason, sizeof reason, "%.120s", conn->reader->errstr);
@@ -376,6 +378,7 @@ culex_status culex__redis_conn_command(struct culex__redis_conn *conn, const cha
     if (request.data != NULL)
         culex__wipe(request.data, request.len); /* it may hold the password */
     culex__redis_request_release(&request);
+    assert(status != CULEX_OK || reply != NULL);
     if (status == CULEX_OK && reply->type == REDIS_REPLY_ERROR) {
         status = culex__redis_conn_refused(conn, reply->str, error);
         freeReplyObject(reply);
@@ -426,6 +429,7 @@ static culex_status database_select(struct culex__redis_conn *conn, int64_t dead
 static void info_value(const redisReply *reply, const char *name, char *ret_value, size_t size)
 {
     ret_value[0] = '\0';
+    assert(reply != NULL);
     if (reply->type != REDIS_REPLY_STRING)
         return;
     const char *at = strstr(reply->str, name);

@@ -167,7 +167,7 @@ static culex_status cancel_run(struct culex_sqlite *store, struct culex_sqlite_q
 culex_status culex__sqlite_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
                                   culex_run_state *ret_state, culex_error *error)
 {
-    struct culex_sqlite_run run;
+    struct culex_sqlite_run run = {.state = CULEX_RUN_CANCELLED};
     culex_status status = act_on_run(backend, queue, id, cancel_run, &run, error);
     if (status == CULEX_OK)
         *ret_state = run.state;
