@@ -115,6 +115,8 @@ void culex__redis_request_release(struct culex__redis_request *request)
 /* Room for `len` more bytes; NULL, and the request spoilt, when there is none. */
 static char *request_grow(struct culex__redis_request *request, size_t len)
 {
+    if (request->len < CULEX__REDIS_HEAD_ROOM)
+        request->len = CULEX__REDIS_HEAD_ROOM;
     if (request->is_too_long || len > CULEX__REDIS_REQUEST_BYTES_MAX - request->len) {
         request->is_too_long = true;
         return NULL;
@@ -268,16 +270,32 @@ static int bytes_send(const struct culex__redis_conn *conn, const char *bytes, s
     return 0;
 }
 
+/* Puts the head before the arguments, where there is room for it; a script's text has none. */
+static int request_send(const struct culex__redis_conn *conn, const char *head, size_t head_len,
+                        struct culex__redis_request *request, int64_t deadline_ns)
+{
+    const size_t room = CULEX__REDIS_HEAD_ROOM;
+    if (request->len == 0)
+        return bytes_send(conn, head, head_len, deadline_ns);
+    if (head_len <= room) {
+        char *begin = request->data + room - head_len;
+        memcpy(begin, head, head_len);
+        return bytes_send(conn, begin, head_len + request->len - room, deadline_ns);
+    }
+    int reason = bytes_send(conn, head, head_len, deadline_ns);
+    if (reason == 0)
+        reason = bytes_send(conn, request->data + room, request->len - room, deadline_ns);
+    return reason;
+}
+
 culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
-                                    size_t head_len, const struct culex__redis_request *request,
+                                    size_t head_len, struct culex__redis_request *request,
                                     int64_t deadline_ns, culex_error *error)
 {
     if (request->is_too_long)
         return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
                            CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);
-    int reason = bytes_send(conn, head, head_len, deadline_ns);
-    if (reason == 0)
-        reason = bytes_send(conn, request->data, request->len, deadline_ns);
+    int reason = request_send(conn, head, head_len, request, deadline_ns);
     if (reason != 0) /* a part of a request is nothing to the server */
         return conn_fail(conn, CULEX_ECONNECT, "cannot send to", strerror(reason), error);
     return CULEX_OK;
