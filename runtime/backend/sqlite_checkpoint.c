@@ -19,7 +19,7 @@
 
 /* Pages in the log: from the first figure on we try, from the second on we wait for our turn. A
  * checkpoint costs two fsyncs, and a run some four pages: at 4000 pages they are shared by a
- * thousand single enqueues, and the log stays at 16 MB. */
+ * thousand single enqueues, and the log stays at 8 MB. */
 enum { PAGES_TRY = 4000, PAGES_INSIST = 16000, INSIST_TRIES = 200 };
 
 static int on_wal(void *user, sqlite3 *db, const char *name, int pages)

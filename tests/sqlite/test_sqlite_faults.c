@@ -265,18 +265,18 @@ static void check_log_is_bounded(struct fixture *fixture, int version)
     char big[1000];
     memset(big, 'x', sizeof big);
     fixture->store = fixture_open(fixture, version);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1500; i++) {
         struct culex_new_run run = fixture_run(fixture, big, sizeof big);
         fixture_enqueue(fixture->store, "q", &run);
     }
-    assert_in_range(size_of(fixture->path, "-wal"), 1, 20 * 1024 * 1024);
+    assert_in_range(size_of(fixture->path, "-wal"), 1, 8 * 1024 * 1024);
     assert_true(size_of(fixture->path, "") > 500000);
     fixture->store->ops->close(fixture->store);
     fixture->store = NULL;
     char wal[256];
     snprintf(wal, sizeof wal, "%s-wal", fixture->path);
     unlink(wal); /* everything is in the file by now */
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3000);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1500);
     assert_sound(fixture);
 }
 
