@@ -89,6 +89,18 @@ struct culex_sqlite_wake {
     char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
 };
 
+/* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
+ * tells that no other connection has written since. */
+struct culex_sqlite_recent {
+    struct culex_sqlite_queue queue;
+    char *name;       /* NULL: none */
+    uint32_t version; /* right after the COMMIT that wrote it */
+    bool is_saved;    /* in the transaction under way */
+    bool is_current;  /* the transaction under way began with it */
+    bool has_targets; /* wake.targets are those of this queue */
+    size_t target_count;
+};
+
 struct culex_sqlite {
     struct culex_backend base;
     sqlite3 *db;
@@ -104,6 +116,7 @@ struct culex_sqlite {
     bool is_writing;
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
+    struct culex_sqlite_recent recent;
     /* The last step that found nothing and so left no memo in the file. */
     struct {
         char session[CULEX__SQLITE_SESSION_SIZE];
@@ -205,6 +218,9 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
 /* Saves what has changed and looks up whom to tell. Last step before the transaction's end. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
+/* At the transaction's begin, and after its end: is the kept row still, or again, true? */
+void culex__sqlite_queue_begin(struct culex_sqlite *store);
+void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed);
 /* The place of a run that is ready now, at the back or the front of its priority. */
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue);
 int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue);

@@ -395,6 +395,11 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
         if (status != CULEX_OK)
             return status;
         wake->dead[0] = '\0';
+        store->recent.has_targets = false;
+    }
+    if (store->recent.has_targets) {
+        wake->target_count = store->recent.target_count;
+        return CULEX_OK;
     }
     sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_WAKER_LIST, "t", queue);
     int has = 0;
@@ -405,6 +410,8 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
             strcpy(wake->targets[wake->target_count++], address);
     }
     culex__sqlite_end(statement);
+    store->recent.has_targets = has >= 0 && store->recent.is_saved;
+    store->recent.target_count = wake->target_count;
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
