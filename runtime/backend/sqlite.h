@@ -284,8 +284,7 @@ bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *stateme
 culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
                                         const struct culex_sqlite_run *run);
 
-/* --- sqlite_enqueue.c ---------------------------------------------------------------------------
- */
+/* --- sqlite_enqueue.c ------------------------------------------------------------------ */
 
 /* The body of ENQUEUE within a transaction, with the queue's row loaded. */
 culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -297,8 +296,7 @@ culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *qu
 culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
                                 struct culex_tick_reply *ret_reply, culex_error *error);
 
-/* --- sqlite_step.c, sqlite_claim.c, sqlite_memo.c ------------------------------------------------
- */
+/* --- sqlite_step.c, sqlite_claim.c, sqlite_memo.c -------------------------------------- */
 
 culex_status culex__sqlite_step(struct culex_backend *backend, const struct culex_step *step,
                                 struct culex_step_reply *ret_reply, culex_error *error);
@@ -327,8 +325,7 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
                                      const struct culex_step *step,
                                      const struct culex_step_reply *reply, culex_error *error);
 
-/* --- sqlite_manage.c
- * ------------------------------------------------------------------------------ */
+/* --- sqlite_manage.c ------------------------------------------------------------------- */
 
 culex_status culex__sqlite_hello(struct culex_backend *backend, const char *queue,
                                  const char *worker, const char *session, size_t *ret_released,
@@ -345,8 +342,7 @@ culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queu
                                  culex_run_state state, size_t limit, size_t *ret_deleted,
                                  culex_error *error);
 
-/* --- sqlite_inspect.c
- * ------------------------------------------------------------------------------ */
+/* --- sqlite_inspect.c ------------------------------------------------------------------ */
 
 culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
                                  culex_queue_stats *ret_stats, culex_error *error);
@@ -361,8 +357,7 @@ culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_nam
 culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
                                culex_error *error);
 
-/* --- sqlite_wake.c
- * --------------------------------------------------------------------------------- */
+/* --- sqlite_wake.c --------------------------------------------------------------------- */
 
 void culex__sqlite_wake_init(struct culex_sqlite *store);
 /* Within a transaction: remembers whom to tell about work in `queue`. */

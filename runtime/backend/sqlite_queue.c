@@ -90,8 +90,7 @@ static void recent_keep(struct culex_sqlite_recent *recent, const struct culex_s
     recent->is_saved = recent->is_current = recent->name != NULL;
 }
 
-/* --- loading and saving ------------------------------------------------------------------------
- */
+/* --- loading and saving ---------------------------------------------------------------- */
 
 static void recent_load(const struct culex_sqlite_recent *recent, const char *name,
                         struct culex_sqlite_queue *ret_queue)

@@ -41,8 +41,7 @@ static struct culex_new_run real_run(struct fixture *fixture)
     return run;
 }
 
-/* --- producers and workers
- * ------------------------------------------------------------------------ */
+/* --- producers and workers ------------------------------------------------------------- */
 
 /* Writes each id that was acknowledged into the pipe. */
 static void produce(struct fixture *fixture, int version, int out, int count)
@@ -165,8 +164,7 @@ static void test_open__many_at_once_create_one_file(void **state)
     }
 }
 
-/* --- kills
- * ------------------------------------------------------------------------------------------- */
+/* --- kills ----------------------------------------------------------------------------- */
 
 static void check_acknowledged(struct fixture *fixture, int in)
 {
@@ -219,8 +217,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     assert_sound(fixture);
 }
 
-/* --- wake-ups
- * ------------------------------------------------------------------------------------------ */
+/* --- wake-ups -------------------------------------------------------------------------- */
 
 static bool is_readable(int fd, int timeout_ms)
 {
