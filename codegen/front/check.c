@@ -276,19 +276,37 @@ static struct ir_struct *declare_struct(struct checker *checker, const struct as
     return type;
 }
 
+/* Levels of a payload that these fields make, the block itself and lists each being one. */
+static unsigned fields_depth(const struct ir_field *field)
+{
+    unsigned depth = 0;
+    for (; field != NULL; field = field->next) {
+        unsigned inner = (field->structure != NULL ? field->structure->depth : 0u) +
+                         (field->shape != SHAPE_SINGLE);
+        depth = inner > depth ? inner : depth;
+    }
+    return depth + 1;
+}
+
+static void check_depth(struct checker *checker, const struct ir_field *fields, struct span span)
+{
+    if (fields_depth(fields) > LIMIT_PAYLOAD_DEPTH)
+        diag_report(checker->sink, DIAG_STRUCT_TOO_DEEP, span,
+                    "structs and lists are nested more than %u deep in a payload",
+                    LIMIT_PAYLOAD_DEPTH);
+}
+
 enum { STRUCT_NEW, STRUCT_OPEN, STRUCT_DONE };
 
 static void struct_measure(struct ir_struct *type)
 {
-    type->depth = 1;
+    type->depth = fields_depth(type->fields);
     for (const struct ir_field *field = type->fields; field != NULL; field = field->next) {
         uint64_t each = field->structure == NULL ? 1 : field->structure->cells;
         type->cells +=
             field->shape == SHAPE_ARRAY && field->count > 0 ? each * (uint64_t)field->count : each;
         if (type->cells > LIMIT_STRUCT_CELLS) /* Stays there, so it cannot overflow. */
             type->cells = LIMIT_STRUCT_CELLS + 1;
-        if (field->structure != NULL && field->structure->depth + 1 > type->depth)
-            type->depth = field->structure->depth + 1;
     }
 }
 
@@ -319,7 +337,7 @@ static void struct_place(struct checker *checker, struct ir_struct *type, struct
     struct_measure(type);
     if (type->depth > LIMIT_STRUCT_DEPTH)
         diag_report(checker->sink, DIAG_STRUCT_TOO_DEEP, type->decl->name.span,
-                    "structs are nested more than %u deep", LIMIT_STRUCT_DEPTH);
+                    "structs and lists are nested more than %u deep", LIMIT_STRUCT_DEPTH);
     if (type->cells > LIMIT_STRUCT_CELLS)
         diag_report(checker->sink, DIAG_STRUCT_TOO_LARGE, type->decl->name.span,
                     "'%s' holds more than %u values", type->name, LIMIT_STRUCT_CELLS);
@@ -369,9 +387,11 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     cname_job(checker->arena, package, job);
     check_job_attrs(checker, job);
     job->params = check_fields(checker, &decl->fields, HOME_PARAMS);
+    check_depth(checker, job->params, decl->fields.span);
     if (decl->returns.span.source != NULL) {
         cname_result(checker->arena, package, job);
         job->result = check_fields(checker, &decl->returns, HOME_RETURNS);
+        check_depth(checker, job->result, decl->returns.span);
         if (job->result == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,
                         "'%s' returns nothing: leave 'returns' out", job->name);

@@ -181,20 +181,22 @@ static void apply_len(struct checker *checker, struct ir_field *field, const str
     }
 }
 
-static bool is_ordered(enum ir_kind kind)
+/* What a bound of 64 bits can be compared with: it is all that a descriptor holds. */
+static bool has_bounds(enum ir_kind kind)
 {
-    return ir_kinds[kind].bits > 0 || kind == IR_FLOAT32 || kind == IR_FLOAT64 ||
-           kind == IR_TIMESTAMP || kind == IR_DURATION;
+    return (ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64) || kind == IR_TIMESTAMP ||
+           kind == IR_DURATION;
 }
 
 static void apply_bound(struct checker *checker, struct ir_field *field,
                         const struct ast_attr *attr, struct ir_value *bound)
 {
-    if (is_ordered(field->kind))
+    if (has_bounds(field->kind))
         *bound = check_value(checker, field, attr->args);
     else
         diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
-                    "attribute '%s' is for numbers, timestamps and durations", attr->name.text);
+                    "attribute '%s' is for integers of up to 64 bits, timestamps and durations",
+                    attr->name.text);
 }
 
 static void apply_field_attr(struct checker *checker, struct ir_field *field,
@@ -227,7 +229,7 @@ void check_field_attrs(struct checker *checker, struct ir_field *field, enum fie
     bool is_empty = field->max_len >= 0 && field->min_len > field->max_len;
     if (field->min.kind != VALUE_NONE && field->max.kind != VALUE_NONE)
         is_empty |= value_compare(&field->min, &field->max) > 0;
-    if (is_empty)
+    if (is_empty && field->attrs != NULL)
         diag_report(checker->sink, DIAG_ATTRIBUTE_CONFLICT, field->attrs->name.span,
                     "no value of '%s' can satisfy its limits", field->name);
 }

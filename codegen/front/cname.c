@@ -104,12 +104,56 @@ static const char *const keywords[] = {"alignas",
 
 /* Object-like macros and types of C libraries. `major` and `minor` take arguments
  * where they are macros, and a member is never called, so they are free. */
-static const char *const library_macros[] = {
-    "BUFSIZ",    "EOF",      "FILE",     "I",          "INFINITY",     "NAN",      "NDEBUG",
-    "NULL",      "RAND_MAX", "complex",  "errno",      "h_addr",       "i386",     "imaginary",
-    "linux",     "noreturn", "s_addr",   "sa_handler", "sa_sigaction", "si_addr",  "si_pid",
-    "si_status", "si_uid",   "si_value", "st_atime",   "st_ctime",     "st_mtime", "stderr",
-    "stdin",     "stdout",   "timezone", "unix"};
+static const char *const library_macros[] = {"BUFSIZ",
+                                             "BYTE_ORDER",
+                                             "CHAR_BIT",
+                                             "CLOCKS_PER_SEC",
+                                             "DECIMAL_DIG",
+                                             "FD_SETSIZE",
+                                             "MATH_ERREXCEPT",
+                                             "MATH_ERRNO",
+                                             "MAXFLOAT",
+                                             "NFDBITS",
+                                             "TIMER_ABSTIME",
+                                             "TIME_UTC",
+                                             "WCONTINUED",
+                                             "WEXITED",
+                                             "WNOHANG",
+                                             "WNOWAIT",
+                                             "WSTOPPED",
+                                             "WUNTRACED",
+                                             "math_errhandling",
+                                             "EOF",
+                                             "FILE",
+                                             "I",
+                                             "INFINITY",
+                                             "NAN",
+                                             "NDEBUG",
+                                             "NULL",
+                                             "RAND_MAX",
+                                             "complex",
+                                             "errno",
+                                             "h_addr",
+                                             "i386",
+                                             "imaginary",
+                                             "linux",
+                                             "noreturn",
+                                             "s_addr",
+                                             "sa_handler",
+                                             "sa_sigaction",
+                                             "si_addr",
+                                             "si_pid",
+                                             "si_status",
+                                             "si_uid",
+                                             "si_value",
+                                             "st_atime",
+                                             "st_ctime",
+                                             "st_mtime",
+                                             "stderr",
+                                             "stdin",
+                                             "stdout",
+                                             "timezone",
+                                             "unix"};
 
 /* Functions and tags of C libraries that a type at file scope would redeclare. */
 static const char *const library_names[] = {
@@ -228,17 +272,35 @@ bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name)
     return false;
 }
 
+/* Where constants of C libraries begin and end. */
+static const char *const macro_starts[] = {"CLOCK_", "DBL_",  "EXIT_", "FLT_",  "FP_", "HUGE_VAL",
+                                           "LC_",    "LDBL_", "M_",    "SEEK_", "SNAN"};
+static const char *const macro_ends[] = {"_MAX", "_MIN", "_WIDTH", "_ENDIAN", "_FILENO"};
+
+static bool is_library_constant(const char *c)
+{
+    size_t len = strlen(c);
+    for (size_t i = 0; i < COUNT(macro_starts); i++) {
+        if (strncmp(c, macro_starts[i], strlen(macro_starts[i])) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < COUNT(macro_ends); i++) {
+        size_t end = strlen(macro_ends[i]);
+        if (is_upper(c[0]) && len > end && strcmp(c + len - end, macro_ends[i]) == 0)
+            return true;
+    }
+    return (strncmp(c, "PRI", 3) == 0 || strncmp(c, "SCN", 3) == 0) && len > 4 && !is_upper(c[3]);
+}
+
 /* Whole families that C reserves: errno constants, signals, limits, fixed types. */
 static bool is_reserved_family(const char *c)
 {
     size_t len = strlen(c);
-    bool is_constant = is_upper(c[0]) && len > 4 &&
-                       (strcmp(c + len - 4, "_MAX") == 0 || strcmp(c + len - 4, "_MIN") == 0);
     if (c[0] == 'E' && is_upper(c[1]))
         return strspn(c, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == len;
     if (strncmp(c, "SIG", 3) == 0 && is_upper(c[3]))
         return true;
-    return is_constant ||
+    return is_library_constant(c) ||
            (len > 2 && strcmp(c + len - 2, "_t") == 0 &&
             (strncmp(c, "int", 3) == 0 || strncmp(c, "uint", 4) == 0 || strcmp(c, "size_t") == 0 ||
              strcmp(c, "ssize_t") == 0 || strcmp(c, "ptrdiff_t") == 0 || strcmp(c, "time_t") == 0 ||
@@ -252,7 +314,7 @@ static const char *owner_find(const char *c, enum cname_scope scope)
         return "a keyword of C or C++";
     if (is_in(library_macros, COUNT(library_macros), c) || is_reserved_family(c))
         return "a name of the C library";
-    if (strncmp(c, "culex_", 6) == 0)
+    if (strncmp(c, "culex_", 6) == 0 || strncmp(c, "CULEX_", 6) == 0)
         return "a name of Culex itself";
     if (scope != CNAME_TYPE)
         return NULL;

@@ -19,8 +19,6 @@
 #include "limits.h"
 #include "output.h"
 
-extern char **environ;
-
 struct renderer {
     const char *folder;
     const char *python;

@@ -127,7 +127,7 @@ struct ir_struct {
     struct ir_field *fields;
     uint64_t fingerprint;
     uint64_t cells; /* values inside, lists counted once */
-    unsigned depth; /* 1: holds no struct */
+    unsigned depth; /* of structs and lists inside each other, itself one */
     int state;      /* of the walk that puts structs in order */
     const struct ast_decl *decl;
     struct ir_struct *next;

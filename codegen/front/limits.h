@@ -25,12 +25,14 @@
 #define LIMIT_WAS          16u
 
 /* Shapes. */
-#define LIMIT_FIELDS       1024u /* of one struct, params or returns */
-#define LIMIT_ENUM_VALUES  4096u
-#define LIMIT_LIST_COUNT   65535u /* N of [<=N] and [N] */
-#define LIMIT_STRUCT_DEPTH 16u
-#define LIMIT_STRUCT_CELLS 1000000u /* values inside one struct, arrays multiplied out */
-#define LIMIT_LEN          (64u * 1024u * 1024u) /* N of max_len, min_len, len */
+#define LIMIT_FIELDS        1024u /* of one struct, params or returns */
+#define LIMIT_ENUM_VALUES   4096u
+#define LIMIT_LIST_COUNT    65535u /* N of [<=N] and [N] */
+/* Params, structs and lists inside each other, as the runtime's decoder allows. */
+#define LIMIT_PAYLOAD_DEPTH 16u
+#define LIMIT_STRUCT_DEPTH  (LIMIT_PAYLOAD_DEPTH - 1) /* params are the outermost */
+#define LIMIT_STRUCT_CELLS  1000000u /* values inside one struct, arrays multiplied out */
+#define LIMIT_LEN           (64u * 1024u * 1024u) /* N of max_len, min_len, len */
 
 /* Settings. */
 #define LIMIT_PRIORITY     9

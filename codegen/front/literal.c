@@ -33,7 +33,8 @@ enum { UNIT_COUNT = sizeof(units) / sizeof(units[0]) };
 static size_t unit_find(const char *name, size_t len)
 {
     size_t i = 0;
-    while (i < UNIT_COUNT && (strlen(units[i].name) != len || memcmp(units[i].name, name, len)))
+    while (i < UNIT_COUNT &&
+           (strlen(units[i].name) != len || memcmp(units[i].name, name, len) != 0))
         i++;
     return i;
 }

@@ -161,6 +161,28 @@ static struct module *module_known(struct compilation *compilation, const struct
     return map_get(&compilation->by_path, *ret_key);
 }
 
+static bool is_below(const char *real, const char *folder)
+{
+    char root[4096];
+    if (realpath(folder[0] == '\0' ? "." : folder, root) == NULL)
+        return false;
+    size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    return strncmp(real, root, len) == 0 && real[len] == '/';
+}
+
+/* True when `path` in `folder` is not a link to a place outside of all folders for imports. */
+static bool import_stays_inside(const struct compilation *compilation, const char *folder,
+                                const char *path)
+{
+    char real[4096];
+    if (realpath(path, real) == NULL)
+        return false;
+    bool is_inside = is_below(real, folder);
+    for (size_t i = 0; i < compilation->include_count && !is_inside; i++)
+        is_inside = is_below(real, compilation->include_dirs[i]);
+    return is_inside;
+}
+
 /* Tries one folder. False when there is no such file in it. */
 static bool import_try(struct compilation *compilation, const char *dir,
                        const struct ast_import *import, struct module *importer,
@@ -172,6 +194,12 @@ static bool import_try(struct compilation *compilation, const char *dir,
     const char *path = arena_printf(&compilation->arena, "%s%s%s", dir, slash, import->path.text);
     if (file_read(path, &text) != NULL)
         return false;
+    if (!import_stays_inside(compilation, dir, path)) {
+        free(text.bytes);
+        diag_report(&compilation->sink, DIAG_BAD_IMPORT_PATH, import->path.span,
+                    "the import path is a link that leaves its folder");
+        return true;
+    }
     *ret_module = module_known(compilation, &text, &key);
     if (*ret_module == NULL) {
         *ret_module = module_create(compilation, path, import->path.text, &text);

@@ -146,9 +146,9 @@ void parser_recover(struct parser *parser)
         parser_advance(parser);
         if (kind == TOKEN_LEFT_BRACE)
             depth++;
-        else if (depth > 0 && kind == TOKEN_RIGHT_BRACE && --depth == 0)
-            return;
-        else if (depth == 0 && kind == TOKEN_SEMICOLON)
+        else if (depth > 0 && kind == TOKEN_RIGHT_BRACE)
+            depth--;
+        if (depth == 0 && (kind == TOKEN_RIGHT_BRACE || kind == TOKEN_SEMICOLON))
             return;
     }
 }

@@ -14,7 +14,13 @@
  * call. Replies own their memory until the matching release.
  *
  * Order of claims within a queue: higher priority first; within a priority in the
- * order in which runs became ready; a run released without delay goes to the front.
+ * order in which runs became ready. A run released without delay goes to the front, and so
+ * do runs whose lease ran out, in the order of their lease ends. Runs that become due in the
+ * same moment in which others are enqueued may stand before or behind them.
+ *
+ * Retention: a done record is kept keep_success_ms, but at least the step's lease, so that
+ * a repeated ack is recognised; a cancelled one keep_success_ms; a dead one keep_failure_ms.
+ * Expiry concerns runs that were never started; RETRY lifts it.
  */
 #ifndef CULEX_BACKEND_BACKEND_H
 #define CULEX_BACKEND_BACKEND_H
@@ -165,10 +171,11 @@ struct culex_backend_ops {
     /* In this order: acks, beats, a bounded share of reaping (leases that ran out),
      * promotion and purging, then claims. Acks and beats count only from the session
      * that was granted this very attempt. The same session and nonce again changes
-     * nothing and returns the same answers and the grants that still hold. Expired runs
-     * met while claiming become dead with the text "expired". A suspect (see
-     * run_rules.def) is granted only as the sole grant of its step.
-     * Acks of one step name different runs. Fills `reply`; release it with step_release. */
+     * nothing and returns the same answers and the grants that still hold (a step that had nothing
+     * to do need not be remembered beyond the handle that sent it). Expired runs met while claiming
+     * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
+     * sole grant of its step. Acks of one step name different runs. Fills `reply`; release it with
+     * step_release. */
     culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
                          struct culex_step_reply *ret_reply, culex_error *error);
     void (*step_release)(struct culex_backend *backend, struct culex_step_reply *reply);

@@ -1,5 +1,6 @@
 #include "backend/redis.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static culex_status call_once(struct culex__redis *redis, const char *verb, cons
 
 static bool is_noscript(const redisReply *reply)
 {
+    assert(reply != NULL); /* there is one after CULEX_OK */
     return reply->type == REDIS_REPLY_ERROR && culex__redis_refusal_is(reply->str, "NOSCRIPT");
 }
 
@@ -154,6 +156,7 @@ static culex_status queue_probe(struct culex__redis *redis, const char *queue, b
     status = culex__redis_finish(redis, &culex__redis_probe, &reply, error);
     if (status != CULEX_OK)
         return status;
+    assert(reply != NULL);
     if (reply->type != REDIS_REPLY_STRING)
         status = culex__redis_bad_reply(redis, "PROBE", error);
     else if (reply->len > 0 && !culex__redis_refusal_is(reply->str, "OOM"))

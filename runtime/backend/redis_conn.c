@@ -1,5 +1,6 @@
 #include "backend/redis_conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,8 @@ void culex__redis_request_release(struct culex__redis_request *request)
 /* Room for `len` more bytes; NULL, and the request spoilt, when there is none. */
 static char *request_grow(struct culex__redis_request *request, size_t len)
 {
+    if (request->len < CULEX__REDIS_HEAD_ROOM)
+        request->len = CULEX__REDIS_HEAD_ROOM;
     if (request->is_too_long || len > CULEX__REDIS_REQUEST_BYTES_MAX - request->len) {
         request->is_too_long = true;
         return NULL;
@@ -267,16 +270,32 @@ static int bytes_send(const struct culex__redis_conn *conn, const char *bytes, s
     return 0;
 }
 
+/* Puts the head before the arguments, where there is room for it; a script's text has none. */
+static int request_send(const struct culex__redis_conn *conn, const char *head, size_t head_len,
+                        struct culex__redis_request *request, int64_t deadline_ns)
+{
+    const size_t room = CULEX__REDIS_HEAD_ROOM;
+    if (request->len == 0)
+        return bytes_send(conn, head, head_len, deadline_ns);
+    if (head_len <= room) {
+        char *begin = request->data + room - head_len;
+        memcpy(begin, head, head_len);
+        return bytes_send(conn, begin, head_len + request->len - room, deadline_ns);
+    }
+    int reason = bytes_send(conn, head, head_len, deadline_ns);
+    if (reason == 0)
+        reason = bytes_send(conn, request->data + room, request->len - room, deadline_ns);
+    return reason;
+}
+
 culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
-                                    size_t head_len, const struct culex__redis_request *request,
+                                    size_t head_len, struct culex__redis_request *request,
                                     int64_t deadline_ns, culex_error *error)
 {
     if (request->is_too_long)
         return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
                            CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);
-    int reason = bytes_send(conn, head, head_len, deadline_ns);
-    if (reason == 0)
-        reason = bytes_send(conn, request->data, request->len, deadline_ns);
+    int reason = request_send(conn, head, head_len, request, deadline_ns);
     if (reason != 0) /* a part of a request is nothing to the server */
         return conn_fail(conn, CULEX_ECONNECT, "cannot send to", strerror(reason), error);
     return CULEX_OK;
@@ -286,6 +305,7 @@ static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **re
                                  culex_error *error)
 {
     void *reply = NULL;
+    assert(conn->reader != NULL); /* connected */
     if (redisReaderGetReply(conn->reader, &reply) != REDIS_OK) {
         char reason[160];
         snprintf(reason, sizeof reason, "%.120s", conn->reader->errstr);
@@ -376,6 +396,7 @@ culex_status culex__redis_conn_command(struct culex__redis_conn *conn, const cha
     if (request.data != NULL)
         culex__wipe(request.data, request.len); /* it may hold the password */
     culex__redis_request_release(&request);
+    assert(status != CULEX_OK || reply != NULL);
     if (status == CULEX_OK && reply->type == REDIS_REPLY_ERROR) {
         status = culex__redis_conn_refused(conn, reply->str, error);
         freeReplyObject(reply);
@@ -426,6 +447,7 @@ static culex_status database_select(struct culex__redis_conn *conn, int64_t dead
 static void info_value(const redisReply *reply, const char *name, char *ret_value, size_t size)
 {
     ret_value[0] = '\0';
+    assert(reply != NULL);
     if (reply->type != REDIS_REPLY_STRING)
         return;
     const char *at = strstr(reply->str, name);

@@ -23,16 +23,17 @@ culex_status culex__redis_target_parse(const char *url, struct culex__redis_targ
                                        culex_error *error);
 void culex__redis_target_release(struct culex__redis_target *target);
 
-/* A request in the wire format, built argument by argument. `data` begins with room for
- * the count of arguments and the first two of them, which are known last. */
+/* A request in the wire format, built argument by argument. `data` begins with
+ * CULEX__REDIS_HEAD_ROOM bytes for what is known last: the count of arguments and the first ones.
+ * So that a request leaves in one send: two would be two packets, and wake the server twice. */
 struct culex__redis_request {
     char *data;
-    size_t len, cap;
+    size_t len, cap;  /* `len` counts the room too; 0 while there are no arguments */
     size_t count;     /* of arguments so far */
     bool is_too_long; /* or out of memory; reported when it is sent */
 };
 
-enum { CULEX__REDIS_REQUEST_BYTES_MAX = 256 * 1024 * 1024 };
+enum { CULEX__REDIS_REQUEST_BYTES_MAX = 256 * 1024 * 1024, CULEX__REDIS_HEAD_ROOM = 128 };
 
 void culex__redis_request_reset(struct culex__redis_request *request);
 void culex__redis_request_release(struct culex__redis_request *request);
@@ -68,7 +69,7 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
 
 /* Sends `head` (NULL: none) and then the request. CULEX_ECONNECT: the server cannot have it. */
 culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
-                                    size_t head_len, const struct culex__redis_request *request,
+                                    size_t head_len, struct culex__redis_request *request,
                                     int64_t deadline_ns, culex_error *error);
 
 /* Waits for one reply, which freeReplyObject() frees; it may be an error of the server's.

@@ -83,8 +83,9 @@ culex_status culex__redis_refusal_status(const char *text)
         if (culex__redis_refusal_is(text, known[i].token))
             return known[i].status;
     }
-    /* Redis 7 words a permission that a script lacks in its own way. */
-    if (strstr(text, "The user executing the script can't") != NULL)
+    /* A permission that a script lacks is worded in its own way, by Redis 7 and by Redis 8. */
+    if (strstr(text, "The user executing the script can't") != NULL ||
+        strstr(text, "ACL failure in script") != NULL)
         return CULEX_EDENIED;
     return CULEX_ESTORE;
 }

@@ -18,6 +18,7 @@ static void store_close(struct culex_backend *backend)
     culex__sqlite_guard_close(store);
     sqlite3_close(store->db);
     free(store->idle.queue);
+    free(store->recent.name);
     free(store->path);
     free(store->uri);
     free(store);

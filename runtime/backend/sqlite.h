@@ -89,6 +89,18 @@ struct culex_sqlite_wake {
     char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
 };
 
+/* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
+ * tells that no other connection has written since. */
+struct culex_sqlite_recent {
+    struct culex_sqlite_queue queue;
+    char *name;       /* NULL: none */
+    uint32_t version; /* right after the COMMIT that wrote it */
+    bool is_saved;    /* in the transaction under way */
+    bool is_current;  /* the transaction under way began with it */
+    bool has_targets; /* wake.targets are those of this queue */
+    size_t target_count;
+};
+
 struct culex_sqlite {
     struct culex_backend base;
     sqlite3 *db;
@@ -104,6 +116,7 @@ struct culex_sqlite {
     bool is_writing;
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
+    struct culex_sqlite_recent recent;
     /* The last step that found nothing and so left no memo in the file. */
     struct {
         char session[CULEX__SQLITE_SESSION_SIZE];
@@ -205,6 +218,9 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
 /* Saves what has changed and looks up whom to tell. Last step before the transaction's end. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
+/* At the transaction's begin, and after its end: is the kept row still, or again, true? */
+void culex__sqlite_queue_begin(struct culex_sqlite *store);
+void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed);
 /* The place of a run that is ready now, at the back or the front of its priority. */
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue);
 int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue);
@@ -268,8 +284,7 @@ bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *stateme
 culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
                                         const struct culex_sqlite_run *run);
 
-/* --- sqlite_enqueue.c ---------------------------------------------------------------------------
- */
+/* --- sqlite_enqueue.c ------------------------------------------------------------------ */
 
 /* The body of ENQUEUE within a transaction, with the queue's row loaded. */
 culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -281,8 +296,7 @@ culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *qu
 culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
                                 struct culex_tick_reply *ret_reply, culex_error *error);
 
-/* --- sqlite_step.c, sqlite_claim.c, sqlite_memo.c ------------------------------------------------
- */
+/* --- sqlite_step.c, sqlite_claim.c, sqlite_memo.c -------------------------------------- */
 
 culex_status culex__sqlite_step(struct culex_backend *backend, const struct culex_step *step,
                                 struct culex_step_reply *ret_reply, culex_error *error);
@@ -311,8 +325,7 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
                                      const struct culex_step *step,
                                      const struct culex_step_reply *reply, culex_error *error);
 
-/* --- sqlite_manage.c
- * ------------------------------------------------------------------------------ */
+/* --- sqlite_manage.c ------------------------------------------------------------------- */
 
 culex_status culex__sqlite_hello(struct culex_backend *backend, const char *queue,
                                  const char *worker, const char *session, size_t *ret_released,
@@ -329,8 +342,7 @@ culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queu
                                  culex_run_state state, size_t limit, size_t *ret_deleted,
                                  culex_error *error);
 
-/* --- sqlite_inspect.c
- * ------------------------------------------------------------------------------ */
+/* --- sqlite_inspect.c ------------------------------------------------------------------ */
 
 culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
                                  culex_queue_stats *ret_stats, culex_error *error);
@@ -345,8 +357,7 @@ culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_nam
 culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
                                culex_error *error);
 
-/* --- sqlite_wake.c
- * --------------------------------------------------------------------------------- */
+/* --- sqlite_wake.c --------------------------------------------------------------------- */
 
 void culex__sqlite_wake_init(struct culex_sqlite *store);
 /* Within a transaction: remembers whom to tell about work in `queue`. */

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 
-/* Repeat or conflict? *ret_is_there tells whether the id was found. */
+/* Repeat or conflict? Leaves *ret_outcome alone when the id is not there. */
 static culex_status find_same(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                              const struct culex_new_run *run, bool *ret_is_there,
-                              enum culex_enqueued *ret_outcome, culex_error *error)
+                              const struct culex_new_run *run, enum culex_enqueued *ret_outcome,
+                              culex_error *error)
 {
     sqlite3_stmt *statement =
         culex__sqlite_bind(store, CULEX__SQLITE_RUN_CONTENT, "iu", queue->key, &run->id);
@@ -19,7 +19,6 @@ static culex_status find_same(struct culex_sqlite *store, const struct culex_sql
         *ret_outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
     }
     culex__sqlite_end(statement);
-    *ret_is_there = has > 0;
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
@@ -41,22 +40,19 @@ static culex_status find_holder(struct culex_sqlite *store, const struct culex_s
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
-/* Everything that may stand in the way; leaves `result` alone when nothing does. */
+/* What may stand in the way, but for the same id among the kept runs: that one weighs more, and
+ * is found by the insert itself. Leaves `result` alone when there is nothing. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, struct culex_enqueue_result *result,
                            culex_error *error)
 {
-    bool is_there;
-    culex_status status = find_same(store, queue, run, &is_there, &result->outcome, error);
-    if (status != CULEX_OK || is_there)
-        return status;
     int64_t off_ms = store->now_ms - culex__sqlite_id_time_ms(run->id);
     if (off_ms > CULEX_ID_HORIZON_MS || off_ms < -CULEX_ID_HORIZON_MS) {
         result->outcome = CULEX_ENQUEUED_EXPIRED;
         return CULEX_OK;
     }
     int64_t is_seen;
-    status = culex__sqlite_first_int(
+    culex_status status = culex__sqlite_first_int(
         store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_FIND, "iu", queue->key, &run->id), 0,
         &is_seen, error);
     if (status == CULEX_OK && is_seen) {
@@ -74,8 +70,21 @@ static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite
     return status;
 }
 
+static culex_status add_payload(struct culex_sqlite *store, const struct culex_new_run *run,
+                                culex_error *error)
+{
+    if (run->payload_len <= CULEX__SQLITE_INLINE_MAX)
+        return CULEX_OK;
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_ADD, "ib",
+                                                   sqlite3_last_insert_rowid(store->db),
+                                                   run->payload, run->payload_len),
+                                error);
+}
+
+/* *ret_is_new is false when the id is there already: then nothing was done. */
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                           const struct culex_new_run *run, culex_error *error)
+                           const struct culex_new_run *run, bool *ret_is_new, culex_error *error)
 {
     int64_t now = store->now_ms;
     int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
@@ -101,12 +110,10 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
                            run->job, key, run->tags != NULL ? run->tags : "",
                            is_long ? NULL : payload, run->payload_len),
         error);
-    if (status == CULEX_OK && is_long)
-        status = culex__sqlite_finish(store,
-                                      culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_ADD, "ib",
-                                                         sqlite3_last_insert_rowid(store->db),
-                                                         payload, run->payload_len),
-                                      error);
+    *ret_is_new = status == CULEX_OK && sqlite3_changes(store->db) > 0;
+    if (!*ret_is_new)
+        return status;
+    status = add_payload(store, run, error);
     queue->kept[CULEX_RUN_WAITING]++;
     queue->enqueued++;
     queue->is_changed = true;
@@ -119,9 +126,12 @@ culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_
                                        struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
+    bool is_new = false;
     culex_status status = refuse(store, queue, run, &result, error);
     if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
-        status = insert(store, queue, run, error);
+        status = insert(store, queue, run, &is_new, error);
+    if (status == CULEX_OK && !is_new)
+        status = find_same(store, queue, run, &result.outcome, error);
     if (status == CULEX_OK)
         *ret_result = result;
     return status;

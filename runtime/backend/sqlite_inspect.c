@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 
-/* --- STATS ---------------------------------------------------------------------------------------
- */
+/* --- STATS ----------------------------------------------------------------------------- */
 
 static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue *queue,
                        int64_t scheduled)
@@ -51,8 +50,7 @@ culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queu
     return CULEX_OK;
 }
 
-/* --- GET
- * ------------------------------------------------------------------------------------------- */
+/* --- GET ------------------------------------------------------------------------------- */
 
 static char *text_copy(const char *text)
 {
@@ -178,8 +176,7 @@ culex_status culex__sqlite_get(struct culex_backend *backend, const char *queue,
     return status;
 }
 
-/* --- LIST
- * -------------------------------------------------------------------------------------------- */
+/* --- LIST ------------------------------------------------------------------------------ */
 
 /* Rows looked at in one call: a page may come back short, or empty, with a cursor to go on. */
 enum { LIST_SCAN_MAX = 10000, LIST_COLUMN_QUEUE = CULEX__SQLITE_COLUMN_TAGS + 1 };
@@ -263,8 +260,7 @@ void culex__sqlite_list_release(struct culex_backend *backend, struct culex_list
     memset(reply, 0, sizeof *reply);
 }
 
-/* --- QUEUES
- * -------------------------------------------------------------------------------------------- */
+/* --- QUEUES ---------------------------------------------------------------------------- */
 
 struct names {
     char *text; /* NUL-ended each */

@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 
-/* --- HELLO -------------------------------------------------------------------------------------
- */
+/* --- HELLO ----------------------------------------------------------------------------- */
 
 static culex_status previous_session(struct culex_sqlite *store,
                                      const struct culex_sqlite_queue *queue, const char *worker,
@@ -110,8 +109,7 @@ culex_status culex__sqlite_hello(struct culex_backend *backend, const char *queu
     return status;
 }
 
-/* --- verbs on one run ---------------------------------------------------------------------------
- */
+/* --- verbs on one run ------------------------------------------------------------------ */
 
 /* What a verb does with the run it names. */
 typedef culex_status (*run_action)(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -167,7 +165,7 @@ static culex_status cancel_run(struct culex_sqlite *store, struct culex_sqlite_q
 culex_status culex__sqlite_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
                                   culex_run_state *ret_state, culex_error *error)
 {
-    struct culex_sqlite_run run;
+    struct culex_sqlite_run run = {.state = CULEX_RUN_CANCELLED};
     culex_status status = act_on_run(backend, queue, id, cancel_run, &run, error);
     if (status == CULEX_OK)
         *ret_state = run.state;
@@ -220,8 +218,7 @@ culex_status culex__sqlite_forget(struct culex_backend *backend, const char *que
     return act_on_run(backend, queue, id, forget_run, &run, error);
 }
 
-/* --- verbs on a queue
- * ------------------------------------------------------------------------------ */
+/* --- verbs on a queue ------------------------------------------------------------------ */
 
 culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
                                        bool is_paused, culex_error *error)

@@ -1,6 +1,7 @@
 /* backend/sqlite_queue.c - the row of a queue: its counters and the two ends of its order. */
 #include "backend/sqlite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -39,9 +40,73 @@ static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_qu
     return status;
 }
 
+/* --- the row kept from transaction to transaction --------------------------------------------- */
+
+/* Changes with every write of this connection, and when another one's is noticed. */
+static uint32_t data_version(struct culex_sqlite *store)
+{
+    unsigned version = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return version;
+}
+
+/* Only under the write lock: a reader's snapshot begins with its first statement. */
+void culex__sqlite_queue_begin(struct culex_sqlite *store)
+{
+    struct culex_sqlite_recent *recent = &store->recent;
+    recent->is_saved = false;
+    recent->is_current = store->is_writing && !store->is_memory && recent->name != NULL &&
+                         data_version(store) == recent->version;
+}
+
+void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed)
+{
+    struct culex_sqlite_recent *recent = &store->recent;
+    recent->is_current = false;
+    if (!store->is_writing)
+        return;
+    if (is_committed && recent->is_saved) {
+        recent->version = data_version(store);
+        return;
+    }
+    free(recent->name);
+    recent->name = NULL;
+}
+
+static bool is_recent(const struct culex_sqlite_recent *recent, const char *name)
+{
+    return recent->is_current && recent->name != NULL && strcmp(recent->name, name) == 0;
+}
+
+/* Without memory for the name the row is just read again. */
+static void recent_keep(struct culex_sqlite_recent *recent, const struct culex_sqlite_queue *queue)
+{
+    if (!is_recent(recent, queue->name)) {
+        free(recent->name);
+        recent->name = strdup(queue->name);
+        recent->has_targets = false;
+    }
+    recent->queue = *queue;
+    recent->is_saved = recent->is_current = recent->name != NULL;
+}
+
+/* --- loading and saving ---------------------------------------------------------------- */
+
+static void recent_load(const struct culex_sqlite_recent *recent, const char *name,
+                        struct culex_sqlite_queue *ret_queue)
+{
+    *ret_queue = recent->queue;
+    ret_queue->name = name;
+    ret_queue->is_changed = ret_queue->has_new_work = false;
+}
+
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error)
 {
+    if (is_recent(&store->recent, name)) {
+        recent_load(&store->recent, name, ret_queue);
+        return CULEX_OK;
+    }
     memset(ret_queue, 0, sizeof *ret_queue);
     ret_queue->name = name;
     sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_FIND, "t", name);
@@ -69,6 +134,8 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
                                queue->failed, queue->crashed, queue->lost, queue->dead,
                                queue->cancelled, queue->stale),
             error);
+    if (status == CULEX_OK && queue->key != 0)
+        recent_keep(&store->recent, queue);
     if (status == CULEX_OK && queue->has_new_work && !queue->is_paused)
         status = culex__sqlite_wake_aim(store, queue->name, error);
     return status;

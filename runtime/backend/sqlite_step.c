@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 
-/* --- acks and beats ----------------------------------------------------------------------------
- */
+/* --- acks and beats -------------------------------------------------------------------- */
 
 /* The fence: only the session that was granted this very attempt is heard. */
 static bool is_holder(const struct culex_sqlite_run *run, const char *session, uint32_t attempt)
@@ -97,8 +96,7 @@ static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue
     return status;
 }
 
-/* --- housekeeping ------------------------------------------------------------------------------
- */
+/* --- housekeeping ---------------------------------------------------------------------- */
 
 static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
                            struct culex_sqlite_run *ret_run, culex_error *error)
@@ -182,8 +180,7 @@ static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue 
     return status == CULEX_OK ? purge_seen(store, queue, error) : status;
 }
 
-/* --- the reply ---------------------------------------------------------------------------------
- */
+/* --- the reply ------------------------------------------------------------------------- */
 
 static void sooner(const struct culex_sqlite *store, int64_t at_ms, int64_t *due_in_ms)
 {

@@ -42,6 +42,8 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
     status = culex__sqlite_finish(store, culex__sqlite_bind(store, how, ""), error);
     if (status != CULEX_OK && store->is_writing)
         culex__sqlite_guard_leave(store);
+    if (status == CULEX_OK)
+        culex__sqlite_queue_begin(store);
     return status;
 }
 
@@ -76,6 +78,7 @@ culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_sta
             culex__sqlite_finish(store, culex__sqlite_bind(store, CULEX__SQLITE_COMMIT, ""), error);
     if (status != CULEX_OK)
         roll_back(store);
+    culex__sqlite_queue_end(store, status == CULEX_OK);
     if (store->is_writing)
         culex__sqlite_guard_leave(store);
     if (status == CULEX_OK && store->is_writing) {

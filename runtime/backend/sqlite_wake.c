@@ -45,8 +45,7 @@ void culex__sqlite_wake_init(struct culex_sqlite *store)
     wake->known_due_ms = INT64_MAX;
 }
 
-/* --- addresses -----------------------------------------------------------------------------------
- */
+/* --- addresses ------------------------------------------------------------------------- */
 
 /* In the table: "@NAME" is abstract, "NAME" a socket in PATH.d, so a moved folder stays valid.
  * False when the address is unusable or too long for a socket. */
@@ -97,8 +96,7 @@ static bool bind_in_folder(struct culex_sqlite *store)
     return is_there && bind_as(store, "w");
 }
 
-/* --- opening and closing
- * ------------------------------------------------------------------------------ */
+/* --- opening and closing --------------------------------------------------------------- */
 
 static bool watch(struct culex_sqlite_wake *wake, int fd)
 {
@@ -168,8 +166,7 @@ static culex_status open_door(struct culex_sqlite *store, culex_error *error)
                        strerror(cause));
 }
 
-/* --- registration
- * ---------------------------------------------------------------------------------------- */
+/* --- registration ---------------------------------------------------------------------- */
 
 static char *join(const char *const *queues, size_t count)
 {
@@ -250,8 +247,7 @@ void culex__sqlite_wake_close(struct culex_sqlite *store)
     close_fd(&wake->send_fd);
 }
 
-/* --- a look into the file
- * ------------------------------------------------------------------------------ */
+/* --- a look into the file -------------------------------------------------------------- */
 
 static culex_status look_at(struct culex_sqlite *store, const char *name, bool *is_ready,
                             int64_t *due_ms, culex_error *error)
@@ -297,8 +293,7 @@ static culex_status look(struct culex_sqlite *store, bool *ret_has_work, culex_e
     return culex__sqlite_end_transaction(store, status, error);
 }
 
-/* --- idle and busy
- * --------------------------------------------------------------------------------------- */
+/* --- idle and busy --------------------------------------------------------------------- */
 
 static void become_busy(struct culex_sqlite *store)
 {
@@ -382,8 +377,7 @@ culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_wo
     return CULEX_OK;
 }
 
-/* --- knocking at others'
- * ------------------------------------------------------------------------------------ */
+/* --- knocking at others' --------------------------------------------------------------- */
 
 culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,
                                     culex_error *error)
@@ -395,6 +389,11 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
         if (status != CULEX_OK)
             return status;
         wake->dead[0] = '\0';
+        store->recent.has_targets = false;
+    }
+    if (store->recent.has_targets) {
+        wake->target_count = store->recent.target_count;
+        return CULEX_OK;
     }
     sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_WAKER_LIST, "t", queue);
     int has = 0;
@@ -405,6 +404,8 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
             strcpy(wake->targets[wake->target_count++], address);
     }
     culex__sqlite_end(statement);
+    store->recent.has_targets = has >= 0 && store->recent.is_saved;
+    store->recent.target_count = wake->target_count;
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 

@@ -70,19 +70,18 @@ culex_status culex__fail_field(culex_error *error, culex_status code, const char
     return code;
 }
 
-culex_status culex__error_context(culex_error *error, const char *format, ...)
+void culex__error_context(culex_error *error, const char *format, ...)
 {
     if (error == NULL)
-        return CULEX_OK;
+        return;
     char scratch[SCRATCH_SIZE];
     va_list args;
     va_start(args, format);
     int len = vsnprintf(scratch, sizeof scratch / 2, format, args);
     va_end(args);
     if (len < 0)
-        return error->code;
+        return;
     size_t at = strnlen(scratch, sizeof scratch / 2);
     snprintf(scratch + at, sizeof scratch - at, ": %s", error->text);
     culex__utf8_clean(error->text, sizeof error->text, scratch, strlen(scratch));
-    return error->code;
 }

@@ -14,7 +14,7 @@ culex_status culex__fail(culex_error *error, culex_status code, const char *form
 culex_status culex__fail_field(culex_error *error, culex_status code, const char *field,
                                const char *format, ...) CULEX_PRINTF(4, 5);
 
-/* Puts "prefix: " before the text that is there and returns the code. */
-culex_status culex__error_context(culex_error *error, const char *format, ...) CULEX_PRINTF(2, 3);
+/* Puts "prefix: " before the text that is there. `error` may be NULL. */
+void culex__error_context(culex_error *error, const char *format, ...) CULEX_PRINTF(2, 3);
 
 #endif

@@ -149,8 +149,7 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
     step->is_pending = true;
 }
 
-/* --- what the answers mean ---------------------------------------------------------------------
- */
+/* --- what the answers mean ------------------------------------------------------------- */
 
 static void step_take_beats(struct culex_lane *lane, const enum culex_answer *answers)
 {
@@ -223,8 +222,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex__flight_take(lane, reply->grants, reply->grant_count, step->sent_ns);
 }
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ----------------------------------------------------------------------------- */
 
 static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {
@@ -287,8 +285,7 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
     return CULEX_OK;
 }
 
-/* --- log lines -----------------------------------------------------------------------------------
- */
+/* --- log lines ------------------------------------------------------------------------- */
 
 static void log_done(const struct culex_run *run, const struct culex_log_subject *subject)
 {

@@ -79,13 +79,17 @@ static const char *level_name(int level)
 
 void culex__log_format_time(int64_t ms, char ret_text[CULEX_LOG_TIME_SIZE])
 {
+    const int64_t ms_min = INT64_C(-62167219200000); /* begin of year 0 */
     const int64_t ms_max = INT64_C(253402300799999); /* end of 9999 */
-    ms = ms < 0 ? 0 : ms > ms_max ? ms_max : ms;
-    time_t seconds = (time_t)(ms / 1000);
+    ms = ms < ms_min ? ms_min : ms > ms_max ? ms_max : ms;
+    int64_t rest = (ms % 1000 + 1000) % 1000;
+    time_t seconds = (time_t)((ms - rest) / 1000);
     struct tm utc;
     gmtime_r(&seconds, &utc);
-    size_t len = strftime(ret_text, CULEX_LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(ret_text + len, CULEX_LOG_TIME_SIZE - len, ".%03uZ", (unsigned)(ms % 1000) % 1000);
+    char after_year[CULEX_LOG_TIME_SIZE];
+    strftime(after_year, sizeof after_year, "-%m-%dT%H:%M:%S", &utc);
+    snprintf(ret_text, CULEX_LOG_TIME_SIZE, "%04u%.15s.%03uZ",
+             (unsigned)(utc.tm_year + 1900) % 10000, after_year, (unsigned)rest % 1000);
 }
 
 void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE])

@@ -1,5 +1,6 @@
 #include "engine/newrun.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -69,6 +70,7 @@ culex_status culex__tags_join(const char *const *tags, size_t count, char ret_te
                                i + 1, CULEX_TAG_MAX);
         if (i > 0)
             ret_text[at++] = ',';
+        assert(tags[i] != NULL); /* or it would have no bytes */
         memcpy(ret_text + at, tags[i], len);
         at += len;
     }

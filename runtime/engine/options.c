@@ -280,8 +280,7 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
     return CULEX_OK;
 }
 
-/* --- sources ------------------------------------------------------------------------------------
- */
+/* --- sources --------------------------------------------------------------------------- */
 
 static culex_status variables_read(struct culex_settings *settings, culex_variable_get variable,
                                    culex_error *error)
@@ -370,8 +369,7 @@ void culex__settings_release(struct culex_settings *settings)
     settings->options.queue_count = 0;
 }
 
-/* --- help
- * ------------------------------------------------------------------------------------------ */
+/* --- help ------------------------------------------------------------------------------ */
 
 static void help_row(FILE *out, const struct option_row *row)
 {

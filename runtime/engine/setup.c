@@ -108,8 +108,7 @@ static void lanes_free(culex_worker *worker)
     worker->lane_count = 0;
 }
 
-/* --- identity ----------------------------------------------------------------------------------
- */
+/* --- identity -------------------------------------------------------------------------- */
 
 /* A name that a second live worker, of this process or another, cannot have by accident: the
  * store takes the runs of an older session away from a name that says hello again. */
@@ -134,8 +133,7 @@ static void session_choose(culex_worker *worker)
     worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
 }
 
-/* --- store ---------------------------------------------------------------------------------------
- */
+/* --- store ----------------------------------------------------------------------------- */
 
 /* Waits a while for the stop descriptor; true when it is time to go. */
 static bool stop_await(culex_worker *worker, int64_t wait_ms)
@@ -168,8 +166,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     }
 }
 
-/* --- begin and end
- * --------------------------------------------------------------------------------- */
+/* --- begin and end --------------------------------------------------------------------- */
 
 culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {

@@ -1,3 +1,10 @@
+/* engine/worker.c - the loop of a worker: results in, STEP, work out, wait.
+ *
+ * One thread, which never runs a handler: those belong to the executor. Every queue is a lane
+ * (lane.c) with its own step, acks and claims; a claimed run is a flight (flight.c) from its claim
+ * to the answer to its ack. A turn of the loop collects what executors have finished, steps the
+ * lanes that want it, and waits only when none does: for a finished run, a wake-up of the store, a
+ * stop, or the next instant at which something is due. */
 #include "engine/worker_private.h"
 
 #include <errno.h>
@@ -12,14 +19,6 @@
 #include "engine/patience.h"
 
 enum {
-    LEASE_MS = 15000,
-    LEASE_MS_MIN = 200,
-    GRACE_MS = 25000,
-    IDLE_WAIT_MS = 100,
-    STORE_TIMEOUT_MS = 5000,
-    BATCH = 32,
-    CONCURRENCY_MAX = 1024,
-    DURATION_MS_MAX = 86400000,
     LOOK_MS = 5000,        /* the store is asked at least this often */
     DRAIN_LOOK_MS = 200,   /* and while draining, when others hold the last runs */
     QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
@@ -29,78 +28,6 @@ enum {
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
-
-/* --- options -------------------------------------------------------------------------------- */
-
-static culex_status options_check(const culex_worker_options *options, culex_error *error)
-{
-    if (options->concurrency > CONCURRENCY_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
-    if (options->batch > CULEX_BATCH_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
-    if (options->lease_ms != 0 &&
-        (options->lease_ms < LEASE_MS_MIN || options->lease_ms > DURATION_MS_MAX))
-        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms", LEASE_MS_MIN,
-                           DURATION_MS_MAX);
-    if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
-    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX ||
-        options->store_timeout_ms < 0 || options->store_timeout_ms > DURATION_MS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "waits and timeouts are at most %d ms",
-                           DURATION_MS_MAX);
-    if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
-        (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
-        return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
-    for (size_t i = 0; i < options->queue_count; i++) {
-        culex_status status = culex__queue_check(options->queues[i], error);
-        if (status != CULEX_OK)
-            return status;
-    }
-    return CULEX_OK;
-}
-
-static culex_status isolation_check(culex_isolation isolation, culex_error *error)
-{
-    const char *wanted = getenv("CULEX_ISOLATION");
-    if (isolation == CULEX_ISOLATION_NONE)
-        return CULEX_OK;
-    if (isolation != CULEX_ISOLATION_DEFAULT)
-        return culex__fail(error, CULEX_EUSAGE, "no such isolation");
-    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "none") == 0)
-        return CULEX_OK;
-    return culex__fail(error, CULEX_EUSAGE,
-                       "CULEX_ISOLATION is '%s': this version runs handlers on threads only, "
-                       "write none",
-                       wanted);
-}
-
-static unsigned processor_count(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > CONCURRENCY_MAX ? CONCURRENCY_MAX : (unsigned)count;
-}
-
-static void options_complete(culex_worker_options *options)
-{
-    if (options->url == NULL)
-        options->url = getenv("CULEX_URL");
-    if (options->url == NULL || options->url[0] == '\0')
-        options->url = "sqlite:culex.db";
-    if (options->concurrency == 0)
-        options->concurrency = processor_count();
-    if (options->batch == 0)
-        options->batch = BATCH;
-    if (options->lease_ms == 0)
-        options->lease_ms = LEASE_MS;
-    if (options->grace_ms == 0)
-        options->grace_ms = GRACE_MS;
-    if (options->idle_wait_ms == 0)
-        options->idle_wait_ms = IDLE_WAIT_MS;
-    if (options->log_level == 0)
-        options->log_level = CULEX_LOG_INFO;
-    if (options->store_timeout_ms == 0)
-        options->store_timeout_ms = STORE_TIMEOUT_MS;
-}
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -112,16 +39,14 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
         return culex__fail(error, CULEX_EINVAL, "no place for the worker");
     if (options == NULL)
         options = &none;
-    culex_status status = options_check(options, error);
-    if (status == CULEX_OK)
-        status = isolation_check(options->isolation, error);
+    culex_status status = culex__worker_options_check(options, error);
     if (status != CULEX_OK)
         return status;
     culex_worker *worker = calloc(1, sizeof *worker);
     if (worker == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a worker");
     worker->options = *options;
-    options_complete(&worker->options);
+    culex__worker_options_complete(&worker->options);
     worker->env = culex__env_system();
     worker->executor_make = culex__executor_threads_create;
     worker->log = (struct culex_log){.sink = culex__log_stderr(),
@@ -260,8 +185,7 @@ int64_t culex__worker_look_ns(const struct culex_lane *lane)
     return lane->asked_ns + wait_ms * MS;
 }
 
-/* --- phases ------------------------------------------------------------------------------------
- */
+/* --- phases ---------------------------------------------------------------------------- */
 
 static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
 {
@@ -349,8 +273,7 @@ static bool is_finished(const culex_worker *worker, int64_t now_ns)
     return is_told && is_quiet && worker->flight_count == 0;
 }
 
-/* --- waits --------------------------------------------------------------------------------------
- */
+/* --- waits ----------------------------------------------------------------------------- */
 
 static int64_t min_ns(int64_t a, int64_t b)
 {
@@ -488,8 +411,7 @@ static void worker_poll(culex_worker *worker, int64_t next_ns, int64_t now_ns)
         wake_take(worker);
 }
 
-/* --- the loop
- * ------------------------------------------------------------------------------------- */
+/* --- the loop -------------------------------------------------------------------------- */
 
 /* Handlers that stand still must not sit on runs that others could start. */
 static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)

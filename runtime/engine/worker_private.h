@@ -159,6 +159,14 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);
 
+/* --- worker_options.c --- */
+
+/* CULEX_EUSAGE names what is out of range. */
+culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error);
+
+/* Puts the default wherever an option is zero; the URL may come from the environment. */
+void culex__worker_options_complete(culex_worker_options *options);
+
 /* --- setup.c --- */
 
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,

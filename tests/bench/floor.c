@@ -199,7 +199,8 @@ static void sqlite_check(sqlite3 *db, int code)
 double floor_sqlite_enqueue(const char *path, size_t count)
 {
     static const char schema[] =
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+        "PRAGMA page_size=2048; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+        "PRAGMA wal_autocheckpoint=4000;" /* as the product does */
         "CREATE TABLE run(seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, queue TEXT, job TEXT,"
         " state INTEGER, run_at INTEGER, priority INTEGER, attempts INTEGER, payload BLOB) STRICT;"
         "CREATE INDEX ready ON run(queue, priority, run_at, seq) WHERE state = 1;";

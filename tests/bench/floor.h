@@ -27,7 +27,8 @@ double floor_enqueue(const struct floor_server *server, size_t count, size_t bat
  * payloads. Drains what floor_enqueue left; exits unless it gets `count` runs. */
 double floor_drain(const struct floor_server *server, size_t count, size_t batch);
 
-/* One INSERT of the same columns per transaction, WAL, synchronous=NORMAL. */
+/* One INSERT of the same columns per transaction, WAL, synchronous=NORMAL, pages and
+ * checkpoints as in the product. */
 double floor_sqlite_enqueue(const char *path, size_t count);
 
 #endif

@@ -134,11 +134,12 @@ static void test_error__context_goes_before_the_text(void **state)
     culex_error error;
     (void)state;
     culex__fail_field(&error, CULEX_EBUSY, "to", "no answer");
-    assert_int_equal(culex__error_context(&error, "queue %s", "mail"), CULEX_EBUSY);
+    culex__error_context(&error, "queue %s", "mail");
+    assert_int_equal(error.code, CULEX_EBUSY);
     assert_string_equal(error.text, "queue mail: no answer");
     assert_string_equal(error.field, "to");
     assert_int_equal(culex__fail(NULL, CULEX_EBUSY, "x"), CULEX_EBUSY);
-    assert_int_equal(culex__error_context(NULL, "x"), CULEX_OK);
+    culex__error_context(NULL, "x"); /* accepts NULL */
 }
 
 static void test_status__every_code_has_a_name_and_a_text(void **state)

@@ -32,8 +32,7 @@ static void assert_about_ms(int64_t actual, int64_t expected)
         fail_msg("%lld ms is not about %lld ms", (long long)actual, (long long)expected);
 }
 
-/* --- outcomes ----------------------------------------------------------------------------------
- */
+/* --- outcomes -------------------------------------------------------------------------- */
 
 static void test_done_run_is_recorded_once(void **state)
 {
@@ -175,8 +174,7 @@ static void test_result_is_kept(void **state)
     assert_true(world_log_has(world, "attempt 1 half of 42\n"));
 }
 
-/* --- runs that this worker cannot execute ------------------------------------------------------
- */
+/* --- runs that this worker cannot execute ---------------------------------------------- */
 
 static void test_unknown_job_is_given_back_uncharged(void **state)
 {
@@ -285,8 +283,7 @@ static void test_payload_of_a_newer_schema_is_given_back(void **state)
     assert_true(world_log_has(world, "not understood, given back for 5s: "));
 }
 
-/* --- leases, beats, timeouts, cancel -------------------------------------------------------------
- */
+/* --- leases, beats, timeouts, cancel --------------------------------------------------- */
 
 /* Passes time inside the handler; the loop cannot beat meanwhile, as with a frozen supervisor. */
 static culex_outcome act_freeze(struct world *world, culex_run *run, int64_t n)
@@ -325,8 +322,7 @@ static void test_result_in_time_is_no_timeout(void **state)
     assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
 }
 
-/* --- trouble with the store
- * ------------------------------------------------------------------------ */
+/* --- trouble with the store ------------------------------------------------------------ */
 
 static void test_lost_reply_is_repeated_with_the_same_nonce(void **state)
 {
@@ -402,8 +398,7 @@ static void test_lost_store_is_logged_once_a_minute_and_once_when_back(void **st
         assert_true(world->steps[i].at_ms - world->steps[i - 1].at_ms <= 5010);
 }
 
-/* --- stop, drain
- * ------------------------------------------------------------------------------------- */
+/* --- stop, drain ----------------------------------------------------------------------- */
 
 static culex_outcome act_stop_first(struct world *world, culex_run *run, int64_t n)
 {
@@ -511,9 +506,7 @@ static void test_long_runs_are_not_prefetched(void **state)
         assert_true(world->steps[i].want <= 2);
 }
 
-/* --- idle
- * ------------------------------------------------------------------------------------------------
- */
+/* --- idle ------------------------------------------------------------------------------ */
 
 static void test_idle_worker_hardly_calls(void **state)
 {
@@ -547,8 +540,7 @@ static void test_store_without_wake_up_is_asked_at_idle_wait(void **state)
     assert_in_range(world->step_count, 20, 30);
 }
 
-/* --- periodic
- * --------------------------------------------------------------------------------------------- */
+/* --- periodic -------------------------------------------------------------------------- */
 
 static culex_outcome act_count_to_five(struct world *world, culex_run *run, int64_t n)
 {
@@ -608,9 +600,7 @@ static void test_restarted_worker_does_not_tick_again(void **state)
     assert_int_equal(world->calls, 2);
 }
 
-/* --- identity
- * ------------------------------------------------------------------------------------------------
- */
+/* --- identity -------------------------------------------------------------------------- */
 
 static void test_same_name_gets_its_runs_back_at_once(void **state)
 {

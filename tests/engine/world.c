@@ -56,8 +56,7 @@ static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms
     return ready;
 }
 
-/* --- store with faults -------------------------------------------------------------------------
- */
+/* --- store with faults ----------------------------------------------------------------- */
 
 static struct culex_backend *store_of(struct culex_backend *backend)
 {
@@ -375,8 +374,7 @@ culex_status executor_inline_create(unsigned count, const struct culex_log *log,
     return CULEX_OK;
 }
 
-/* --- the world ----------------------------------------------------------------------------------
- */
+/* --- the world ------------------------------------------------------------------------- */
 
 static const culex_field number_fields[] = {{.name = "n",
                                              .wire = "n",

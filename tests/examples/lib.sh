@@ -1,10 +1,10 @@
 # lib.sh - common part of the example tests; sourced with $1 = repository, $2 = build folder,
-# $3 = store: sqlite or redis. Builds the example as a user's project would: against the
-# installed library, through pkg-config, with warnings as errors.
+# $3 = store, of those tests that need one: sqlite or redis. Builds the example as a user's
+# project would: against the installed library, through pkg-config, with warnings as errors.
 set -eu
 repository=$1
 build=$2
-store=$3
+store=${3:-}
 scratch=$(mktemp -d)
 server=
 background=
@@ -33,11 +33,15 @@ wait_until() {
     done
 }
 
-example_build() { # example_build NAME: leaves the programs in $scratch/bin
-    # Tests run side by side, and installing is not atomic.
-    flock "$build/install.lock" meson install -C "$build" --no-rebuild --quiet >/dev/null
+prefix_install() {
+    # Tests run side by side, and installing is not atomic: what another test uses by now stays.
+    flock "$build/install.lock" meson install -C "$build" --no-rebuild --only-changed --quiet >/dev/null
     export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig"
     export LD_LIBRARY_PATH="$build/prefix/lib"
+}
+
+example_build() { # example_build NAME: leaves the programs in $scratch/bin
+    prefix_install
     meson setup "$scratch/bin" "$repository/examples/$1" --werror >"$scratch/log" 2>&1 &&
         ninja -C "$scratch/bin" >>"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "build of $1"; }
 }

@@ -44,13 +44,38 @@ def deep_chain(folder):
         (folder / f"d{depth}.job").write_text(f'import "deep/d{depth + 1}.job";\n')
 
 
+def many_fields(folder):
+    """A struct, params and returns of one field too many, and params of just as many as allowed."""
+    fields = " ".join(f"bool f{at};" for at in range(1024))
+    (folder / "many-fields.job").write_text(
+        f"job full {{ params {{ {fields} }} }}\n"
+        f"struct s {{ {fields}\n  bool over; }}\n"
+        f"job j {{ params {{ {fields}\n  bool over; }} }}\n"
+        f"job k {{ returns {{ {fields}\n  bool over; }} }}\n")
+
+
+def links(folder, outside):
+    """Imports by links: to a place inside the folder, and to one outside."""
+    outside.mkdir()
+    (outside / "secret.job").write_text("struct secret { int32 x; }\n")
+    (folder / "link-out.job").symlink_to(outside / "secret.job")
+    (folder / "folder-out").symlink_to(outside)
+    (folder / "lib" / "link-in.job").symlink_to("types.job")
+    (folder / "import-link.job").write_text('import "lib/link-in.job";\nimport "link-out.job";\n'
+                                            'import "folder-out/secret.job";\n')
+
+
 def check(culexc, accept):
     is_good = True
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name) / "check"
         shutil.copytree(HERE / "check", work)
         deep_chain(work / "deep")
+        many_fields(work)
+        links(work, pathlib.Path(name) / "outside")
         for case in sorted(work.glob("*.job")):
+            if case.is_symlink():
+                continue
             is_gen = case.read_bytes().startswith(b"// command: gen")
             command = [culexc, "gen", "--out", "out"] if is_gen else [culexc, "check"]
             status, _, messages = run(command + ["-I", ".", case.name], work)

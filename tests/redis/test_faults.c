@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "backend/redis_reply.h"
 #include "platform/env.h"
 
 static culex_status enqueue_status(struct fixture *f, const struct culex_new_run *run,
@@ -131,6 +132,37 @@ static void test_password__wrong_one_is_denied_and_not_shown(void **state)
     url_with(f, "password=wr0ngsecret", url, sizeof url);
     assert_int_equal(open_status(f, url, 0, &error), CULEX_EDENIED);
     fixture_say(f, "ACL DELUSER %s", "ann");
+}
+
+/* What servers of several versions say, to scripts and to plain commands. */
+static void test_refusals__each_wording_has_its_status(void **state)
+{
+    static const struct {
+        const char *text;
+        culex_status status;
+    } rows[] = {
+        {"READONLY You can't write against a read only replica.", CULEX_EBUSY},
+        {"READONLY You can't write against a read only replica. script: 1f, on @user_script:1.",
+         CULEX_EBUSY},
+        {"ERR Error running script (call to f_1): @user_script:1: -READONLY You can't write",
+         CULEX_EBUSY},
+        {"LOADING Redis is loading the dataset in memory", CULEX_EBUSY},
+        {"BUSY Redis is busy running a script.", CULEX_EBUSY},
+        {"TRYAGAIN Multiple keys request during rehashing of slot", CULEX_EBUSY},
+        {"OOM command not allowed when used memory > 'maxmemory'.", CULEX_EFULL},
+        {"MISCONF Redis is configured to save RDB snapshots", CULEX_EREADONLY},
+        {"NOPERM this user has no permissions to run the 'get' command", CULEX_EDENIED},
+        {"NOAUTH Authentication required.", CULEX_EDENIED},
+        {"WRONGPASS invalid username-password pair", CULEX_EDENIED},
+        {"ERR The user executing the script can't run this command or subcommand", CULEX_EDENIED},
+        {"ERR ACL failure in script: User u has no permissions to run the 'hdel' command",
+         CULEX_EDENIED},
+        {"ERR unknown command", CULEX_ESTORE},
+        {"", CULEX_ESTORE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(culex__redis_refusal_status(rows[i].text), rows[i].status);
 }
 
 /* Takes one command at a time away: HELLO must notice before a script stops midway. */
@@ -332,6 +364,7 @@ int main(void)
         TEST(test_replica__is_busy_until_it_leads_again),
         TEST(test_eviction_policy__allkeys_is_refused),
         TEST(test_password__wrong_one_is_denied_and_not_shown),
+        cmocka_unit_test(test_refusals__each_wording_has_its_status),
         TEST(test_permission__hello_notices_each_missing_command),
         TEST(test_client_kill__next_call_reconnects),
         TEST(test_server_killed__next_call_fails_then_works_again),

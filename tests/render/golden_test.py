@@ -1,17 +1,19 @@
 """Compares what is generated with the files in golden/, or accepts it with --accept.
 
     python3 golden_test.py [--accept]                      the cases of samples.py
-    python3 golden_test.py [--accept] CULEXC FOLDER        its .job files, through `CULEXC ir`
+    python3 golden_test.py [--accept] CULEXC FOLDER        its .job files, through `CULEXC gen`,
+                                                           without those that it may not honour yet
 """
 
 from __future__ import annotations
 
 import difflib
-import json
 import os
+import re
 import subprocess
 import sys
-from typing import Dict, List
+import tempfile
+from typing import Dict, List, Set
 
 from rendering import GOLDEN, files_of
 from samples import CASES
@@ -41,11 +43,22 @@ def sample_files() -> Dict[str, str]:
 
 def schema_files(culexc: str, folder: str) -> Dict[str, str]:
     made: Dict[str, str] = {}
-    for name in sorted(name for name in os.listdir(folder) if name.endswith(".job")):
-        command = [culexc, "ir", "-I", folder, os.path.join(folder, name)]
-        ir = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60).stdout
-        made.update(files_of(json.loads(ir)))
+    with tempfile.TemporaryDirectory() as out:
+        for name in sorted(name for name in os.listdir(folder) if name.endswith(".job")):
+            command = [culexc, "gen", "-I", folder, "--out", out, os.path.join(folder, name)]
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            if done.returncode == 1 and faults_of(done.stderr) == {"not-yet-supported"}:
+                print(f"{name}: not yet supported")
+            elif done.returncode != 0:
+                raise SystemExit(f"{name}: exit {done.returncode}\n{done.stderr}")
+        for name in os.listdir(out):
+            with open(os.path.join(out, name), encoding="utf-8", newline="") as file:
+                made[name] = file.read()
     return made
+
+
+def faults_of(messages: str) -> Set[str]:
+    return set(re.findall(r": error: .*\[([a-z0-9-]+)\]$", messages, re.MULTILINE))
 
 
 def write_all(place: str, made: Dict[str, str]) -> None:

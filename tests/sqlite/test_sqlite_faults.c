@@ -14,8 +14,7 @@
 
 #define ONE "aaaaaaaaaaaaaaaa"
 
-/* --- memory that runs out: SQLite's, by its own hooks, and ours, by the linker's --wrap ----------
- */
+/* --- memory that runs out: SQLite's, by its own hooks, and ours, by the linker's --wrap  */
 
 static long allocations_left = -1; /* -1: no limit */
 
@@ -118,8 +117,7 @@ static void test_memory__every_nth_allocation_fails(void **state)
     assert_sound(fixture);
 }
 
-/* --- full
- * ------------------------------------------------------------------------------------------ */
+/* --- full ------------------------------------------------------------------------------ */
 
 static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
 {
@@ -182,8 +180,7 @@ static void test_full__by_page_count(void **state)
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
 
-/* --- read-only, locked
- * -------------------------------------------------------------------------------- */
+/* --- read-only, locked ----------------------------------------------------------------- */
 
 /* Tests may run as root, whom no file mode stops: query_only gives the same answer. */
 static void test_readonly__refuses_writes_and_still_reads(void **state)
@@ -248,8 +245,7 @@ static void test_locked__by_a_checkpoint(void **state)
     other->ops->close(other);
 }
 
-/* --- checkpoints
- * ------------------------------------------------------------------------------------------ */
+/* --- checkpoints ----------------------------------------------------------------------- */
 
 static int64_t size_of(const char *path, const char *suffix)
 {
@@ -309,8 +305,7 @@ static void test_checkpoint__never_beside_a_writer(void **state)
     writer->ops->close(writer);
 }
 
-/* --- damage and foreign files
- * ------------------------------------------------------------------------------ */
+/* --- damage and foreign files ---------------------------------------------------------- */
 
 static void check_damaged(struct fixture *fixture, const char *sql, size_t payload_len)
 {

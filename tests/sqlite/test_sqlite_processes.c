@@ -41,8 +41,7 @@ static struct culex_new_run real_run(struct fixture *fixture)
     return run;
 }
 
-/* --- producers and workers
- * ------------------------------------------------------------------------ */
+/* --- producers and workers ------------------------------------------------------------- */
 
 /* Writes each id that was acknowledged into the pipe. */
 static void produce(struct fixture *fixture, int version, int out, int count)
@@ -165,8 +164,7 @@ static void test_open__many_at_once_create_one_file(void **state)
     }
 }
 
-/* --- kills
- * ------------------------------------------------------------------------------------------- */
+/* --- kills ----------------------------------------------------------------------------- */
 
 static void check_acknowledged(struct fixture *fixture, int in)
 {
@@ -219,8 +217,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     assert_sound(fixture);
 }
 
-/* --- wake-ups
- * ------------------------------------------------------------------------------------------ */
+/* --- wake-ups -------------------------------------------------------------------------- */
 
 static bool is_readable(int fd, int timeout_ms)
 {
@@ -394,6 +391,37 @@ static void test_wake__dead_sockets_are_removed(void **state)
     store->ops->close(store);
 }
 
+/* A handle keeps the row of its queue and the list of doors from one transaction to the next, but
+ * not past another handle's write. */
+static void test_recent__not_past_another_writer(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *one = open_patient(fixture, 3040001);
+    struct culex_backend *other = open_patient(fixture, 3040001);
+    for (int i = 0; i < 4; i++) {
+        struct culex_new_run run = real_run(fixture);
+        fixture_enqueue(i % 2 == 0 ? one : other, "q", &run);
+    }
+    assert_int_equal(fixture_ask(fixture, "SELECT pending FROM queue"), 4);
+    struct culex_step_reply reply = fixture_step(one, "q", "s", 4, NULL, 0);
+    assert_int_equal(reply.grant_count, 4);
+    one->ops->step_release(one, &reply);
+    int fd = arm(other);
+    assert_false(is_readable(fd, 0) && take(other));
+    struct culex_new_run run = real_run(fixture);
+    fixture_enqueue(one, "q", &run);
+    char byte; /* a knock, not inotify's notice */
+    assert_int_equal(read(culex__sqlite_of(other)->wake.socket_fd, &byte, 1), 1);
+    assert_int_equal(other->ops->pause(other, "q", true, NULL), CULEX_OK);
+    reply = fixture_step(one, "q", "s", 1, NULL, 0);
+    assert_int_equal(reply.grant_count, 0);
+    assert_true(reply.is_paused);
+    one->ops->step_release(one, &reply);
+    one->ops->close(one);
+    other->ops->close(other);
+    assert_sound(fixture);
+}
+
 static int setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -424,6 +452,7 @@ int main(void)
         TEST(test_wake__busy_worker_is_passed_over),
         TEST(test_wake__foreign_writer),
         TEST(test_wake__dead_sockets_are_removed),
+        TEST(test_recent__not_past_another_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

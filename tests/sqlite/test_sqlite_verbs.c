@@ -306,8 +306,7 @@ static void test_claim__paused_queue_gives_nothing(void **state)
     claim(fixture, ONE, id);
 }
 
-/* --- acks, beats, the fence, the nonce ----------------------------------------------------------
- */
+/* --- acks, beats, the fence, the nonce ------------------------------------------------- */
 
 static void test_ack__done_removes_the_payload_and_keeps_the_result(void **state)
 {
@@ -504,8 +503,7 @@ static void test_nonce__repeat_of_an_empty_step_stays_empty(void **state)
     }
 }
 
-/* --- the other verbs
- * ------------------------------------------------------------------------------ */
+/* --- the other verbs ------------------------------------------------------------------- */
 
 static void test_hello__new_session_gives_back_what_the_old_one_held(void **state)
 {
@@ -633,8 +631,7 @@ static void test_unknown_queue__is_empty(void **state)
     assert_int_equal(stats(fixture).enqueued, 0);
 }
 
-/* --- several threads
- * --------------------------------------------------------------------------------- */
+/* --- several threads ------------------------------------------------------------------- */
 
 enum { THREADS = 4, RUNS_PER_THREAD = 100 };
 

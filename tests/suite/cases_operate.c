@@ -354,8 +354,7 @@ void case_now__is_the_stores_clock(struct suite *suite)
     assert_int_equal(now_ms, suite->now_ms);
 }
 
-/* --- wake-ups ------------------------------------------------------------------------------------
- */
+/* --- wake-ups -------------------------------------------------------------------------- */
 
 /* Arms the store; skips the case when it has no wake-up. */
 static int arm(struct suite *suite)

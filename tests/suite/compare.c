@@ -243,8 +243,7 @@ bool compare_step(struct compare *compare, const struct culex_step *step,
            same_outlook(compare, step, reply, session, is_repeat);
 }
 
-/* --- everything --------------------------------------------------------------------------------
- */
+/* --- everything ------------------------------------------------------------------------ */
 
 static bool same_bytes(culex_bytes bytes, const void *data, size_t len)
 {

@@ -246,8 +246,7 @@ static bool op_tick(struct world *world, int queue)
     return true;
 }
 
-/* --- STEP ----------------------------------------------------------------------------------------
- */
+/* --- STEP ------------------------------------------------------------------------------ */
 
 static bool step_apply(struct world *world, const struct culex_step *step,
                        struct culex_backend *store, int session, int queue)
@@ -380,8 +379,7 @@ static bool settle_down(struct world *world, int queue)
     return true;
 }
 
-/* --- operators
- * -------------------------------------------------------------------------------------- */
+/* --- operators ------------------------------------------------------------------------- */
 
 static culex_uuid id_pick(struct world *world, int queue)
 {
@@ -515,8 +513,7 @@ static bool op_clock(struct world *world, int queue)
     return true;
 }
 
-/* --- the run
- * ------------------------------------------------------------------------------------------- */
+/* --- the run --------------------------------------------------------------------------- */
 
 static const struct {
     int weight;

@@ -59,7 +59,8 @@ typedef struct culex_worker culex_worker;
 
 typedef enum culex_isolation {
     CULEX_ISOLATION_DEFAULT, /* what the build and CULEX_ISOLATION say */
-    CULEX_ISOLATION_NONE     /* handlers on threads of this process */
+    CULEX_ISOLATION_NONE /* handlers on threads of this process: a timeout fails the run and sets
+                            its cancel flag, but a thread cannot be killed */
 } culex_isolation;
 
 typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
@@ -85,7 +86,8 @@ typedef struct culex_worker_options {
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
- * are borrowed; `options` may be NULL. *ret_worker is returned owned. */
+ * are borrowed; `options` may be NULL. Of the environment only CULEX_URL and
+ * CULEX_ISOLATION are read here. *ret_worker is returned owned. */
 CULEX_API culex_status culex_worker_create(const culex_worker_options *options,
                                            culex_worker **ret_worker, culex_error *error);
 

@@ -1,0 +1,95 @@
+/* engine/worker_options.c - what the options of a worker may be, and what they are by default. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "engine/newrun.h"
+#include "engine/worker_private.h"
+
+enum {
+    LEASE_MS = 15000,
+    LEASE_MS_MIN = 200,
+    GRACE_MS = 25000,
+    IDLE_WAIT_MS = 100,
+    STORE_TIMEOUT_MS = 5000,
+    BATCH = 32,
+    CONCURRENCY_MAX = 1024,
+    DURATION_MS_MAX = 86400000,
+};
+
+static culex_status limits_check(const culex_worker_options *options, culex_error *error)
+{
+    if (options->concurrency > CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
+    if (options->batch > CULEX_BATCH_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
+    if (options->lease_ms != 0 &&
+        (options->lease_ms < LEASE_MS_MIN || options->lease_ms > DURATION_MS_MAX))
+        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms", LEASE_MS_MIN,
+                           DURATION_MS_MAX);
+    if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
+    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX ||
+        options->store_timeout_ms < 0 || options->store_timeout_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "waits and timeouts are at most %d ms",
+                           DURATION_MS_MAX);
+    if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
+        (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
+        return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
+    for (size_t i = 0; i < options->queue_count; i++) {
+        culex_status status = culex__queue_check(options->queues[i], error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+{
+    const char *wanted = getenv("CULEX_ISOLATION");
+    if (isolation == CULEX_ISOLATION_NONE)
+        return CULEX_OK;
+    if (isolation != CULEX_ISOLATION_DEFAULT)
+        return culex__fail(error, CULEX_EUSAGE, "no such isolation");
+    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "none") == 0)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "CULEX_ISOLATION is '%s': this version runs handlers on threads only, "
+                       "write none",
+                       wanted);
+}
+
+culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_status status = limits_check(options, error);
+    return status == CULEX_OK ? isolation_check(options->isolation, error) : status;
+}
+
+static unsigned processor_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > CONCURRENCY_MAX ? CONCURRENCY_MAX : (unsigned)count;
+}
+
+void culex__worker_options_complete(culex_worker_options *options)
+{
+    if (options->url == NULL)
+        options->url = getenv("CULEX_URL");
+    if (options->url == NULL || options->url[0] == '\0')
+        options->url = "sqlite:culex.db";
+    if (options->concurrency == 0)
+        options->concurrency = processor_count();
+    if (options->batch == 0)
+        options->batch = BATCH;
+    if (options->lease_ms == 0)
+        options->lease_ms = LEASE_MS;
+    if (options->grace_ms == 0)
+        options->grace_ms = GRACE_MS;
+    if (options->idle_wait_ms == 0)
+        options->idle_wait_ms = IDLE_WAIT_MS;
+    if (options->log_level == 0)
+        options->log_level = CULEX_LOG_INFO;
+    if (options->store_timeout_ms == 0)
+        options->store_timeout_ms = STORE_TIMEOUT_MS;
+}
