@@ -18,9 +18,18 @@ struct suggestion suggestion_start(const char *word)
     return (struct suggestion){.word = word, .distance = distance_allowed(strlen(word)) + 1};
 }
 
+/* "que" for "queue": a word cut short is as close as one with a letter wrong. */
+static bool is_cut_short(const char *word, const char *candidate)
+{
+    size_t len = strlen(word);
+    return len >= 3 && strncmp(word, candidate, len) == 0;
+}
+
 void suggestion_offer(struct suggestion *suggestion, const char *candidate)
 {
     size_t distance = edit_distance(suggestion->word, candidate, suggestion->distance);
+    if (distance > 1 && is_cut_short(suggestion->word, candidate))
+        distance = 1;
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->best = candidate;
