@@ -227,10 +227,10 @@ static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code,
     return culex__fail(error, code, "%s redis at %s: %s", doing, conn->target->label, reason);
 }
 
-/* Waits for `events` until the deadline. 0, or an errno. */
-static int conn_wait(const struct culex__redis_conn *conn, short events, int64_t deadline_ns)
+/* Waits for room to send until the deadline. 0, or an errno. */
+static int room_wait(const struct culex__redis_conn *conn, int64_t deadline_ns)
 {
-    struct pollfd wait = {.fd = conn->fd, .events = events};
+    struct pollfd wait = {.fd = conn->fd, .events = POLLOUT};
     for (;;) {
         int64_t left_ns = deadline_ns - culex__env_boottime_ns(conn->env);
         if (left_ns <= 0)
@@ -263,7 +263,7 @@ static int bytes_send(const struct culex__redis_conn *conn, const char *bytes, s
         }
         if (sent < 0 && !is_transient(errno))
             return errno;
-        int reason = conn_wait(conn, POLLOUT, deadline_ns);
+        int reason = room_wait(conn, deadline_ns);
         if (reason != 0)
             return reason;
     }
@@ -324,13 +324,14 @@ static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **re
     return CULEX_OK;
 }
 
-culex_status culex__redis_conn_take(struct culex__redis_conn *conn, redisReply **ret_reply,
-                                    culex_error *error)
+/* Takes what has arrived, after waiting at most `wait_ms` for its first byte. */
+static culex_status take(struct culex__redis_conn *conn, int wait_ms, redisReply **ret_reply,
+                         culex_error *error)
 {
     char bytes[32 * 1024];
     *ret_reply = NULL;
-    for (;;) {
-        ssize_t got = conn->env->recv(conn->env->self, conn->fd, bytes, sizeof bytes);
+    for (;; wait_ms = 0) {
+        ssize_t got = conn->env->recv(conn->env->self, conn->fd, bytes, sizeof bytes, wait_ms);
         if (got == 0)
             return conn_fail(conn, CULEX_EUNKNOWN, "no answer from",
                              "the server closed the connection", error);
@@ -354,16 +355,21 @@ culex_status culex__redis_conn_take(struct culex__redis_conn *conn, redisReply *
     }
 }
 
+culex_status culex__redis_conn_take(struct culex__redis_conn *conn, redisReply **ret_reply,
+                                    culex_error *error)
+{
+    return take(conn, 0, ret_reply, error);
+}
+
 culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t deadline_ns,
                                        redisReply **ret_reply, culex_error *error)
 {
     for (;;) {
-        int reason = conn_wait(conn, POLLIN, deadline_ns);
-        if (reason == ETIMEDOUT)
+        int64_t left_ms = (deadline_ns - culex__env_boottime_ns(conn->env) + 999999) / 1000000;
+        if (left_ms <= 0)
             return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", "timed out", error);
-        if (reason != 0)
-            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", strerror(reason), error);
-        culex_status status = culex__redis_conn_take(conn, ret_reply, error);
+        culex_status status =
+            take(conn, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms, ret_reply, error);
         if (status != CULEX_OK || *ret_reply != NULL)
             return status;
     }

@@ -192,7 +192,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         char masked[256];
         culex__log_mask_url(options->url, masked, sizeof masked);
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                         "worker %s serves %zu queues at %s, %u runs at a time", worker->name,
+                         "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
                          worker->lane_count, masked, options->concurrency);
     }
     return status;

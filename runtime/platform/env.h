@@ -36,13 +36,16 @@ struct culex_env {
     /* Fills `len` bytes with unpredictable bits. Cannot fail. */
     void (*random)(void *self, void *ret_bytes, size_t len);
 
-    /* Opens a connected, non-blocking, close-on-exec stream socket before `deadline_ns`
+    /* Opens a connected, close-on-exec stream socket before `deadline_ns`
      * (boot time). Negative status with host and reason in `error`, else 0 and *ret_fd. */
     culex_status (*connect)(void *self, const struct culex_address *address, int64_t deadline_ns,
                             int *ret_fd, culex_error *error);
 
-    /* As recv(2), send(2) with MSG_NOSIGNAL, poll(2) and close(2); errno is set. */
-    ssize_t (*recv)(void *self, int fd, void *ret_bytes, size_t len);
+    /* As recv(2), but waits at most `timeout_ms` for the first byte (0: not at all) and then fails
+     * with EAGAIN. One call that waits is quicker than poll(2) and another that reads. */
+    ssize_t (*recv)(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms);
+
+    /* As send(2) without waiting or signal, poll(2) and close(2); errno is set. */
     ssize_t (*send)(void *self, int fd, const void *bytes, size_t len);
     int (*poll)(void *self, struct pollfd *fds, nfds_t count, int timeout_ms);
     void (*close)(void *self, int fd);

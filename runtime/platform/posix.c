@@ -54,16 +54,21 @@ static void system_random(void *self, void *ret_bytes, size_t len)
     }
 }
 
-static ssize_t system_recv(void *self, int fd, void *ret_bytes, size_t len)
+static ssize_t system_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms)
 {
     (void)self;
+    if (timeout_ms <= 0)
+        return recv(fd, ret_bytes, len, MSG_DONTWAIT);
+    struct timeval wait = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) < 0)
+        return -1;
     return recv(fd, ret_bytes, len, 0);
 }
 
 static ssize_t system_send(void *self, int fd, const void *bytes, size_t len)
 {
     (void)self;
-    return send(fd, bytes, len, MSG_NOSIGNAL);
+    return send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static int system_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms)
@@ -109,8 +114,10 @@ static int socket_open(const struct sockaddr *address, socklen_t size, int64_t d
     int failure = connect(fd, address, size) < 0 ? errno : 0;
     if (failure == EINPROGRESS || failure == EINTR)
         failure = connect_finish(fd, deadline_ns);
-    if (failure == 0)
-        return fd;
+    int flags = failure == 0 ? fcntl(fd, F_GETFL) : -1;
+    if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
+        return fd; /* recv and send say themselves whether they wait */
+    failure = failure != 0 ? failure : errno;
     close(fd);
     errno = failure;
     return -1;

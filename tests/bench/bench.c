@@ -171,12 +171,12 @@ static ssize_t recorder_send(void *self, int fd, const void *bytes, size_t len)
     return sent;
 }
 
-static ssize_t recorder_recv(void *self, int fd, void *ret_bytes, size_t len)
+static ssize_t recorder_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms)
 {
     struct recorder *recorder = self;
     const struct culex_env *system = culex__env_system();
     recorder->is_answered = true;
-    return system->recv(system->self, fd, ret_bytes, len);
+    return system->recv(system->self, fd, ret_bytes, len, timeout_ms);
 }
 
 /* The request that enqueues one run, and where the second half of its id stands in it. */

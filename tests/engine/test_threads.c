@@ -272,7 +272,7 @@ static void test_enqueue_wakes_an_idle_worker(void **state)
     culex_job_type type = number_type();
     atomic_store(&scene->may_end, true);
     scene_start(scene, (culex_worker_options){0}, &type);
-    AWAIT(scene_log_has(scene, "serves 1 queues"));
+    AWAIT(scene_log_has(scene, "serves 1 queue(s)"));
     int64_t least_ms = INT64_MAX;
     for (unsigned i = 0; i < 20; i++) {
         struct timespec idle = {0, 20000000}; /* not luck: any length will do */
