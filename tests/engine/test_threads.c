@@ -1,4 +1,5 @@
 /* Handler threads in the real world: heartbeats, cancel, timeout, stop, stuck handlers. */
+#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,18 @@ static void nap(void)
 {
     struct timespec ms = {0, 1000000};
     nanosleep(&ms, NULL);
+}
+
+/* Threads of this process. */
+static unsigned thread_count(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    if (tasks != NULL)
+        closedir(tasks);
+    return count;
 }
 
 /* Waits for a condition, at most 10 s. */
@@ -249,6 +262,7 @@ static void test_stuck_handler_is_abandoned_and_its_run_given_back(void **state)
     culex_job_type type = number_type();
     atomic_store(&scene->ignores_cancel, true);
     culex_uuid id = scene_enqueue(scene, &type);
+    unsigned threads_before = thread_count();
     scene_start(scene, (culex_worker_options){.grace_ms = -1}, &type);
     AWAIT(atomic_load(&scene->started) == 1);
     int64_t since_ms = now_ms();
@@ -262,8 +276,7 @@ static void test_stuck_handler_is_abandoned_and_its_run_given_back(void **state)
     assert_true(scene_log_has(scene, "handlers did not return"));
     atomic_store(&scene->may_end, true);
     AWAIT(atomic_load(&scene->ended) == 1);
-    struct timespec moment = {0, 50000000}; /* lets the detached thread leave our memory */
-    nanosleep(&moment, NULL);
+    AWAIT(thread_count() == threads_before); /* the detached thread frees what is left and goes */
 }
 
 static void test_enqueue_wakes_an_idle_worker(void **state)
