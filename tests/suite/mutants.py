@@ -128,7 +128,10 @@ def tree_copy(target):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TREE / name, target / name)
     build = target / "build"
-    subprocess.run(["meson", "setup", build, target], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["meson", "setup", build, target, "-Dtests=true"], stdout=subprocess.DEVNULL,
+                   check=True)
+    if not build_all(build):
+        sys.exit("mutants.py: the tree does not build as it is")
     return build
 
 
@@ -139,7 +142,7 @@ def try_mutant(tree, build, path, old, new, stores):
     (tree / path).write_text(original.replace(old, new))
     try:
         if not build_all(build):
-            return ["does not build"]
+            return ["STALE: does not build"]
         return [killer(build, store) or f"SURVIVED on {store}" for store in stores.split()]
     finally:
         (tree / path).write_text(original)
