@@ -27,6 +27,9 @@
 
 #include <culex/client.h>
 #include <culex/error.h>
+#include <culex/maintain.h>
+
+#include "backend/report.h"
 
 #include "core/run.h"
 #include "platform/env.h"
@@ -81,10 +84,15 @@ struct culex_ack {
     size_t result_len;
 };
 
-/* Extends a lease to now + lease_ms of the request, never past the run's own limit. */
+/* Extends a lease to now + lease_ms of the request, never past the run's own limit: its timeout
+ * and CULEX_TIMEOUT_SLACK_MS after the claim. */
 struct culex_beat {
     culex_uuid id;
     uint32_t attempt;
+    int64_t extend_ms;    /* more than 0: the limit becomes this and the slack from now, unless it
+                             is later already; means nothing for a run without timeout */
+    const char *progress; /* NULL: as before; else kept with the run until its next claim: valid
+                             UTF-8, at most CULEX_PROGRESS_MAX bytes */
 };
 
 enum culex_answer {
@@ -158,6 +166,11 @@ struct culex_list_reply {
     void *storage;
 };
 
+struct culex_fsck_reply {
+    uint64_t cursor; /* where to go on; 0 at the end */
+    culex_fsck_counts counts;
+};
+
 struct culex_backend_ops {
     const char *name; /* "sqlite", "redis" */
 
@@ -218,6 +231,17 @@ struct culex_backend_ops {
 
     /* Names of all queues, sorted, as one NULL-terminated block to free() at once. */
     culex_status (*queues)(struct culex_backend *backend, char ***ret_names, culex_error *error);
+
+    /* Looks at a bounded share of the queue's records and indexes from `cursor` on (0 at first),
+     * and repairs what disagrees with the records when told so. Records and payloads that cannot be
+     * read are counted as damaged and put aside as dead. Runs that change meanwhile are met in
+     * their old or new place, never counted as wrong for it. */
+    culex_status (*fsck)(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                         bool is_repairing, struct culex_fsck_reply *ret_reply, culex_error *error);
+
+    /* Adds what the store's settings promise to `report` (backend/report.h). */
+    culex_status (*doctor)(struct culex_backend *backend, struct culex_report *report,
+                           culex_error *error);
 
     /* The store's clock. */
     culex_status (*now)(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error);

@@ -25,6 +25,7 @@ enum {
     CULEX_TAG_MAX = 64, /* bytes */
     CULEX_PRIORITY_MAX = 9,
     CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
+    CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
 
     /* Calls to a store. */
     CULEX_BATCH_MAX = 256,        /* runs claimed or settled at once */

@@ -198,6 +198,19 @@ static culex_status client_call(culex_client *client, struct call *call, call_fn
     return culex__effort_end(&effort, status, error);
 }
 
+culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
+                                   culex_error *error)
+{
+    culex_status status;
+    pthread_mutex_lock(&client->lock);
+    struct culex_effort effort = culex__effort_begin(client);
+    do
+        status = function(client->backend, arg, error);
+    while (culex__effort_again(&effort, status));
+    pthread_mutex_unlock(&client->lock);
+    return culex__effort_end(&effort, status, error);
+}
+
 static culex_status call_check(const culex_client *client, const char *queue, culex_error *error)
 {
     if (client == NULL)

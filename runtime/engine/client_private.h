@@ -34,6 +34,14 @@ culex_uuid culex__client_next_id(culex_client *client);
 /* Learns the store's clock again and forgets how far ids had got. With the lock held. */
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
 
+/* One operation of a public call; `arg` is what it needs and where its answer goes. */
+typedef culex_status (*culex_client_fn)(struct culex_backend *backend, void *arg,
+                                        culex_error *error);
+
+/* Calls `function` under the lock, repeating it as an effort does. */
+culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
+                                   culex_error *error);
+
 /* How one public call copes with a store in trouble: it repeats until its time is up. */
 struct culex_effort {
     culex_client *client;

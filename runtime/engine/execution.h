@@ -16,6 +16,8 @@
 #include "core/run.h"
 #include "engine/log.h"
 
+enum { CULEX_FENCE_SIZE = 32 };
+
 /* A registered job. */
 struct culex_job {
     const culex_job_type *type;
@@ -26,12 +28,19 @@ struct culex_job {
 
 /* How an execution ended. */
 struct culex_execution_end {
-    enum culex_run_event event; /* DONE FAIL RELEASE DISCARD */
+    enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
     bool is_snoozed;            /* RELEASE at the handler's wish */
     bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
     int64_t delay_ms;           /* RELEASE */
     const char *text;           /* NULL, constant, or the run's text buffer */
     int64_t duration_ns;
+};
+
+/* How a run whose handler runs in another process reaches the supervisor. */
+struct culex_run_port {
+    bool (*is_cancelled)(const struct culex_run *run);
+    void (*progress)(struct culex_run *run, const char *text);
+    void (*extend)(struct culex_run *run, int64_t extend_ms);
 };
 
 struct culex_run {
@@ -47,6 +56,9 @@ struct culex_run {
     size_t payload_len;
     size_t payload_cap;
     const struct culex_log *log;
+    const struct culex_run_port *port; /* NULL: the supervisor is in this process */
+    char fence[CULEX_FENCE_SIZE];
+    bool is_suspect; /* to be run alone, by a process that has run nothing before */
 
     /* Shared while it runs. */
     atomic_bool is_cancelled;   /* supervisor sets, handler reads */
@@ -84,6 +96,11 @@ bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t l
 /* Calls the handler on the calling thread and fills run->end. Resets `arena`; NULL, which
  * means that there was no memory for one, releases the run. */
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env);
+
+/* What the handler reports while it runs, for the next heartbeat. From any thread; `text` is valid
+ * UTF-8 of at most CULEX_PROGRESS_MAX bytes and copied. */
+void culex__run_report_progress(struct culex_run *run, const char *text);
+void culex__run_report_extend(struct culex_run *run, int64_t extend_ms);
 
 /* Delay before a run that this worker cannot execute is offered again. */
 int64_t culex__run_unknown_delay_ms(uint32_t attempt);

@@ -1,9 +1,9 @@
 /* engine/executor.h - where handlers run: the seam between the worker's loop and user code.
  *
  * The supervisor hands runs over, polls one descriptor, and takes them back ended.
- * Handlers run on threads (executor_threads.c); child processes can take their place
- * behind the same table. All functions are called by the supervisor only, and none
- * of them waits for a handler except `stop`, which is bounded. */
+ * Handlers run on threads (executor_threads.c) or in child processes (executor_process.c).
+ * All functions are called by the supervisor only, and none of them waits for a handler
+ * except `stop`, which is bounded. */
 #ifndef CULEX_ENGINE_EXECUTOR_H
 #define CULEX_ENGINE_EXECUTOR_H
 
@@ -12,7 +12,11 @@
 struct culex_executor;
 
 struct culex_executor_ops {
-    const char *name; /* "threads" */
+    const char *name; /* "threads", "process" */
+
+    /* The times given to `cancel` are kept: every run comes back, at the latest soon after its
+     * kill_ns, and none is ever abandoned. */
+    bool can_kill;
 
     /* Readable when runs may be collected. */
     int (*fd)(struct culex_executor *executor);
@@ -29,8 +33,17 @@ struct culex_executor_ops {
     /* Runs handed over and not yet started. */
     size_t (*queued)(struct culex_executor *executor);
 
-    /* Asks the run's handler to stop: sets the flag; processes may add a signal. */
-    void (*cancel)(struct culex_executor *executor, struct culex_run *run);
+    /* Asks the run's handler to stop: sets its flag now; SIGTERM at `term_ns` and SIGKILL at
+     * `kill_ns` (boot time, INT64_MAX for never) to its process and that one's descendants, if it
+     * still runs then. Later calls may only hurry: an earlier time wins. A run that is killed so
+     * ends as CRASH with a text that names the signal and where the handler was; the supervisor,
+     * which knows why it asked, makes of that what it should be. Threads know only the flag. */
+    void (*cancel)(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
+                   int64_t kill_ns);
+
+    /* run->lease_ns has moved. A process executor kills by itself whatever still runs at that
+     * time, even while the supervisor is stopped. NULL when there is nothing to do. */
+    void (*renew)(struct culex_executor *executor, struct culex_run *run);
 
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees
@@ -45,9 +58,26 @@ struct culex_executor {
     struct culex_log log; /* for the runs: outlives the worker when a handler is stuck */
 };
 
-/* `count` handler threads (at least 1). *ret_executor is returned owned: end it with stop. */
-culex_status culex__executor_threads_create(unsigned count, const struct culex_log *log,
-                                            const struct culex_env *env,
+struct culex_executor_config {
+    culex_isolation isolation; /* never DEFAULT */
+    unsigned count;            /* handlers at a time, at least 1 */
+    int64_t lease_ms;
+    const struct culex_log *log; /* copied */
+    const struct culex_env *env;
+    const struct culex_job *jobs; /* all that will ever be submitted */
+    size_t job_count;
+    /* Called in every process that may run handlers, before any does: wipes what the supervisor
+     * knows and handlers must not. NULL for nothing. */
+    void (*forget)(void *user);
+    void *forget_user;
+};
+
+/* One per kind; *ret_executor is returned owned: end it with stop. The process executor must be
+ * made before the supervisor opens a connection or reads a secret: its zygote is forked here. */
+culex_status culex__executor_threads_create(const struct culex_executor_config *config,
+                                            struct culex_executor **ret_executor,
+                                            culex_error *error);
+culex_status culex__executor_process_create(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
                                             culex_error *error);
 

@@ -217,9 +217,12 @@ static size_t threads_queued(struct culex_executor *executor)
     return count;
 }
 
-static void threads_cancel(struct culex_executor *executor, struct culex_run *run)
+static void threads_cancel(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
+                           int64_t kill_ns)
 {
     (void)executor;
+    (void)term_ns;
+    (void)kill_ns;
     atomic_store_explicit(&run->is_cancelled, true, memory_order_relaxed);
 }
 
@@ -306,17 +309,17 @@ static culex_status threads_start(struct threads *threads, unsigned count, culex
     return CULEX_OK;
 }
 
-culex_status culex__executor_threads_create(unsigned count, const struct culex_log *log,
-                                            const struct culex_env *env,
+culex_status culex__executor_threads_create(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
                                             culex_error *error)
 {
+    unsigned count = config->count;
     struct threads *threads = calloc(1, sizeof *threads + count * sizeof threads->threads[0]);
     if (threads == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %u handler threads", count);
     threads->base.ops = &threads_ops;
-    threads->base.log = *log;
-    threads->env = env;
+    threads->base.log = *config->log;
+    threads->env = config->env;
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);

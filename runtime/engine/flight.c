@@ -175,7 +175,7 @@ static void flight_give_up(struct culex_run *run)
     culex_worker *worker = run->lane->worker;
     run->is_settled = true;
     flight_remove(run);
-    worker->executor->ops->cancel(worker->executor, run);
+    worker->executor->ops->cancel(worker->executor, run, INT64_MAX, INT64_MAX);
 }
 
 static void flight_set_timed_out(struct culex_run *run)
@@ -290,7 +290,7 @@ static void flights_each(culex_worker *worker, void (*visit)(struct culex_run *r
 static void flight_cancel(struct culex_run *run)
 {
     struct culex_executor *executor = run->lane->worker->executor;
-    executor->ops->cancel(executor, run);
+    executor->ops->cancel(executor, run, INT64_MAX, INT64_MAX);
 }
 
 void culex__flight_cancel_all(culex_worker *worker)

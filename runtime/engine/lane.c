@@ -171,7 +171,7 @@ static void step_take_beats(struct culex_lane *lane, const enum culex_answer *an
         if (answers[i] == CULEX_ANSWER_CANCEL && !run->has_cancel) {
             struct culex_log_subject subject = culex__run_subject(run);
             run->has_cancel = true;
-            worker->executor->ops->cancel(worker->executor, run);
+            worker->executor->ops->cancel(worker->executor, run, INT64_MAX, INT64_MAX);
             culex__log_write(&worker->log, CULEX_LOG_INFO, &subject, "cancellation requested");
         }
     }

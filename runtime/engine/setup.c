@@ -166,6 +166,18 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     }
 }
 
+static culex_status executor_start(culex_worker *worker, culex_error *error)
+{
+    const struct culex_executor_config config = {.isolation = CULEX_ISOLATION_NONE,
+                                                 .count = worker->options.concurrency,
+                                                 .lease_ms = worker->options.lease_ms,
+                                                 .log = &worker->log,
+                                                 .env = worker->env,
+                                                 .jobs = worker->jobs,
+                                                 .job_count = worker->job_count};
+    return worker->executor_make(&config, &worker->executor, error);
+}
+
 /* --- begin and end --------------------------------------------------------------------- */
 
 culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
@@ -186,8 +198,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = store_open(worker, error);
     if (status == CULEX_OK)
-        status = worker->executor_make(options->concurrency, &worker->log, worker->env,
-                                       &worker->executor, error);
+        status = executor_start(worker, error);
     if (status == CULEX_OK) {
         char masked[256];
         culex__log_mask_url(options->url, masked, sizeof masked);

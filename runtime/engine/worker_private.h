@@ -86,8 +86,7 @@ struct culex_worker_counts {
     uint64_t done, failed, dead, snoozed, released, stale, timed_out, lost;
 };
 
-typedef culex_status (*culex_executor_make)(unsigned count, const struct culex_log *log,
-                                            const struct culex_env *env,
+typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
                                             culex_error *error);
 

@@ -334,9 +334,12 @@ static size_t inline_queued(struct culex_executor *executor)
     return ((struct inline_executor *)executor)->count;
 }
 
-static void inline_cancel(struct culex_executor *executor, struct culex_run *run)
+static void inline_cancel(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
+                          int64_t kill_ns)
 {
     (void)executor;
+    (void)term_ns;
+    (void)kill_ns;
     atomic_store(&run->is_cancelled, true);
 }
 
@@ -353,21 +356,25 @@ static size_t inline_stop(struct culex_executor *executor, int64_t deadline_ns)
 }
 
 static const struct culex_executor_ops inline_ops = {
-    "inline",        inline_fd,     inline_submit, inline_collect,
-    inline_withdraw, inline_queued, inline_cancel, inline_stop,
+    .name = "inline",
+    .fd = inline_fd,
+    .submit = inline_submit,
+    .collect = inline_collect,
+    .withdraw = inline_withdraw,
+    .queued = inline_queued,
+    .cancel = inline_cancel,
+    .stop = inline_stop,
 };
 
-culex_status executor_inline_create(unsigned count, const struct culex_log *log,
-                                    const struct culex_env *env,
+culex_status executor_inline_create(const struct culex_executor_config *config,
                                     struct culex_executor **ret_executor, culex_error *error)
 {
     struct inline_executor *self = calloc(1, sizeof *self);
-    (void)count;
     if (self == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the executor");
     self->base.ops = &inline_ops;
-    self->base.log = *log;
-    self->env = env;
+    self->base.log = *config->log;
+    self->env = config->env;
     self->arena = culex_arena_create();
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     *ret_executor = &self->base;

@@ -98,8 +98,7 @@ culex_outcome number_call(culex_run *run, culex_handler_fn handler, const void *
 void number_handler(void);
 
 /* Handlers run in collect(), on the calling thread. */
-culex_status executor_inline_create(unsigned count, const struct culex_log *log,
-                                    const struct culex_env *env,
+culex_status executor_inline_create(const struct culex_executor_config *config,
                                     struct culex_executor **ret_executor, culex_error *error);
 
 #endif

@@ -395,7 +395,7 @@ static void test_fence__only_the_holder_is_heard(void **state)
 static enum culex_answer beat(struct fixture *fixture, const char *session, culex_uuid id,
                               uint32_t attempt)
 {
-    struct culex_beat report = {id, attempt};
+    struct culex_beat report = {.id = id, .attempt = attempt};
     struct culex_step request = {
         .queue = "q", .session = session, .lease_ms = 30000, .beats = &report, .beat_count = 1};
     struct culex_step_reply reply;

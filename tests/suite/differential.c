@@ -341,8 +341,8 @@ static bool op_step(struct world *world, int queue)
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
         if (grant != NULL)
-            last->beats[step->beat_count++] =
-                (struct culex_beat){grant->id, grant->attempt + (chance(world, 5) ? 1u : 0u)};
+            last->beats[step->beat_count++] = (struct culex_beat){
+                .id = grant->id, .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u)};
     }
     last->at_ms = world->now_ms;
     last->is_repeatable = true;

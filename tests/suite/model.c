@@ -917,10 +917,27 @@ static void model_close(struct culex_backend *backend)
 struct culex_backend *model_open(const struct culex_env *env)
 {
     static const struct culex_backend_ops ops = {
-        "model",      model_enqueue, model_step,     model_step_release, model_hello,
-        model_tick,   model_cancel,  model_retry,    model_forget,       model_pause,
-        model_purge,  model_stats,   model_get,      model_list,         model_list_release,
-        model_queues, model_now,     model_wake_arm, model_wake_take,    model_close};
+        .name = "model",
+        .enqueue = model_enqueue,
+        .step = model_step,
+        .step_release = model_step_release,
+        .hello = model_hello,
+        .tick = model_tick,
+        .cancel = model_cancel,
+        .retry = model_retry,
+        .forget = model_forget,
+        .pause = model_pause,
+        .purge = model_purge,
+        .stats = model_stats,
+        .get = model_get,
+        .list = model_list,
+        .list_release = model_list_release,
+        .queues = model_queues,
+        .now = model_now,
+        .wake_arm = model_wake_arm,
+        .wake_take = model_wake_take,
+        .close = model_close,
+    };
     struct model *model = calloc(1, sizeof *model);
     if (model == NULL)
         abort();

@@ -7,6 +7,7 @@
 #include <culex/error.h>
 #include <culex/export.h>
 #include <culex/job.h>
+#include <culex/maintain.h>
 #include <culex/types.h>
 #include <culex/worker.h>
 

@@ -35,6 +35,21 @@ CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
  * over, or the worker's grace period has ended. Cheap; ask in every long loop. */
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
+/* Asks for `duration` from now on before the timeout strikes, also when that is later than the
+ * schema's timeout; it never shortens. Without a timeout it does nothing. Repeat it as work goes
+ * on. */
+CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
+
+/* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
+ * at 250 bytes, made valid UTF-8). The store learns it with the next heartbeat, a third of a lease
+ * away at most; the last report before that counts. culex_client_get shows it. */
+CULEX_API void culex_run_progress(culex_run *run, int percent, const char *format, ...)
+    CULEX_PRINTF(3, 4);
+
+/* "TOKEN-ATTEMPT", different for every execution that a store ever granted. Hand it to systems
+ * that keep the newest holder of a resource and refuse older ones. Valid while the run is. */
+CULEX_API const char *culex_run_fence(const culex_run *run);
+
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
  * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` */
 CULEX_API culex_outcome culex_run_fail(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
@@ -58,9 +73,12 @@ CULEX_API void *culex_run_alloc(culex_run *run, size_t size);
 typedef struct culex_worker culex_worker;
 
 typedef enum culex_isolation {
-    CULEX_ISOLATION_DEFAULT, /* what the build and CULEX_ISOLATION say */
-    CULEX_ISOLATION_NONE /* handlers on threads of this process: a timeout fails the run and sets
-                            its cancel flag, but a thread cannot be killed */
+    CULEX_ISOLATION_DEFAULT, /* what CULEX_ISOLATION says: none, process or job; else PROCESS */
+    CULEX_ISOLATION_NONE, /* handlers on threads of this process: a timeout fails the run and sets
+                             its cancel flag, but a thread cannot be killed */
+    CULEX_ISOLATION_PROCESS, /* handlers in child processes, one run after another: a crash, a
+                                timeout or a memory bomb fails one run and nothing else */
+    CULEX_ISOLATION_JOB      /* a fresh child process for every run */
 } culex_isolation;
 
 typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;

@@ -1,0 +1,71 @@
+/* engine/maintain.c - doctor and fsck: the operator's questions, carried to the store. */
+#include <culex/maintain.h>
+
+#include "base/error.h"
+#include "engine/client_private.h"
+#include "engine/newrun.h"
+
+/* --- doctor ---------------------------------------------------------------------------- */
+
+static culex_status doctor_call(struct culex_backend *backend, void *arg, culex_error *error)
+{
+    culex_doctor_report **ret_report = arg;
+    struct culex_report *report = culex__report_create();
+    if (report == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a report");
+    culex_status status = backend->ops->doctor(backend, report, error);
+    if (status != CULEX_OK) {
+        culex__report_free(report);
+        return status;
+    }
+    *ret_report = culex__report_finish(report);
+    if (*ret_report == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a report");
+    return CULEX_OK;
+}
+
+culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
+                                 culex_error *error)
+{
+    if (client == NULL || ret_report == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no place for the report");
+    return culex__client_perform(client, doctor_call, ret_report, error);
+}
+
+/* --- fsck ------------------------------------------------------------------------------ */
+
+struct fsck_call {
+    const char *queue;
+    uint64_t cursor;
+    bool is_repairing;
+    struct culex_fsck_reply reply;
+};
+
+static culex_status fsck_call(struct culex_backend *backend, void *arg, culex_error *error)
+{
+    struct fsck_call *call = arg;
+    return backend->ops->fsck(backend, call->queue, call->cursor, call->is_repairing, &call->reply,
+                              error);
+}
+
+culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,
+                               culex_fsck_counts *ret_counts, culex_error *error)
+{
+    if (client == NULL || ret_counts == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no place for the counts");
+    culex_status status = culex__queue_check(queue, error);
+    struct fsck_call call = {.queue = queue, .is_repairing = is_repairing};
+    *ret_counts = (culex_fsck_counts){0};
+    while (status == CULEX_OK) {
+        status = culex__client_perform(client, fsck_call, &call, error);
+        if (status != CULEX_OK)
+            break;
+        ret_counts->records += call.reply.counts.records;
+        ret_counts->wrong += call.reply.counts.wrong;
+        ret_counts->damaged += call.reply.counts.damaged;
+        call.cursor = call.reply.cursor;
+        if (call.cursor == 0)
+            break;
+    }
+    return status;
+}

@@ -1,0 +1,69 @@
+/* culex/maintain.h - is the store sound, and what does it really promise?
+ *
+ * Two questions an operator asks before trusting a store: the doctor reads the settings of
+ * the server or the file and says what an acknowledged enqueue survives there; fsck reads the
+ * data and rebuilds every index from the records, which are the truth.
+ */
+#ifndef CULEX_MAINTAIN_H
+#define CULEX_MAINTAIN_H
+
+#include <culex/client.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum culex_severity {
+    CULEX_SEVERITY_OK,      /* checked, as it should be */
+    CULEX_SEVERITY_NOTE,    /* good to know */
+    CULEX_SEVERITY_WARNING, /* runs or acknowledgements may be lost in a case that is named */
+    CULEX_SEVERITY_ERROR    /* not fit for work until it is changed */
+} culex_severity;
+
+/* "ok", "note", "warning", "error"; never NULL. */
+CULEX_API const char *culex_severity_name(culex_severity severity);
+
+/* One thing that the doctor looked at. */
+typedef struct culex_finding {
+    culex_severity severity;
+    const char *id;     /* stable, for programs: "redis-appendonly" */
+    const char *text;   /* what was found and what it means */
+    const char *advice; /* what to do; "" when nothing */
+} culex_finding;
+
+typedef struct culex_doctor_report {
+    const char *promise; /* one sentence: what an acknowledged enqueue survives */
+    const culex_finding *findings;
+    size_t finding_count;
+    culex_severity worst;
+} culex_doctor_report;
+
+/* Examines the client's store. Settings that the store does not let us read become notes, not
+ * failures. *ret_report is returned owned: free with culex_doctor_report_free. */
+CULEX_API culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
+                                           culex_error *error);
+
+/* Accepts NULL. */
+CULEX_API void culex_doctor_report_free(culex_doctor_report *report);
+
+/* The report for people: the promise, then a line a finding and its advice below it. Returned
+ * owned, to be given back with free(); NULL when out of memory. */
+CULEX_API char *culex_doctor_report_text(const culex_doctor_report *report);
+
+/* What fsck has met. */
+typedef struct culex_fsck_counts {
+    uint64_t records; /* looked at */
+    uint64_t wrong;   /* index entries missing, superfluous or different from their record */
+    uint64_t damaged; /* records or payloads that cannot be read: put aside as dead */
+} culex_fsck_counts;
+
+/* Compares every index of `queue` with its records, and with `is_repairing` makes them agree.
+ * Works in bounded steps, beside producers and workers, each step atomic. A sound queue
+ * counts 0 wrong and 0 damaged. On failure the counts tell how far it came. */
+CULEX_API culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,
+                                         culex_fsck_counts *ret_counts, culex_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
