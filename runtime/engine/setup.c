@@ -49,6 +49,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
         return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
     lane->worker = worker;
     strcpy(lane->name, queue);
+    culex_buf_init(&lane->step.texts, 0);
     lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
@@ -97,6 +98,7 @@ static void lanes_free(culex_worker *worker)
         run_list_free(lane->ack_first);
         for (size_t k = 0; k < lane->step.ack_count; k++)
             culex__run_free(lane->step.ack_runs[k]);
+        culex_buf_release(&lane->step.texts);
         free(lane->flights);
     }
     free(worker->lanes);
@@ -187,7 +189,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->phase_ns = INT64_MAX;
     worker->average_ns = 2000000;
     worker->wake_fd = -1;
-    worker->is_armed = worker->was_armed = false;
+    worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
     worker->outage = (struct culex_outage){0};
     worker->counts = (struct culex_worker_counts){0};
     name_choose(worker);
@@ -213,11 +215,12 @@ static void end_log(const culex_worker *worker)
 {
     const struct culex_worker_counts *counts = &worker->counts;
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                     "worker %s ends: %llu done, %llu failed (%llu dead), %llu given back, "
-                     "%llu results refused",
+                     "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
+                     "%llu given back, %llu results refused",
                      worker->name, (unsigned long long)counts->done,
-                     (unsigned long long)counts->failed, (unsigned long long)counts->dead,
-                     (unsigned long long)counts->released, (unsigned long long)counts->stale);
+                     (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
+                     (unsigned long long)counts->dead, (unsigned long long)counts->released,
+                     (unsigned long long)counts->stale);
 }
 
 static void end_executor(culex_worker *worker)

@@ -41,6 +41,9 @@ struct culex_lane_step {
     struct culex_run *ack_runs[CULEX_BATCH_MAX];
     struct culex_beat beats[CULEX_BATCH_MAX];
     struct culex_run *beat_runs[CULEX_BATCH_MAX];
+    int64_t beat_told_ns[CULEX_BATCH_MAX];       /* the run's deadline as this beat tells it */
+    unsigned beat_progress_tag[CULEX_BATCH_MAX]; /* of the report that it carries */
+    culex_buf texts;                             /* those reports, each with a NUL */
 };
 
 struct culex_lane {
@@ -83,7 +86,7 @@ struct culex_outage {
 };
 
 struct culex_worker_counts {
-    uint64_t done, failed, dead, snoozed, released, stale, timed_out, lost;
+    uint64_t done, failed, crashed, dead, snoozed, released, stale, timed_out, lost;
 };
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
@@ -129,6 +132,7 @@ struct culex_worker {
     size_t tick_count;
     struct culex_worker_counts counts;
     struct culex_run **scratch; /* room for every run in the executor */
+    bool is_executor_broken;
 };
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
@@ -207,8 +211,17 @@ void culex__flight_withdraw(culex_worker *worker);
 /* Looks after leases and timeouts of the lane that have run out by now. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 
-/* Asks the handlers of all runs in flight to stop. */
+/* Asks the handlers of all runs in flight to stop, and ends their processes soon after. */
 void culex__flight_cancel_all(culex_worker *worker);
+
+/* Somebody asked the store to cancel this run. */
+void culex__flight_cancel(struct culex_run *run);
+
+/* The store has granted a claim or heartbeat that was sent at `sent_ns`. */
+void culex__flight_renew(struct culex_run *run, int64_t sent_ns);
+
+/* Moves the deadlines of runs whose handlers asked for more time. */
+void culex__flight_hear_all(culex_worker *worker);
 
 /* Gives all runs in flight back to the store while their handlers go on. */
 void culex__flight_abandon_all(culex_worker *worker);
