@@ -290,8 +290,7 @@ static void signal_send(struct processes *processes, struct culex_handler_proces
 static void child_kill(struct processes *processes, struct culex_handler_process *child,
                        const char *why)
 {
-    if (child->killed_why == NULL)
-        child->killed_why = why;
+    child->killed_why = why;
     child->state = CULEX_HANDLER_ENDING;
     child->ending_ns = now_of(processes);
     child->is_spent = true;
