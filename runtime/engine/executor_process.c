@@ -41,7 +41,7 @@ enum {
     ANSWER_MS = 30000,  /* a zygote that has not buried a killed child by then is lost */
     FORK_RETRY_MS = 10, /* doubled up to ... */
     FORK_RETRY_MAX_MS = 1000,
-    FORK_PATIENCE = 8, /* failures in a row; then runs are given back */
+    FORK_PATIENCE = 6, /* failures in a row; then runs are given back */
     SPARE_MAX = 2,     /* children forked ahead when each has one run */
     EVENTS_MAX = 64
 };
