@@ -49,10 +49,51 @@ static bool user_find(const char *url, const char **ret_begin, const char **ret_
     return true;
 }
 
-bool culex__store_url_has_password(const char *url)
+static const char *user_secret(const char *url, size_t *ret_len)
 {
     const char *begin, *end;
-    return user_find(url, &begin, &end) && memchr(begin, ':', (size_t)(end - begin)) != NULL;
+    if (!user_find(url, &begin, &end))
+        return NULL;
+    const char *colon = memchr(begin, ':', (size_t)(end - begin));
+    if (colon == NULL)
+        return NULL;
+    *ret_len = (size_t)(end - colon - 1);
+    return colon + 1;
+}
+
+/* A name with an escape in it may mean anything. */
+static bool parameter_is_secret(const char *name, size_t len)
+{
+    return (len == 8 && memcmp(name, "password", 8) == 0) || memchr(name, '%', len) != NULL;
+}
+
+static const char *parameter_secret(const char *from, size_t *ret_len)
+{
+    const char *at = strpbrk(from, "?&");
+    while (at != NULL) {
+        const char *name = at + 1;
+        size_t len = strcspn(name, "=&");
+        at = strchr(name, '&');
+        if (name[len] != '=' || !parameter_is_secret(name, len))
+            continue;
+        *ret_len = at != NULL ? (size_t)(at - name) - len - 1 : strlen(name + len + 1);
+        return name + len + 1;
+    }
+    return NULL;
+}
+
+const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len)
+{
+    const char *secret = strstr(url, "://") != NULL ? user_secret(url, ret_len) : NULL;
+    if (secret != NULL && secret >= from)
+        return secret;
+    return strstr(url, "://") != NULL ? parameter_secret(from, ret_len) : NULL;
+}
+
+bool culex__store_url_has_password(const char *url)
+{
+    size_t len;
+    return culex__store_url_secret(url, url, &len) != NULL;
 }
 
 static bool char_is_plain(char c)
@@ -74,7 +115,7 @@ static size_t password_encode(const char *password, char *ret_text)
     return len;
 }
 
-/* "redis://[USER@]HOST" with ":PASSWORD@" where it belongs. */
+/* "redis://[USER@]HOST" and the like, with ":PASSWORD@" where it belongs. */
 static culex_status password_insert(const char *url, const char *password, char **ret_url,
                                     culex_error *error)
 {

@@ -7,6 +7,7 @@
 #define CULEX_ENGINE_STOREURL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <culex/error.h>
 
@@ -21,7 +22,10 @@ culex_status culex__store_url_choose(const char *url, const char *url_file, char
 /* Wipes and frees. Accepts NULL. */
 void culex__store_url_free(char *url);
 
-/* There is something between "//USER:" and '@'. */
+/* The first secret of `url` at `from` or behind it: what stands between "//USER:" and '@', and the
+ * value of a parameter "password". NULL when there is none, else its place and *ret_len. */
+const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len);
+
 bool culex__store_url_has_password(const char *url);
 
 /* Overwrites the passwords in this process's environment, in place, where others may read it:

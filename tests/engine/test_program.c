@@ -359,6 +359,10 @@ static void test_log_masks_passwords(void **state)
         {"redis://:secret@host", "redis://:***@host"},
         {"redis://host:1/2", "redis://host:1/2"},
         {"redis://user@host:1/2", "redis://user@host:1/2"},
+        {"redis+unix:///r.sock?password=a@b", "redis+unix:///r.sock?password=***"},
+        {"redis+unix:///r.sock?db=1&password=ab&x=1", "redis+unix:///r.sock?db=1&password=***&x=1"},
+        {"redis://:a?b=c@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
+        {"redis://h?passwords&password", "redis://h?passwords&password"},
         {"sqlite:a@b:c", "sqlite:a@b:c"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

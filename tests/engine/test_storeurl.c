@@ -164,6 +164,12 @@ static void test_forgotten_environment_holds_no_password(void **state)
         assert_int_equal(url[i], 0);
     for (size_t i = 0; i < sizeof "hunter2"; i++)
         assert_int_equal(password[i], 0);
+    setenv("CULEX_URL", "redis+unix:///r.sock?password=hunter2&db=1", 1);
+    culex__environment_forget();
+    assert_string_equal(getenv("CULEX_URL"), "redis+unix:///r.sock?password=***&db=1");
+    setenv("CULEX_URL", "redis://:x@host", 1); /* shorter than its mask */
+    culex__environment_forget();
+    assert_string_equal(getenv("CULEX_URL"), "");
     setenv("CULEX_URL", "redis://host", 1);
     culex__environment_forget();
     assert_string_equal(getenv("CULEX_URL"), "redis://host");
