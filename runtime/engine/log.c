@@ -205,11 +205,18 @@ struct culex_log_sink culex__log_stderr(void)
 
 void culex__log_mask_url(const char *url, char *ret_text, size_t size)
 {
-    const char *rest = strstr(url, "://");
-    const char *at = rest != NULL ? strrchr(rest, '@') : NULL;
-    const char *colon = at != NULL ? memchr(rest + 3, ':', (size_t)(at - rest - 3)) : NULL;
-    if (colon == NULL)
+    bool is_path = (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
+                   strncmp(url + 7, "//", 2) != 0;
+    const char *at = is_path ? NULL : strrchr(url, '@');
+    if (at == NULL) {
         snprintf(ret_text, size, "%s", url);
-    else
-        snprintf(ret_text, size, "%.*s:***%s", (int)(colon - url), url, at);
+        return;
+    }
+    /* A text that is no URL may hold a password all the same: of "redis:secret@host" only what
+     * stands before the first colon is shown. */
+    const char *scheme_end = strstr(url, "://");
+    const char *rest = scheme_end != NULL && scheme_end < at ? scheme_end + 3 : url;
+    const char *colon = memchr(rest, ':', (size_t)(at - rest));
+    const char *end = colon != NULL ? colon : rest;
+    snprintf(ret_text, size, "%.*s%s***%s", (int)(end - url), url, colon != NULL ? ":" : "", at);
 }

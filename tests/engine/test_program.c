@@ -315,7 +315,9 @@ static void test_log_masks_passwords(void **state)
         {"redis://ann:se:cr@et@host:1/2", "redis://ann:***@host:1/2"},
         {"redis://:secret@host", "redis://:***@host"},
         {"redis://host:1/2", "redis://host:1/2"},
-        {"redis://user@host:1/2", "redis://user@host:1/2"},
+        {"redis://secret@host:1/2", "redis://***@host:1/2"},
+        {"redis:secret@host:1/2", "redis:***@host:1/2"},
+        {"secret@host", "***@host"},
         {"sqlite:a@b:c", "sqlite:a@b:c"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
