@@ -37,14 +37,24 @@ void culex__store_url_free(char *url)
 
 /* --- the parts of a URL ------------------------------------------------------------------ */
 
-/* From behind "//" up to the last '@' before the path; false when there is none. */
+/* The form without "//" is a path, in which '@' and ':' are letters like others. */
+static bool url_is_path(const char *url)
+{
+    return (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
+           strncmp(url + 7, "//", 2) != 0;
+}
+
+/* From behind "//" up to the last '@'; false when there is none. A text that is no URL, as
+ * "redis:me:secret@host", may hold a password all the same, and so may a user without colon. */
 static bool user_find(const char *url, const char **ret_begin, const char **ret_end)
 {
-    const char *slashes = strstr(url, "://");
-    const char *at = slashes != NULL ? strrchr(slashes, '@') : NULL;
+    const char *at = url_is_path(url) ? NULL : strrchr(url, '@');
     if (at == NULL)
         return false;
-    *ret_begin = slashes + 3;
+    const char *slashes = strstr(url, "://");
+    if (slashes != NULL && slashes[3] == '/')
+        return false;
+    *ret_begin = slashes != NULL && slashes < at ? slashes + 3 : url;
     *ret_end = at;
     return true;
 }
@@ -55,10 +65,9 @@ static const char *user_secret(const char *url, size_t *ret_len)
     if (!user_find(url, &begin, &end))
         return NULL;
     const char *colon = memchr(begin, ':', (size_t)(end - begin));
-    if (colon == NULL)
-        return NULL;
-    *ret_len = (size_t)(end - colon - 1);
-    return colon + 1;
+    const char *secret = colon != NULL ? colon + 1 : begin;
+    *ret_len = (size_t)(end - secret);
+    return secret;
 }
 
 /* A name with an escape in it may mean anything. */
@@ -84,7 +93,7 @@ static const char *parameter_secret(const char *from, size_t *ret_len)
 
 const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len)
 {
-    const char *secret = strstr(url, "://") != NULL ? user_secret(url, ret_len) : NULL;
+    const char *secret = user_secret(url, ret_len);
     if (secret != NULL && secret >= from)
         return secret;
     return strstr(url, "://") != NULL ? parameter_secret(from, ret_len) : NULL;
