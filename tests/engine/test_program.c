@@ -361,9 +361,11 @@ static void test_log_masks_passwords(void **state)
         {"redis://secret@host:1/2", "redis://***@host:1/2"},
         {"redis:secret@host:1/2", "redis:***@host:1/2"},
         {"secret@host", "***@host"},
-        {"redis+unix:///r.sock?password=a@b", "redis+unix:///r.sock?password=***"},
+        {"redis+unix:///r.sock?password=a%40b", "redis+unix:///r.sock?password=***"},
+        {"redis+unix:///r.sock?password=a@b", "redis+unix://***"},
         {"redis+unix:///r.sock?db=1&password=ab&x=1", "redis+unix:///r.sock?db=1&password=***&x=1"},
-        {"redis://:a?b=c@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
+        {"redis://:a?b=c@h?db=1", "redis://:***"},
+        {"redis://:a@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
         {"redis://h?passwords&password", "redis://h?passwords&password"},
         {"sqlite:a@b:c", "sqlite:a@b:c"},
     };
