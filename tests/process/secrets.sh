@@ -48,7 +48,7 @@ examine apart
 # What a handler is left with, and who may look into the worker.
 producer enqueue look
 export CULEX_URL="$plain?password=$password"
-expect 'a handler in a process' "dumpable 1 url $plain?password=*** password none" \
+expect 'a handler in a process' "dumpable 1 url redis+unix://*** password none" \
     "$("$nap" --drain 2>/dev/null)"
 producer enqueue look
 "$nap" --drain --isolation none 2>/dev/null | grep -q '^dumpable 0 ' || fail 'others may look into the worker'
