@@ -45,7 +45,7 @@ static bool url_is_path(const char *url)
 }
 
 /* From behind "//" up to the last '@'; false when there is none. A text that is no URL, as
- * "redis:me:secret@host", may hold a password all the same, and so may a user without colon. */
+ * "redis:me:secret@host", may hold a password all the same. */
 static bool user_find(const char *url, const char **ret_begin, const char **ret_end)
 {
     const char *at = url_is_path(url) ? NULL : strrchr(url, '@');
@@ -65,6 +65,8 @@ static const char *user_secret(const char *url, size_t *ret_len)
     if (!user_find(url, &begin, &end))
         return NULL;
     const char *colon = memchr(begin, ':', (size_t)(end - begin));
+    if (colon == NULL && begin != url)
+        return NULL; /* a user; the password comes apart */
     const char *secret = colon != NULL ? colon + 1 : begin;
     *ret_len = (size_t)(end - secret);
     return secret;

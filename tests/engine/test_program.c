@@ -358,7 +358,7 @@ static void test_log_masks_passwords(void **state)
         {"redis://ann:se:cr@et@host:1/2", "redis://ann:***@host:1/2"},
         {"redis://:secret@host", "redis://:***@host"},
         {"redis://host:1/2", "redis://host:1/2"},
-        {"redis://secret@host:1/2", "redis://***@host:1/2"},
+        {"redis://user@host:1/2", "redis://user@host:1/2"},
         {"redis:secret@host:1/2", "redis:***@host:1/2"},
         {"secret@host", "***@host"},
         {"redis+unix:///r.sock?password=a@b", "redis+unix:///r.sock?password=***"},

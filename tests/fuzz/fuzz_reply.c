@@ -35,6 +35,7 @@ static void info_free(culex_run_info *info)
     free(info->queue);
     free(info->tags);
     free(info->error_text);
+    free(info->progress_text);
     free((void *)(uintptr_t)info->payload.data);
     free((void *)(uintptr_t)info->result.data);
     free(info);
