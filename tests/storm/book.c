@@ -161,6 +161,18 @@ static struct life *life_find(const struct book *book, long pid, int64_t at_us)
     return NULL;
 }
 
+static void outage_add(struct book *book, int64_t at_us)
+{
+    if (book->outage_count % GROWTH == 0) {
+        book->outages_us =
+            realloc(book->outages_us, (book->outage_count + GROWTH) * sizeof *book->outages_us);
+        if (book->outages_us == NULL)
+            abort();
+    }
+    book->outages_us[book->outage_count++] = at_us;
+}
+
+/* "doomed": dies with the process that is about to be killed. */
 static void driver_line(struct book *book, const char *line)
 {
     char verb[12], kind[12], name[BOOK_WORD_SIZE];
@@ -171,13 +183,15 @@ static void driver_line(struct book *book, const char *line)
         return;
     }
     struct life *life = life_find(book, pid, at_us);
+    if (strcmp(kind, "server") == 0 && strcmp(verb, "born") != 0)
+        outage_add(book, at_us);
     if (strcmp(verb, "born") == 0) {
         life_add(book, kind, pid, name)->born_us = at_us;
-    } else if (strcmp(verb, "killed") == 0) {
+    } else if (strcmp(verb, "killed") == 0 || strcmp(verb, "doomed") == 0) {
         if (life == NULL)
             life = life_add(book, kind, pid, name);
         life->killed_us = at_us;
-        book->kills++;
+        book->kills += verb[0] == 'k';
     } else if (strcmp(verb, "stopped") == 0) {
         if (life != NULL)
             life->stops++;
@@ -295,6 +309,7 @@ void book_free(struct book *book)
     }
     free(book->buckets);
     free(book->lives);
+    free(book->outages_us);
 }
 
 void book_visit(const struct book *book, void (*visit)(const struct story *story, void *user),

@@ -72,6 +72,8 @@ struct book {
     size_t newest[BOOK_LIVES]; /* by pid: 1 + the place of the newest life */
     struct queue_totals queues[BOOK_QUEUES_MAX];
     size_t queue_count;
+    int64_t *outages_us; /* when the server was killed or stopped, in order */
+    size_t outage_count;
     uint64_t batch_runs; /* plain runs whose ids the library made */
     uint64_t acks, kills, stops;
     uint64_t torn;       /* lines that a dying writer left unfinished */

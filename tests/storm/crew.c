@@ -169,11 +169,25 @@ void member_kill(struct crew *crew, struct member *member, int64_t back_us)
     member->back_us = back_us;
 }
 
-bool crew_kill_below(struct crew *crew, const char *kind, pid_t pid, pid_t parent)
+bool crew_kill_child(struct crew *crew, pid_t pid, pid_t parent)
 {
     if (!proc_signal(pid, parent, SIGKILL))
         return false;
-    deed_write(crew, "killed", kind, pid, kind);
+    deed_write(crew, "killed", "child", pid, "child");
+    pauses_forget(crew, pid);
+    return true;
+}
+
+/* Its children are noted first: afterwards nobody can tell them from others. */
+bool crew_kill_zygote(struct crew *crew, pid_t pid, pid_t worker)
+{
+    struct proc_list list;
+    proc_descendants(pid, &list);
+    if (!proc_signal(pid, worker, SIGKILL))
+        return false;
+    deed_write(crew, "killed", "zygote", pid, "zygote");
+    for (size_t i = 0; i < list.count; i++)
+        deed_write(crew, "doomed", "child", list.entries[i].pid, "child");
     pauses_forget(crew, pid);
     return true;
 }

@@ -1,7 +1,8 @@
 /* storm/crew.h - the processes of a storm: started, killed, stopped, let go on, started again.
  *
  * Everything that is done to a process is written to the driver's ledger:
- *   born|killed|stopped KIND PID NAME MICROSECONDS */
+ *   born|killed|doomed|stopped KIND PID NAME MICROSECONDS
+ * "doomed" are those below a zygote that is killed: they die with it. */
 #ifndef CULEX_STORM_CREW_H
 #define CULEX_STORM_CREW_H
 
@@ -65,8 +66,9 @@ void member_kill(struct crew *crew, struct member *member, int64_t back_us);
  * is gone or stopped already. */
 bool crew_stop(struct crew *crew, const char *kind, pid_t pid, pid_t parent, int64_t until_us);
 
-/* SIGKILL to a process below a member. False when it is gone. */
-bool crew_kill_below(struct crew *crew, const char *kind, pid_t pid, pid_t parent);
+/* SIGKILL to a process below a worker. False when it is gone. */
+bool crew_kill_child(struct crew *crew, pid_t pid, pid_t parent);
+bool crew_kill_zygote(struct crew *crew, pid_t pid, pid_t worker);
 
 void crew_server_kill(struct crew *crew, int64_t back_us);
 

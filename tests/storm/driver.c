@@ -89,8 +89,10 @@ static bool server_kill(struct storm *storm)
     return true;
 }
 
-/* A process below a worker: its zygote (depth 1), or a child that runs handlers. */
-static bool below_pick(struct storm *storm, bool is_zygote, struct proc_entry *ret_entry)
+/* Below a worker stands its zygote, and below that the children that run handlers. */
+enum { DEPTH_ZYGOTE = 1, DEPTH_CHILD = 2 };
+
+static bool below_pick(struct storm *storm, unsigned depth, struct proc_entry *ret_entry)
 {
     struct proc_list list;
     const struct member *member = member_pick(storm, CREW_WORKER, true);
@@ -99,7 +101,7 @@ static bool below_pick(struct storm *storm, bool is_zygote, struct proc_entry *r
         return false;
     proc_descendants(member->pid, &list);
     for (size_t i = 0; i < list.count; i++) {
-        if ((list.entries[i].depth == 1) == is_zygote && list.entries[i].state != 'Z')
+        if (list.entries[i].depth == depth && list.entries[i].state != 'Z')
             list.entries[count++] = list.entries[i];
     }
     if (count == 0)
@@ -108,11 +110,18 @@ static bool below_pick(struct storm *storm, bool is_zygote, struct proc_entry *r
     return true;
 }
 
-static bool below_kill(struct storm *storm, bool is_zygote)
+static bool child_kill(struct storm *storm)
 {
     struct proc_entry entry;
-    return below_pick(storm, is_zygote, &entry) &&
-           crew_kill_below(&storm->crew, is_zygote ? "zygote" : "child", entry.pid, entry.parent);
+    return below_pick(storm, DEPTH_CHILD, &entry) &&
+           crew_kill_child(&storm->crew, entry.pid, entry.parent);
+}
+
+static bool zygote_kill(struct storm *storm)
+{
+    struct proc_entry entry;
+    return below_pick(storm, DEPTH_ZYGOTE, &entry) &&
+           crew_kill_zygote(&storm->crew, entry.pid, entry.parent);
 }
 
 static bool member_stop(struct storm *storm, enum crew_kind kind)
@@ -129,10 +138,10 @@ static bool server_stop(struct storm *storm)
                      later_us(storm, 700));
 }
 
-static bool below_stop(struct storm *storm)
+static bool child_stop(struct storm *storm)
 {
     struct proc_entry entry;
-    return below_pick(storm, false, &entry) &&
+    return below_pick(storm, DEPTH_CHILD, &entry) &&
            crew_stop(&storm->crew, "child", entry.pid, entry.parent, later_us(storm, 900));
 }
 
@@ -142,14 +151,14 @@ static void blow_strike(struct storm *storm)
     uint32_t chance = dice_roll(&storm->dice, 100);
     bool is_stop = chance >= 75;
     bool is_struck = chance < 35   ? worker_kill(storm)
-                     : chance < 58 ? is_wild && below_kill(storm, false)
-                     : chance < 62 ? is_wild && below_kill(storm, true)
+                     : chance < 58 ? is_wild && child_kill(storm)
+                     : chance < 62 ? is_wild && zygote_kill(storm)
                      : chance < 69 ? producer_kill(storm)
                      : chance < 75 ? server_kill(storm)
                      : chance < 90 ? member_stop(storm, CREW_WORKER)
                      : chance < 93 ? member_stop(storm, CREW_PRODUCER)
                      : chance < 96 ? server_stop(storm)
-                                   : is_wild && below_stop(storm);
+                                   : is_wild && child_stop(storm);
     if (!is_struck)
         return;
     if (is_stop)

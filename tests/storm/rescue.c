@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_GROWTH = 1024 };
+enum { SAMPLES_GROWTH = 1024, OUTAGE_US = 1000000, GOAL_ELSEWHERE_MS = 1400, GOAL_BACK_MS = 200 };
 
 struct samples {
     int64_t *us;
     size_t count;
+    size_t disturbed; /* left out: the server was away meanwhile */
 };
 
 struct rescue {
@@ -18,14 +19,33 @@ struct rescue {
     struct samples crashed;   /* from the kill of a child to the next start */
 };
 
-static void samples_add(struct samples *samples, int64_t us)
+/* Whether the server was killed or stopped not long before or within this time. */
+static bool is_disturbed(const struct book *book, int64_t from_us, int64_t to_us)
 {
+    size_t low = 0, high = book->outage_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (book->outages_us[middle] < from_us - OUTAGE_US)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < book->outage_count && book->outages_us[low] <= to_us;
+}
+
+static void samples_add(const struct book *book, struct samples *samples, int64_t from_us,
+                        int64_t to_us)
+{
+    if (is_disturbed(book, from_us, to_us)) {
+        samples->disturbed++;
+        return;
+    }
     if (samples->count % SAMPLES_GROWTH == 0) {
         samples->us = realloc(samples->us, (samples->count + SAMPLES_GROWTH) * sizeof *samples->us);
         if (samples->us == NULL)
             abort();
     }
-    samples->us[samples->count++] = us;
+    samples->us[samples->count++] = to_us - from_us;
 }
 
 /* The next process of that name; NULL when there was none. */
@@ -50,9 +70,9 @@ static void worker_rescue(struct rescue *rescue, const struct life *life, int64_
     const struct life *after =
         strncmp(life->name, "fixed", 5) == 0 ? life_after(rescue->book, life) : NULL;
     if (after != NULL && after->born_us < next_us)
-        samples_add(&rescue->restarted, next_us - after->born_us);
+        samples_add(rescue->book, &rescue->restarted, after->born_us, next_us);
     else
-        samples_add(&rescue->elsewhere, next_us - life->killed_us);
+        samples_add(rescue->book, &rescue->elsewhere, life->killed_us, next_us);
 }
 
 static void story_rescue(const struct story *story, void *user)
@@ -65,7 +85,7 @@ static void story_rescue(const struct story *story, void *user)
         const struct life *child =
             cut->pid != cut->supervisor ? book_life(rescue->book, cut->pid, cut->start_us) : NULL;
         if (was_cut(cut, child))
-            samples_add(&rescue->crashed, next_us - child->killed_us);
+            samples_add(rescue->book, &rescue->crashed, child->killed_us, next_us);
         else if (was_cut(cut, worker) && next_us > worker->killed_us)
             worker_rescue(rescue, worker, next_us);
     }
@@ -83,13 +103,23 @@ static double at_percent(const struct samples *samples, double percent)
     return (double)samples->us[place] / 1000;
 }
 
-static void samples_print(struct samples *samples, const char *what)
+static double share_within(const struct samples *samples, int64_t goal_ms)
+{
+    size_t count = 0;
+    while (count < samples->count && samples->us[count] <= goal_ms * 1000)
+        count++;
+    return 100.0 * (double)count / (double)samples->count;
+}
+
+static void samples_print(struct samples *samples, const char *what, int64_t goal_ms)
 {
     if (samples->count > 0) {
         qsort(samples->us, samples->count, sizeof *samples->us, by_length);
-        printf("  %-44s %6zu: p50 %.0f ms, p90 %.0f, p99 %.0f, p99.9 %.0f, max %.0f\n", what,
-               samples->count, at_percent(samples, 50), at_percent(samples, 90),
-               at_percent(samples, 99), at_percent(samples, 99.9), at_percent(samples, 100));
+        printf("  %s: %zu, p50 %.0f ms, p90 %.0f, p99 %.0f, max %.0f; %.2f %% within %lld ms"
+               " (%zu with the server away left out)\n",
+               what, samples->count, at_percent(samples, 50), at_percent(samples, 90),
+               at_percent(samples, 99), at_percent(samples, 100), share_within(samples, goal_ms),
+               (long long)goal_ms, samples->disturbed);
     }
     free(samples->us);
 }
@@ -98,7 +128,7 @@ void rescue_print(const struct book *book)
 {
     struct rescue rescue = {.book = book};
     book_visit(book, story_rescue, &rescue);
-    samples_print(&rescue.elsewhere, "worker killed, run started elsewhere");
-    samples_print(&rescue.restarted, "worker back under its name, run started");
-    samples_print(&rescue.crashed, "child killed, run started again");
+    samples_print(&rescue.elsewhere, "worker killed, run started elsewhere", GOAL_ELSEWHERE_MS);
+    samples_print(&rescue.restarted, "worker back under its name, run started", GOAL_BACK_MS);
+    samples_print(&rescue.crashed, "child killed, run started again", GOAL_BACK_MS);
 }

@@ -5,7 +5,8 @@
 
 #include "book.h"
 
-/* Prints one line a histogram to stdout. */
+/* Prints one line a histogram to stdout: percentiles, and how many met the goal: within a lease
+ * and a second elsewhere, within 200 ms after a restart under the same name. */
 void rescue_print(const struct book *book);
 
 #endif
