@@ -26,8 +26,8 @@ enum {
     LEASE_MS = 400,
     PACE_MS = 80, /* longest time between two blows; half of it on average */
     PRODUCERS = 2,
-    WORKERS_NAMED = 2,
-    WORKERS_UNNAMED = 3,
+    WORKERS_NAMED = 3,
+    WORKERS_UNNAMED = 4,
     RATE = 120, /* runs a second of a producer */
     SECOND_US = 1000000,
     DRAIN_S = 120,
@@ -150,14 +150,14 @@ static void blow_strike(struct storm *storm)
     bool is_wild = strcmp(storm->crew.isolation, "process") == 0;
     uint32_t chance = dice_roll(&storm->dice, 100);
     bool is_stop = chance >= 75;
-    bool is_struck = chance < 35   ? worker_kill(storm)
-                     : chance < 58 ? is_wild && child_kill(storm)
-                     : chance < 62 ? is_wild && zygote_kill(storm)
-                     : chance < 69 ? producer_kill(storm)
+    bool is_struck = chance < 40   ? worker_kill(storm)
+                     : chance < 62 ? is_wild && child_kill(storm)
+                     : chance < 66 ? is_wild && zygote_kill(storm)
+                     : chance < 73 ? producer_kill(storm)
                      : chance < 75 ? server_kill(storm)
-                     : chance < 90 ? member_stop(storm, CREW_WORKER)
-                     : chance < 93 ? member_stop(storm, CREW_PRODUCER)
-                     : chance < 96 ? server_stop(storm)
+                     : chance < 91 ? member_stop(storm, CREW_WORKER)
+                     : chance < 94 ? member_stop(storm, CREW_PRODUCER)
+                     : chance < 95 ? server_stop(storm)
                                    : is_wild && child_stop(storm);
     if (!is_struck)
         return;

@@ -157,7 +157,7 @@ static storm_plain_job plain_make(struct producer *producer)
     if (chance < 10)
         job.length = (1 + dice_roll(&producer->dice, 30)) * CULEX_MILLISECOND;
     else if (chance < 12)
-        job.length = (300 + dice_roll(&producer->dice, 500)) * CULEX_MILLISECOND;
+        job.length = (100 + dice_roll(&producer->dice, 400)) * CULEX_MILLISECOND;
     return job;
 }
 
