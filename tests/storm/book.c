@@ -196,7 +196,7 @@ static void driver_line(struct book *book, const char *line)
         if (life != NULL)
             life->stops++;
         book->stops++;
-    } else
+    } else if (strcmp(verb, "ended") != 0)
         wrong_add(book, line);
 }
 

@@ -15,7 +15,7 @@
 #include "ledger.h"
 #include "proc.h"
 
-enum { POLL_US = 2000 };
+enum { POLL_US = 2000, RESTART_US = 20000 };
 
 void crew_fault(struct crew *crew, const char *format, ...)
 {
@@ -139,6 +139,7 @@ void member_start(struct crew *crew, struct member *member)
         crew_worker_words(crew, member->is_named ? member->name : NULL, NULL, words);
     member->pid = program_start(crew, words, log, log);
     member->lives++;
+    member->is_bereft = false;
     deed_write(crew, "born", kind_name(member->kind), member->pid, member->name);
 }
 
@@ -179,12 +180,13 @@ bool crew_kill_child(struct crew *crew, pid_t pid, pid_t parent)
 }
 
 /* Its children are noted first: afterwards nobody can tell them from others. */
-bool crew_kill_zygote(struct crew *crew, pid_t pid, pid_t worker)
+bool crew_kill_zygote(struct crew *crew, pid_t pid, struct member *worker)
 {
     struct proc_list list;
     proc_descendants(pid, &list);
-    if (!proc_signal(pid, worker, SIGKILL))
+    if (!proc_signal(pid, worker->pid, SIGKILL))
         return false;
+    worker->is_bereft = true;
     deed_write(crew, "killed", "zygote", pid, "zygote");
     for (size_t i = 0; i < list.count; i++)
         deed_write(crew, "doomed", "child", list.entries[i].pid, "child");
@@ -226,17 +228,33 @@ static struct member *member_find(struct crew *crew, pid_t pid)
     return NULL;
 }
 
+/* A worker cannot replace its zygote: it gives everything back and ends, to be started anew. */
+static bool is_expected(const struct member *member, int status)
+{
+    return member->is_bereft && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+static void member_end_notice(struct crew *crew, struct member *member, int status)
+{
+    pauses_forget(crew, member->pid);
+    if (is_expected(member, status)) {
+        deed_write(crew, "ended", "worker", member->pid, member->name);
+        member->back_us = ledger_now_us() + RESTART_US;
+    } else {
+        crew_fault(crew, "%s %ld ended by itself, %s %d; see its log", member->name,
+                   (long)member->pid, WIFEXITED(status) ? "exit code" : "signal",
+                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        member->is_lost = true;
+    }
+    member->pid = 0;
+}
+
 static void end_notice(struct crew *crew, pid_t pid, int status)
 {
     struct member *member = member_find(crew, pid);
-    if (member != NULL) {
-        crew_fault(crew, "%s %ld ended by itself, %s %d; see its log", member->name, (long)pid,
-                   WIFEXITED(status) ? "exit code" : "signal",
-                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-        pauses_forget(crew, pid);
-        member->pid = 0;
-        member->back_us = 0;
-    } else if (pid == crew->server.pid) {
+    if (member != NULL)
+        member_end_notice(crew, member, status);
+    else if (pid == crew->server.pid) {
         crew_fault(crew, "the server ended by itself");
         crew->server.pid = 0;
     }
@@ -283,7 +301,7 @@ void crew_tend(struct crew *crew, int64_t now_us)
     server_tend(crew, now_us);
     for (size_t i = 0; i < crew->member_count; i++) {
         struct member *member = &crew->members[i];
-        if (member->pid == 0 && now_us >= member->back_us)
+        if (member->pid == 0 && !member->is_lost && now_us >= member->back_us)
             member_start(crew, member);
     }
 }

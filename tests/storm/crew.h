@@ -1,7 +1,7 @@
 /* storm/crew.h - the processes of a storm: started, killed, stopped, let go on, started again.
  *
  * Everything that is done to a process is written to the driver's ledger:
- *   born|killed|doomed|stopped KIND PID NAME MICROSECONDS
+ *   born|killed|doomed|stopped|ended KIND PID NAME MICROSECONDS
  * "doomed" are those below a zygote that is killed: they die with it. */
 #ifndef CULEX_STORM_CREW_H
 #define CULEX_STORM_CREW_H
@@ -22,6 +22,8 @@ struct member {
     char name[32];
     bool is_named;   /* keeps its name over restarts */
     bool is_veteran; /* never killed, so that what it leaks adds up */
+    bool is_bereft;  /* its zygote was killed: it is to end by itself and be started again */
+    bool is_lost;    /* ended by itself without such a reason: not started again */
     pid_t pid;       /* 0 while it does not run */
     int64_t back_us; /* not running: when to start it */
     unsigned lives;
@@ -68,7 +70,7 @@ bool crew_stop(struct crew *crew, const char *kind, pid_t pid, pid_t parent, int
 
 /* SIGKILL to a process below a worker. False when it is gone. */
 bool crew_kill_child(struct crew *crew, pid_t pid, pid_t parent);
-bool crew_kill_zygote(struct crew *crew, pid_t pid, pid_t worker);
+bool crew_kill_zygote(struct crew *crew, pid_t pid, struct member *worker);
 
 void crew_server_kill(struct crew *crew, int64_t back_us);
 

@@ -92,10 +92,10 @@ static bool server_kill(struct storm *storm)
 /* Below a worker stands its zygote, and below that the children that run handlers. */
 enum { DEPTH_ZYGOTE = 1, DEPTH_CHILD = 2 };
 
-static bool below_pick(struct storm *storm, unsigned depth, struct proc_entry *ret_entry)
+static bool below_pick(struct storm *storm, const struct member *member, unsigned depth,
+                       struct proc_entry *ret_entry)
 {
     struct proc_list list;
-    const struct member *member = member_pick(storm, CREW_WORKER, true);
     uint32_t count = 0;
     if (member == NULL)
         return false;
@@ -113,15 +113,16 @@ static bool below_pick(struct storm *storm, unsigned depth, struct proc_entry *r
 static bool child_kill(struct storm *storm)
 {
     struct proc_entry entry;
-    return below_pick(storm, DEPTH_CHILD, &entry) &&
+    return below_pick(storm, member_pick(storm, CREW_WORKER, true), DEPTH_CHILD, &entry) &&
            crew_kill_child(&storm->crew, entry.pid, entry.parent);
 }
 
 static bool zygote_kill(struct storm *storm)
 {
     struct proc_entry entry;
-    return below_pick(storm, DEPTH_ZYGOTE, &entry) &&
-           crew_kill_zygote(&storm->crew, entry.pid, entry.parent);
+    struct member *member = member_pick(storm, CREW_WORKER, false);
+    return below_pick(storm, member, DEPTH_ZYGOTE, &entry) &&
+           crew_kill_zygote(&storm->crew, entry.pid, member);
 }
 
 static bool member_stop(struct storm *storm, enum crew_kind kind)
@@ -141,7 +142,7 @@ static bool server_stop(struct storm *storm)
 static bool child_stop(struct storm *storm)
 {
     struct proc_entry entry;
-    return below_pick(storm, DEPTH_CHILD, &entry) &&
+    return below_pick(storm, member_pick(storm, CREW_WORKER, true), DEPTH_CHILD, &entry) &&
            crew_stop(&storm->crew, "child", entry.pid, entry.parent, later_us(storm, 900));
 }
 
@@ -193,7 +194,7 @@ static void storm_rage(struct storm *storm)
         do {
             crew_tend(&storm->crew, ledger_now_us());
             rest_ms(2);
-        } while (ledger_now_us() < next_us);
+        } while (ledger_now_us() < next_us && storm->crew.faults == 0);
         blow_strike(storm);
         if (storm->kills - told >= 500) {
             progress_print(storm, begin_us);
