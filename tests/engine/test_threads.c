@@ -121,6 +121,7 @@ static void *scene_main(void *argument)
 static void scene_start(struct scene *scene, culex_worker_options options, culex_job_type *type)
 {
     options.url = scene->url;
+    options.isolation = CULEX_ISOLATION_NONE;
     if (options.concurrency == 0)
         options.concurrency = 2;
     assert_int_equal(culex_worker_create(&options, &scene->worker, NULL), CULEX_OK);
