@@ -12,8 +12,6 @@
 #include "engine/patience.h"
 #include "engine/storeurl.h"
 
-#define EXECUTOR_PROCESS_CREATE culex__executor_threads_create
-
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
                                    culex_error *error)
 {
@@ -196,7 +194,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
 {
     culex_isolation isolation = worker->options.isolation;
     culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
-                                                                 : EXECUTOR_PROCESS_CREATE;
+                                                                 : culex__executor_process_create;
     const struct culex_executor_config config = {.isolation = isolation,
                                                  .count = worker->options.concurrency,
                                                  .lease_ms = worker->options.lease_ms,

@@ -13,7 +13,7 @@ unset CULEX_URL CULEX_URL_FILE CULEX_PASSWORD
 plain="redis+unix://$scratch/redis.sock"
 printf '%s?password=%s\n' "$plain" "$password" >"$scratch/url"
 chmod 600 "$scratch/url"
-producer() { CULEX_URL_FILE=$scratch/url "$nap" "$@"; }
+producer() { env -u CULEX_URL -u CULEX_PASSWORD CULEX_URL_FILE="$scratch/url" "$nap" "$@"; }
 
 # Looks at the worker $background while a handler runs.
 examine() { # examine NAME
@@ -39,8 +39,8 @@ examine() { # examine NAME
 worker_start file --url-file "$scratch/url" --lease 900ms
 examine file
 export CULEX_URL="$plain?password=$password"
-worker_start url --lease 900ms
-examine url
+worker_start variable --lease 900ms
+examine variable
 export CULEX_URL="$plain" CULEX_PASSWORD="$password"
 worker_start apart --lease 900ms
 examine apart
