@@ -139,6 +139,7 @@ void member_start(struct crew *crew, struct member *member)
         crew_worker_words(crew, member->is_named ? member->name : NULL, NULL, words);
     member->pid = program_start(crew, words, log, log);
     member->lives++;
+    member->born_us = ledger_now_us();
     member->is_bereft = false;
     deed_write(crew, "born", kind_name(member->kind), member->pid, member->name);
 }
@@ -306,9 +307,27 @@ void crew_tend(struct crew *crew, int64_t now_us)
     }
 }
 
-void crew_heal(struct crew *crew)
+static bool is_steady(const struct crew *crew, int64_t since_us)
 {
-    crew_tend(crew, INT64_MAX);
+    for (size_t i = 0; i < crew->member_count; i++) {
+        const struct member *member = &crew->members[i];
+        if (!member->is_lost &&
+            (member->pid == 0 || member->is_bereft || member->born_us > since_us))
+            return false;
+    }
+    return true;
+}
+
+void crew_heal(struct crew *crew, int64_t age_us, int64_t limit_us)
+{
+    int64_t until_us = ledger_now_us() + limit_us;
+    for (crew_tend(crew, INT64_MAX); !is_steady(crew, ledger_now_us() - age_us); rest()) {
+        if (ledger_now_us() > until_us) {
+            crew_fault(crew, "the crew does not come to rest");
+            return;
+        }
+        crew_tend(crew, ledger_now_us());
+    }
 }
 
 /* --- to the end ---------------------------------------------------------------------------------
@@ -375,4 +394,16 @@ int crew_run(struct crew *crew, const char *const *arguments, const char *out, c
         return -1;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void crew_folder_remove(struct crew *crew)
+{
+    const char *const words[] = {"rm", "-r", "--", crew->folder, NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(words[0], (char *const *)(void *)words);
+        _exit(127);
+    }
+    if (pid > 0)
+        child_wait(pid);
 }

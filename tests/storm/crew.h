@@ -25,6 +25,7 @@ struct member {
     bool is_bereft;  /* its zygote was killed: it is to end by itself and be started again */
     bool is_lost;    /* ended by itself without such a reason: not started again */
     pid_t pid;       /* 0 while it does not run */
+    int64_t born_us;
     int64_t back_us; /* not running: when to start it */
     unsigned lives;
     char rate[16];
@@ -80,8 +81,9 @@ void crew_tend(struct crew *crew, int64_t now_us);
 /* Takes in who has ended; members that did so without being told to are a fault. */
 void crew_collect(struct crew *crew);
 
-/* Lets everything run. */
-void crew_heal(struct crew *crew);
+/* Lets everything run, and waits until all have run for `age_us` and are to stay. What does not
+ * come to that within `limit_us` is a fault. */
+void crew_heal(struct crew *crew, int64_t age_us, int64_t limit_us);
 
 /* SIGTERM to all members of the kind, and waits for their exit codes: 0, or it is a fault. */
 void crew_dismiss(struct crew *crew, enum crew_kind kind, int64_t limit_us);
@@ -90,6 +92,9 @@ void crew_dismiss(struct crew *crew, enum crew_kind kind, int64_t limit_us);
  * are the files for its standard output and standard error, NULL for ours. */
 int crew_run(struct crew *crew, const char *const *arguments, const char *out, const char *log,
              int64_t limit_us);
+
+/* Removes the storm's folder. */
+void crew_folder_remove(struct crew *crew);
 
 /* Words of a worker's command line; `name` NULL for none. Borrows all. */
 void crew_worker_words(const struct crew *crew, const char *name, const char *extra,

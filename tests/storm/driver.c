@@ -303,7 +303,7 @@ static void storm_judge(struct storm *storm)
 
 static void storm_calm(struct storm *storm)
 {
-    crew_heal(&storm->crew);
+    crew_heal(&storm->crew, SECOND_US, 60 * (int64_t)SECOND_US);
     crew_dismiss(&storm->crew, CREW_PRODUCER, 60 * (int64_t)SECOND_US);
     storm_drain(storm);
     veteran_examine(storm);
@@ -387,12 +387,8 @@ static void storm_finish(struct storm *storm, int64_t begin_us)
     redis_server_stop(&crew->server);
     if (crew->faults > 0)
         fprintf(stderr, "storm: the ledgers stay in %s\n", crew->folder);
-    else if (storm->is_own_folder) {
-        const char *const words[] = {"rm", "-r", "--", crew->folder, NULL};
-        if (fork() == 0)
-            execvp(words[0], (char *const *)(void *)words);
-        wait(NULL);
-    }
+    else if (storm->is_own_folder)
+        crew_folder_remove(crew);
 }
 
 int main(int argc, char **argv)
@@ -400,7 +396,7 @@ int main(int argc, char **argv)
     static struct storm storm;
     int64_t begin_us = ledger_now_us();
     storm.crew.seed = (uint64_t)begin_us;
-    storm.crew.isolation = "none";
+    storm.crew.isolation = "process";
     storm.fsync = "always";
     storm.kills_asked = 100;
     if (!options_read(&storm, argc, argv)) {
