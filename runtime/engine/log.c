@@ -203,6 +203,20 @@ struct culex_log_sink culex__log_stderr(void)
     return (struct culex_log_sink){stderr_write, NULL};
 }
 
+/* Masks the value of a parameter "password" that `text` (`size` bytes) ends with or holds. */
+static void param_mask(char *text, size_t size)
+{
+    char *query = strchr(text, '?');
+    char *value = query != NULL ? strstr(query, "password=") : NULL;
+    if (value == NULL)
+        return;
+    value += strlen("password=");
+    const char *rest = value + strcspn(value, "&");
+    char tail[256];
+    snprintf(tail, sizeof tail, "%s", rest);
+    snprintf(value, size - (size_t)(value - text), "***%s", tail);
+}
+
 void culex__log_mask_url(const char *url, char *ret_text, size_t size)
 {
     bool is_path = (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
@@ -210,6 +224,7 @@ void culex__log_mask_url(const char *url, char *ret_text, size_t size)
     const char *at = is_path ? NULL : strrchr(url, '@');
     if (at == NULL) {
         snprintf(ret_text, size, "%s", url);
+        param_mask(ret_text, size);
         return;
     }
     /* A text that is no URL may hold a password all the same: of "redis:secret@host" only what
@@ -218,5 +233,11 @@ void culex__log_mask_url(const char *url, char *ret_text, size_t size)
     const char *rest = scheme_end != NULL && scheme_end < at ? scheme_end + 3 : url;
     const char *colon = memchr(rest, ':', (size_t)(at - rest));
     const char *end = colon != NULL ? colon : rest;
+    /* Here the '@' may belong to a password after the '?'. */
+    if (memchr(rest, '?', (size_t)(at - rest)) != NULL) {
+        snprintf(ret_text, size, "%.*s***", (int)(rest - url), url);
+        return;
+    }
     snprintf(ret_text, size, "%.*s%s***%s", (int)(end - url), url, colon != NULL ? ":" : "", at);
+    param_mask(ret_text, size);
 }
