@@ -66,10 +66,10 @@ static void reply_check(const redisReply *reply)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct culex__redis_record record;
-    redisReplyObjectFunctions functions;
+    struct culex__redis_limits limits;
     void *reply = NULL;
     culex__redis_record_parse((const char *)data, size, &record);
-    redisReader *reader = culex__redis_reader_create(&functions);
+    redisReader *reader = culex__redis_reader_create(&limits);
     if (reader == NULL)
         return 0;
     if (redisReaderFeed(reader, (const char *)data, size) == REDIS_OK &&
