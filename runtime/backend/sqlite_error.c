@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 
-static culex_status status_of_io(int rc)
+/* A write that fails tells the disk's fullness (its quota, the file size limit) from a broken disk
+ * by errno only. */
+static culex_status status_of_io(int rc, int system_error)
 {
     switch (rc) {
     case SQLITE_IOERR_NOMEM:
@@ -14,15 +16,17 @@ static culex_status status_of_io(int rc)
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
         return CULEX_ECORRUPT;
-    case SQLITE_IOERR_READ:
-    case SQLITE_IOERR_ACCESS:
-        return CULEX_ESTORE;
+    case SQLITE_IOERR_WRITE:
+    case SQLITE_IOERR_SHMSIZE:
+    case SQLITE_IOERR_SHMMAP:
+    case SQLITE_IOERR_TRUNCATE:
+        return system_error == EIO ? CULEX_ESTORE : CULEX_EFULL;
     default:
-        return CULEX_EFULL;
+        return CULEX_ESTORE;
     }
 }
 
-static culex_status status_of(int rc)
+static culex_status status_of(int rc, int system_error)
 {
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
@@ -31,10 +35,11 @@ static culex_status status_of(int rc)
     case SQLITE_LOCKED:
         return CULEX_EBUSY;
     case SQLITE_FULL:
-    case SQLITE_TOOBIG:
         return CULEX_EFULL;
+    case SQLITE_TOOBIG:
+        return CULEX_ELIMIT;
     case SQLITE_IOERR:
-        return status_of_io(rc);
+        return status_of_io(rc, system_error);
     case SQLITE_READONLY:
         return CULEX_EREADONLY;
     case SQLITE_CORRUPT:
@@ -71,11 +76,11 @@ static const char *advice_of(culex_status status)
 
 culex_status culex__sqlite_fail(struct culex_sqlite *store, int rc, culex_error *error)
 {
-    culex_status status = status_of(rc);
+    int system_error = store->db != NULL ? sqlite3_system_errno(store->db) : 0;
+    culex_status status = status_of(rc, system_error);
     if (status == CULEX_ENOMEM)
         return culex__sqlite_no_memory(error);
     const char *text = store->db != NULL ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
-    int system_error = store->db != NULL ? sqlite3_system_errno(store->db) : 0;
     bool is_system = (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR;
     if (is_system && system_error == EACCES)
         status = CULEX_EDENIED;
