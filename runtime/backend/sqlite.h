@@ -20,6 +20,7 @@
 #include <sqlite3.h>
 
 #include "backend/backend.h"
+#include "backend/sqlite_reserve.h"
 
 enum {
     CULEX__SQLITE_APPLICATION_ID = 0x43756c78, /* "Culx" */
@@ -101,8 +102,15 @@ struct culex_sqlite_recent {
     size_t target_count;
 };
 
+/* What follows '?' in the URL. */
+struct culex_sqlite_options {
+    bool accepts_network; /* accept-network=1 */
+    bool has_no_reserve;  /* reserve=0 */
+};
+
 struct culex_sqlite {
     struct culex_backend base;
+    struct culex_sqlite_options options;
     sqlite3 *db;
     char *path; /* as given: for texts and for the files beside it */
     char *uri;  /* what SQLite opens */
@@ -110,6 +118,7 @@ struct culex_sqlite {
     bool is_guarded; /* this SQLite has the WAL-reset bug: see sqlite_checkpoint.c */
     int lock_fd;
     int wal_pages;
+    bool is_checkpointing; /* which is no reason to wait long for anybody */
     int64_t timeout_ms;
     int64_t deadline_ns; /* of the operation under way */
     int64_t now_ms;      /* the store's clock at its begin */
@@ -117,6 +126,7 @@ struct culex_sqlite {
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
     struct culex_sqlite_recent recent;
+    struct culex_sqlite_reserve reserve;
     /* The last step that found nothing and so left no memo in the file. */
     struct {
         char session[CULEX__SQLITE_SESSION_SIZE];
@@ -139,6 +149,14 @@ static inline struct culex_sqlite *culex__sqlite_of(struct culex_backend *backen
     return (struct culex_sqlite *)backend;
 }
 
+/* --- sqlite_option.c ----------------------------------------------------------------------- */
+
+/* `rest` is PATH[?NAME=VALUE[&...]]. CULEX_EURL for what it does not know, and without a path. */
+culex_status culex__sqlite_option_read(const char *rest, struct culex_sqlite_options *ret_options,
+                                       culex_error *error);
+/* Its path, owned; NULL when out of memory. */
+char *culex__sqlite_option_path(const char *rest);
+
 /* --- sqlite_error.c ---------------------------------------------------------------------- */
 
 /* The status for result code `rc`, with a text that names the file and what to do. */
@@ -151,6 +169,10 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
 
 /* True for a file system that shares no memory between its users (statfs's f_type). */
 bool culex__sqlite_is_network(long magic);
+
+/* Opens or makes the file named as the database with `suffix` behind it, with the same mode, for
+ * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
+int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix);
 
 /* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
  * and brings the schema in. */
@@ -208,6 +230,8 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store);
 /* Checkpoints when the WAL has grown, or `always`; a checkpoint that finds no room to run is
  * tried again later. */
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
+/* Writes back what can be, under either scheme. */
+void culex__sqlite_checkpoint(struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
 
 /* --- sqlite_queue.c -------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "backend/sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +64,12 @@ static culex_status check_file_system(const struct culex_sqlite *store, culex_er
     if (failed)
         return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
                            "%s: its folder cannot be used: %s", store->path, strerror(cause));
-    if (culex__sqlite_is_network((long)info.f_type))
+    if (culex__sqlite_is_network((long)info.f_type) && !store->options.accepts_network)
         return culex__fail(error, CULEX_EUNSUPPORTED,
-                           "%s is on a network file system, where SQLite files get damaged; use "
-                           "a local disk, or Redis",
-                           store->path);
+                           "%s is on a network file system, whose locks and shared memory SQLite "
+                           "cannot rely on: the file would be damaged. Use a local disk, or Redis; "
+                           "or, when only this machine uses it, sqlite:%s?accept-network=1",
+                           store->path, store->path);
     return CULEX_OK;
 }
 
@@ -82,6 +84,31 @@ static culex_status create(const struct culex_sqlite *store, culex_error *error)
     if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
         return culex__fail(error, CULEX_ECONNECT, "%s is not a regular file", store->path);
     return CULEX_OK;
+}
+
+int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix)
+{
+    enum { MODES = 0666 };
+    struct stat info;
+    char *path = malloc(strlen(store->path) + strlen(suffix) + 1);
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    strcpy(stpcpy(path, store->path), suffix);
+    bool has_mode = stat(store->path, &info) == 0;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* Whoever may use the database needs this file as well, whatever the umask says. */
+    if (fd >= 0 && has_mode && (info.st_mode & MODES) != 0600)
+        (void)!fchmod(fd, info.st_mode & MODES);
+    if (fd < 0)
+        fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && (errno == EROFS || errno == EACCES))
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int cause = errno;
+    free(path);
+    errno = cause;
+    return fd;
 }
 
 /* --- statements without a prepared form ------------------------------------------------ */
@@ -178,7 +205,11 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
 
 static int on_busy(void *user, int tries)
 {
-    return culex__sqlite_pause(user, tries);
+    enum { CHECKPOINT_TRIES = 4 };
+    struct culex_sqlite *store = user;
+    if (store->is_checkpointing && tries >= CHECKPOINT_TRIES)
+        return 0;
+    return culex__sqlite_pause(store, tries);
 }
 
 static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
@@ -197,7 +228,10 @@ static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
     /* A single enqueue or ack changes a few bytes on each of several pages, and the log takes
      * whole pages: half the default size makes it a quarter faster, and still holds the longest
      * row with its payload (CULEX__SQLITE_INLINE_MAX). Counts for new files only. */
-    return run_text(store, "PRAGMA cell_size_check=ON; PRAGMA page_size=2048", error);
+    return run_text(store,
+                    "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
+                    " PRAGMA page_size=2048",
+                    error);
 }
 
 static culex_status set_synchronous(struct culex_sqlite *store, const char *synchronous,
@@ -240,6 +274,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = identify_at_once(store, &is_empty, error);
     if (status == CULEX_OK)
         status = culex__sqlite_guard_open(store, error);
+    if (status == CULEX_OK)
+        culex__sqlite_reserve_open(store);
     if (status == CULEX_OK)
         status = set_journal(store, error);
     if (status == CULEX_OK)
