@@ -21,6 +21,10 @@ static culex_status status_of_io(int rc, int system_error)
     case SQLITE_IOERR_SHMMAP:
     case SQLITE_IOERR_TRUNCATE:
         return system_error == EIO ? CULEX_ESTORE : CULEX_EFULL;
+    case SQLITE_IOERR_FSYNC:
+    case SQLITE_IOERR_DIR_FSYNC:
+        /* Nobody sees the transaction, but a crash in this moment could bring it back. */
+        return CULEX_EUNKNOWN;
     default:
         return CULEX_ESTORE;
     }
@@ -33,6 +37,7 @@ static culex_status status_of(int rc, int system_error)
         return CULEX_ENOMEM;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: /* the log's locks were taken at every one of many tries */
         return CULEX_EBUSY;
     case SQLITE_FULL:
         return CULEX_EFULL;
@@ -66,6 +71,8 @@ static const char *advice_of(culex_status status)
         return "make the file and its folder writable";
     case CULEX_ECORRUPT:
         return "check it with \"PRAGMA integrity_check\", or restore it from a copy";
+    case CULEX_EUNKNOWN:
+        return "the disk did not confirm the write; repeat the call";
     case CULEX_ECONNECT:
     case CULEX_EDENIED:
         return "check that the folder is there and may be used";

@@ -171,8 +171,10 @@ static culex_status identify_at_once(struct culex_sqlite *store, bool *ret_is_em
     culex_status status = run_text(store, store->is_memory ? "BEGIN IMMEDIATE" : "BEGIN", error);
     if (status == CULEX_OK)
         status = identify(store, ret_is_empty, error);
-    if (!sqlite3_get_autocommit(store->db))
+    if (status != CULEX_OK)
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    else
+        status = run_text(store, "ROLLBACK", error);
     return status;
 }
 
