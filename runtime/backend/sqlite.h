@@ -112,8 +112,9 @@ struct culex_sqlite {
     struct culex_backend base;
     struct culex_sqlite_options options;
     sqlite3 *db;
-    char *path; /* as given: for texts and for the files beside it */
-    char *uri;  /* what SQLite opens */
+    char *path;   /* as given: for texts and for the files beside it */
+    char *uri;    /* what SQLite opens */
+    char *schema; /* whose tables, when the handle is borrowed; else NULL */
     bool is_memory;
     bool is_guarded; /* this SQLite has the WAL-reset bug: see sqlite_checkpoint.c */
     int lock_fd;
@@ -157,6 +158,12 @@ culex_status culex__sqlite_option_read(const char *rest, struct culex_sqlite_opt
 /* Its path, owned; NULL when out of memory. */
 char *culex__sqlite_option_path(const char *rest);
 
+/* --- sqlite_borrow.c ----------------------------------------------------------------------- */
+
+culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, const char *schema,
+                                     const struct culex_env *env,
+                                     struct culex_backend **ret_backend, culex_error *error);
+
 /* --- sqlite_error.c ---------------------------------------------------------------------- */
 
 /* The status for result code `rc`, with a text that names the file and what to do. */
@@ -174,6 +181,10 @@ bool culex__sqlite_is_network(long magic);
  * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
 int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix);
 
+/* CULEX_ECORRUPT for another program's file, CULEX_EVERSION for one of another format. */
+culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
+                                          int64_t version, culex_error *error);
+
 /* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
  * and brings the schema in. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
@@ -181,6 +192,7 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
 
 /* --- sqlite_statement.c ------------------------------------------------------------------- */
 
+/* All of them; a borrowed handle's are prepared one by one when they are first bound. */
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error);
 
 /* The statement, reset, with its parameters bound by `types`: 'i' int64_t; 't' const char *,
@@ -314,6 +326,10 @@ culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
 culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        const struct culex_new_run *run,
                                        struct culex_enqueue_result *ret_result, culex_error *error);
+/* Within a transaction that is under way. */
+culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
+                                          const struct culex_new_run *runs, size_t count,
+                                          struct culex_enqueue_result *results, culex_error *error);
 culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error);

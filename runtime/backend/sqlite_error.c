@@ -83,6 +83,9 @@ static const char *advice_of(culex_status status)
 
 culex_status culex__sqlite_fail(struct culex_sqlite *store, int rc, culex_error *error)
 {
+    /* A borrowed handle may give the short codes only. */
+    if (store->db != NULL && sqlite3_errcode(store->db) == rc)
+        rc = sqlite3_extended_errcode(store->db);
     int system_error = store->db != NULL ? sqlite3_system_errno(store->db) : 0;
     culex_status status = status_of(rc, system_error);
     if (status == CULEX_ENOMEM)

@@ -139,6 +139,22 @@ static culex_status ask(struct culex_sqlite *store, const char *sql, int64_t *re
 
 /* --- whose file ------------------------------------------------------------------------ */
 
+culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
+                                          int64_t version, culex_error *error)
+{
+    if (application != CULEX__SQLITE_APPLICATION_ID)
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "%s is another program's database, not a Culex file; nothing was "
+                           "changed, choose another path",
+                           store->path);
+    if (version != CULEX_RECORD_VERSION)
+        return culex__fail(error, CULEX_EVERSION,
+                           "%s has format %lld, this build of Culex reads format %d; nothing was "
+                           "changed, use the build that made it",
+                           store->path, (long long)version, CULEX_RECORD_VERSION);
+    return CULEX_OK;
+}
+
 static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, culex_error *error)
 {
     int64_t application = 0, version = 0, tables = 0;
@@ -150,17 +166,8 @@ static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, cul
     if (status != CULEX_OK)
         return status;
     *ret_is_empty = application == 0 && version == 0 && tables == 0;
-    if (!*ret_is_empty && application != CULEX__SQLITE_APPLICATION_ID)
-        return culex__fail(error, CULEX_ECORRUPT,
-                           "%s is another program's database, not a Culex file; nothing was "
-                           "changed, choose another path",
-                           store->path);
-    if (!*ret_is_empty && version != CULEX_RECORD_VERSION)
-        return culex__fail(error, CULEX_EVERSION,
-                           "%s has format %lld, this build of Culex reads format %d; nothing was "
-                           "changed, use the build that made it",
-                           store->path, (long long)version, CULEX_RECORD_VERSION);
-    return CULEX_OK;
+    return *ret_is_empty ? CULEX_OK
+                         : culex__sqlite_check_identity(store, application, version, error);
 }
 
 /* In one transaction, or another process that creates the file meanwhile would be met halfway. */
