@@ -174,8 +174,12 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
 
 /* --- sqlite_file.c ----------------------------------------------------------------------- */
 
-/* True for a file system that shares no memory between its users (statfs's f_type). */
-bool culex__sqlite_is_network(long magic);
+/* The first value of the first row of `sql`, 0 when there is none. */
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error);
+
+/* The folder that `path` lies in, owned; NULL when out of memory. */
+char *culex__sqlite_folder(const char *path);
 
 /* Opens or makes the file named as the database with `suffix` behind it, with the same mode, for
  * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
@@ -189,6 +193,31 @@ culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int6
  * and brings the schema in. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
                                      culex_error *error);
+
+/* --- sqlite_filesystem.c -------------------------------------------------------------------- */
+
+enum { CULEX__SQLITE_TYPE_SIZE = 64 };
+
+struct culex_sqlite_filesystem {
+    bool is_network; /* no memory is shared between its users */
+    bool is_fuse;
+    char name[CULEX__SQLITE_TYPE_SIZE]; /* for people */
+};
+
+/* False, with errno set, when the folder cannot be asked. */
+bool culex__sqlite_filesystem_read(const char *folder, struct culex_sqlite_filesystem *ret_system);
+/* By statfs's f_type. */
+bool culex__sqlite_is_network(long magic);
+/* By a type as in mountinfo, "fuse.sshfs". */
+bool culex__sqlite_is_network_fuse(const char *type);
+/* The type of what is mounted as `device` (st_dev), by a file like /proc/self/mountinfo. */
+bool culex__sqlite_mount_type(const char *mountinfo, uint64_t device,
+                              char ret_type[CULEX__SQLITE_TYPE_SIZE]);
+
+/* --- sqlite_doctor.c ------------------------------------------------------------------------ */
+
+culex_status culex__sqlite_doctor(struct culex_backend *backend, struct culex_report *report,
+                                  culex_error *error);
 
 /* --- sqlite_statement.c ------------------------------------------------------------------- */
 

@@ -79,19 +79,14 @@ static culex_status check_handle(struct sqlite3 *db, const char *schema, culex_e
     return CULEX_OK;
 }
 
-static culex_status ask(struct culex_sqlite *store, const char *pragma, int64_t *ret_value,
-                        culex_error *error)
+static culex_status ask_schema(struct culex_sqlite *store, const char *pragma, int64_t *ret_value,
+                               culex_error *error)
 {
-    sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".%s", store->schema, pragma);
     if (sql == NULL)
         return culex__sqlite_no_memory(error);
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    culex_status status = culex__sqlite_ask(store, sql, ret_value, error);
     sqlite3_free(sql);
-    if (rc != SQLITE_OK)
-        return culex__sqlite_fail(store, rc, error);
-    culex_status status = culex__sqlite_first_int(store, statement, 0, ret_value, error);
-    sqlite3_finalize(statement);
     return status;
 }
 
@@ -101,7 +96,7 @@ static culex_status check_checkpoints(struct culex_sqlite *store, culex_error *e
     int64_t pages = 0;
     if (!store->is_guarded)
         return CULEX_OK;
-    culex_status status = ask(store, "wal_autocheckpoint", &pages, error);
+    culex_status status = ask_schema(store, "wal_autocheckpoint", &pages, error);
     if (status == CULEX_OK && pages > 0)
         return culex__fail(error, CULEX_EUNSUPPORTED,
                            "%s: SQLite %s can damage a file when one program checkpoints while "
@@ -114,9 +109,9 @@ static culex_status check_checkpoints(struct culex_sqlite *store, culex_error *e
 static culex_status check_store(struct culex_sqlite *store, culex_error *error)
 {
     int64_t application = 0, version = 0;
-    culex_status status = ask(store, "application_id", &application, error);
+    culex_status status = ask_schema(store, "application_id", &application, error);
     if (status == CULEX_OK)
-        status = ask(store, "user_version", &version, error);
+        status = ask_schema(store, "user_version", &version, error);
     if (status == CULEX_OK)
         status = culex__sqlite_check_identity(store, application, version, error);
     return status == CULEX_OK ? check_checkpoints(store, error) : status;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "base/error.h"
 
@@ -20,31 +19,9 @@
 #define SQLITE_OPEN_EXRESCODE 0
 #endif
 
-bool culex__sqlite_is_network(long magic)
-{
-    static const unsigned long networks[] = {
-        0x6969,     /* NFS */
-        0x517b,     /* SMB */
-        0xff534d42, /* CIFS */
-        0xfe534d42, /* SMB2 */
-        0x00c36400, /* Ceph */
-        0x01021997, /* 9P */
-        0x5346414f, /* AFS */
-        0x73757245, /* Coda */
-        0x0bd00bd0, /* Lustre */
-        0x01161970, /* GFS2 */
-        0x7461636f, /* OCFS2 */
-    };
-    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
-        if (((unsigned long)magic & 0xffffffff) == networks[i])
-            return true;
-    }
-    return false;
-}
-
 /* --- the file in the file system ------------------------------------------------------- */
 
-static char *folder_of(const char *path)
+char *culex__sqlite_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL)
@@ -54,22 +31,22 @@ static char *folder_of(const char *path)
 
 static culex_status check_file_system(const struct culex_sqlite *store, culex_error *error)
 {
-    struct statfs info;
-    char *folder = folder_of(store->path);
+    struct culex_sqlite_filesystem system;
+    char *folder = culex__sqlite_folder(store->path);
     if (folder == NULL)
         return culex__sqlite_no_memory(error);
-    int failed = statfs(folder, &info);
+    bool is_known = culex__sqlite_filesystem_read(folder, &system);
     int cause = errno;
     free(folder);
-    if (failed)
+    if (!is_known)
         return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
                            "%s: its folder cannot be used: %s", store->path, strerror(cause));
-    if (culex__sqlite_is_network((long)info.f_type) && !store->options.accepts_network)
+    if (system.is_network && !store->options.accepts_network)
         return culex__fail(error, CULEX_EUNSUPPORTED,
-                           "%s is on a network file system, whose locks and shared memory SQLite "
-                           "cannot rely on: the file would be damaged. Use a local disk, or Redis; "
-                           "or, when only this machine uses it, sqlite:%s?accept-network=1",
-                           store->path, store->path);
+                           "%s is on a network file system (%s), whose locks and shared memory "
+                           "SQLite cannot rely on: the file would be damaged. Use a local disk, or "
+                           "Redis; or, when only this machine uses it, sqlite:%s?accept-network=1",
+                           store->path, system.name, store->path);
     return CULEX_OK;
 }
 
@@ -125,8 +102,8 @@ static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_
     return rc == SQLITE_OK ? CULEX_OK : culex__sqlite_fail(store, rc, error);
 }
 
-static culex_status ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
-                        culex_error *error)
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error)
 {
     sqlite3_stmt *statement;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
@@ -158,11 +135,11 @@ culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int6
 static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, culex_error *error)
 {
     int64_t application = 0, version = 0, tables = 0;
-    culex_status status = ask(store, "PRAGMA application_id", &application, error);
+    culex_status status = culex__sqlite_ask(store, "PRAGMA application_id", &application, error);
     if (status == CULEX_OK)
-        status = ask(store, "PRAGMA user_version", &version, error);
+        status = culex__sqlite_ask(store, "PRAGMA user_version", &version, error);
     if (status == CULEX_OK)
-        status = ask(store, "SELECT count(*) FROM sqlite_schema", &tables, error);
+        status = culex__sqlite_ask(store, "SELECT count(*) FROM sqlite_schema", &tables, error);
     if (status != CULEX_OK)
         return status;
     *ret_is_empty = application == 0 && version == 0 && tables == 0;
