@@ -112,7 +112,7 @@ struct culex_sqlite {
     struct culex_backend base;
     struct culex_sqlite_options options;
     sqlite3 *db;
-    char *path;   /* as given: for texts and for the files beside it */
+    char *path;   /* absolute, without links: for texts and for the files beside it */
     char *uri;    /* what SQLite opens */
     char *schema; /* whose tables, when the handle is borrowed; else NULL */
     bool is_memory;

@@ -189,6 +189,27 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
 
 /* --- opening --------------------------------------------------------------------------- */
 
+/* One file has one name from now on, whatever links lead to it and wherever the program goes: the
+ * lock file and the others beside it depend on it. */
+static culex_status resolve(struct culex_sqlite *store, culex_error *error)
+{
+    char *path = realpath(store->path, NULL);
+    char *uri = path != NULL ? strdup(path) : NULL;
+    if (uri == NULL) {
+        int cause = errno;
+        free(path);
+        if (cause == ENOMEM || path != NULL)
+            return culex__sqlite_no_memory(error);
+        return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT, "%s: %s",
+                           store->path, strerror(cause));
+    }
+    free(store->path);
+    free(store->uri);
+    store->path = path;
+    store->uri = uri;
+    return CULEX_OK;
+}
+
 static int on_busy(void *user, int tries)
 {
     enum { CHECKPOINT_TRIES = 4 };
@@ -253,6 +274,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = check_file_system(store, error);
         if (status == CULEX_OK)
             status = create(store, error);
+        if (status == CULEX_OK)
+            status = resolve(store, error);
     }
     if (status == CULEX_OK)
         status = connect_file(store, error);

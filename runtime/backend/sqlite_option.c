@@ -21,6 +21,10 @@ culex_status culex__sqlite_option_read(const char *rest, struct culex_sqlite_opt
     size_t len = strcspn(rest, "?");
     if (len == 0)
         return culex__fail(error, CULEX_EURL, "sqlite: needs a path, as in sqlite:culex.db");
+    if (is_option(rest, len, ":memory:"))
+        return culex__fail(error, CULEX_EURL,
+                           "sqlite::memory: would be a file of that name; a store in memory is "
+                           "memory: or memory:NAME");
     for (const char *at = rest + len; *at != '\0'; at += len) {
         at++;
         len = strcspn(at, "&");

@@ -276,6 +276,16 @@ static void test_finding__permissions(void **state)
     expect(fixture->store, "sqlite-permissions", CULEX_SEVERITY_OK, "mode 600");
 }
 
+static void test_finding__a_second_name_of_the_file(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[128];
+    fixture->store = open_with(fixture, "", NULL);
+    snprintf(path, sizeof path, "%s/other.db", fixture->folder);
+    assert_int_equal(link(fixture->path, path), 0);
+    expect(fixture->store, "sqlite-hard-links", CULEX_SEVERITY_WARNING, "has 2 names");
+}
+
 /* Whoever may use a file that was opened to a group needs what lies beside it as well. */
 static void test_files_beside_the_database_have_its_mode(void **state)
 {
@@ -403,6 +413,7 @@ int main(int argc, char **argv)
         TEST(test_finding__disk_nearly_full),
         TEST(test_finding__reserve_in_use),
         TEST(test_finding__permissions),
+        TEST(test_finding__a_second_name_of_the_file),
         TEST(test_files_beside_the_database_have_its_mode),
         TEST(test_finding__log_that_cannot_be_written_back),
         TEST(test_finding__damaged_file),

@@ -15,7 +15,7 @@ static struct {
     enum shim_call call;
     long left, failed;
     int code;
-    bool is_failing, is_sticky;
+    bool is_failing, is_sticky, has_write_lock;
 } shim;
 
 struct shim_file {
@@ -219,8 +219,16 @@ static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void
 static int file_shm_lock(sqlite3_file *file, int offset, int n, int flags)
 {
     int rc = (flags & SQLITE_SHM_LOCK) != 0 ? fate(SHIM_CALL_SHM_LOCK) : SQLITE_OK;
-    return rc != SQLITE_OK ? rc
-                           : real_of(file)->pMethods->xShmLock(real_of(file), offset, n, flags);
+    if (rc == SQLITE_OK)
+        rc = real_of(file)->pMethods->xShmLock(real_of(file), offset, n, flags);
+    if (rc == SQLITE_OK && offset == 0) /* WAL_WRITE_LOCK of SQLite's file format */
+        shim.has_write_lock = (flags & SQLITE_SHM_LOCK) != 0;
+    return rc;
+}
+
+bool shim_has_write_lock(void)
+{
+    return shim.has_write_lock;
 }
 
 static void file_shm_barrier(sqlite3_file *file)

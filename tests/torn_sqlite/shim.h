@@ -33,6 +33,9 @@ const struct shim_op *shim_op(size_t index);
 /* Called after each operation that was logged; NULL for none. */
 void shim_notify(void (*after)(void *user), void *user);
 
+/* True between the taking and the giving back of the log's write lock. */
+bool shim_has_write_lock(void);
+
 /* --- failures ------------------------------------------------------------------------------ */
 
 enum shim_call {
