@@ -368,6 +368,10 @@ static void test_log_masks_passwords(void **state)
         {"redis://:a@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
         {"redis://h?passwords&password", "redis://h?passwords&password"},
         {"sqlite:a@b:c", "sqlite:a@b:c"},
+        {"redis+unix:///s?user=ann&password=se", "redis+unix:///s?user=ann&password=***"},
+        {"redis+unix:///s?password=secret&db=1", "redis+unix:///s?password=***&db=1"},
+        {"redis://ann:x@host?password=secret", "redis://ann:***@host?password=***"},
+        {"redis+unix:///s?password=se@cret", "redis+unix://***"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[64];
