@@ -198,8 +198,9 @@ culex_status culex__url_parse(const char *text, struct culex__url *ret_url, cule
             return culex__fail(error, CULEX_EURL,
                                "store URL: a space or control character at position %zu", i + 1);
     }
-    const char *colon = strstr(text, "://");
-    if (colon == NULL || colon == text)
+    size_t scheme_len = strspn(text, "abcdefghijklmnopqrstuvwxyz+");
+    const char *colon = text + scheme_len;
+    if (scheme_len == 0 || strncmp(colon, "://", 3) != 0)
         return culex__fail(error, CULEX_EURL, "store URL: no scheme before '://'");
 
     url.storage_len = 2 * (len + 1); /* the text, and the authority apart from the path */

@@ -286,6 +286,7 @@ static void run_execute(struct child *child, bool has_payload)
     errno = 0;
     culex__run_execute(run, has_payload ? child->arena : NULL, child->config->env);
     int error_number = errno;
+    fflush(NULL); /* this process may be killed before it comes to exit() */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* whatever the handler left blocked */

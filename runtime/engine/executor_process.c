@@ -365,6 +365,15 @@ static void child_bury(struct processes *processes, struct culex_handler_process
 
 /* --- the zygote ------------------------------------------------------------------------ */
 
+/* A child dies with its zygote, but nobody is left to kill what it started. Should the child
+ * have written a lie here, it could have sent the signal itself just as well. */
+static void group_kill(const struct culex_handler_process *child)
+{
+    int64_t group = atomic_load(&child->mailbox->group);
+    if (group > 1 && group <= INT32_MAX)
+        kill(-(pid_t)group, SIGKILL);
+}
+
 /* Who ran was killed by its death; the others are given back. */
 static void zygote_lost(struct processes *processes, const char *why)
 {
@@ -379,6 +388,7 @@ static void zygote_lost(struct processes *processes, const char *why)
         struct culex_handler_process *child = &processes->children[i];
         if (child->state == CULEX_HANDLER_FREE)
             continue;
+        group_kill(child);
         child_receive(processes, child);
         struct culex_run *run = culex__handler_blame(child);
         if (run != NULL)

@@ -356,16 +356,17 @@ static void end_time_out(struct culex_run *run)
 /* The process died because we ended it, for a reason that is not the run's. */
 static bool end_is_ours(const struct culex_run *run)
 {
-    const culex_worker *worker = run->lane->worker;
-    return run->end.event == CULEX_EVENT_CRASH &&
-           (worker->is_executor_broken || ended_ns(run) >= run->term_ns);
+    struct culex_executor *executor = run->lane->worker->executor;
+    bool is_broken = executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
+    return run->end.event == CULEX_EVENT_CRASH && (is_broken || ended_ns(run) >= run->term_ns);
 }
 
 static void end_release(struct culex_run *run)
 {
-    const char *why = run->has_cancel  ? "cancelled"
-                      : run->is_fenced ? "cut off from the store"
-                                       : "shutdown";
+    const char *why = run->has_cancel             ? "cancelled"
+                      : run->is_fenced            ? "cut off from the store"
+                      : run->term_ns == INT64_MAX ? "its process died with the one that starts them"
+                                                  : "shutdown";
     run->end.event = CULEX_EVENT_RELEASE;
     run->end.delay_ms = 0;
     run->end.text = why;

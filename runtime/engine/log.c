@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "engine/storeurl.h"
 
 enum { TEXT_SIZE = 4608, LINE_SIZE = 6 * TEXT_SIZE + 1024 };
 
@@ -205,11 +206,12 @@ struct culex_log_sink culex__log_stderr(void)
 
 void culex__log_mask_url(const char *url, char *ret_text, size_t size)
 {
-    const char *rest = strstr(url, "://");
-    const char *at = rest != NULL ? strrchr(rest, '@') : NULL;
-    const char *colon = at != NULL ? memchr(rest + 3, ':', (size_t)(at - rest - 3)) : NULL;
-    if (colon == NULL)
-        snprintf(ret_text, size, "%s", url);
-    else
-        snprintf(ret_text, size, "%.*s:***%s", (int)(colon - url), url, at);
+    size_t at = 0, len;
+    const char *from = url;
+    for (const char *secret;
+         at < size && (secret = culex__store_url_secret(url, from, &len)) != NULL;
+         from = secret + len)
+        at += (size_t)snprintf(ret_text + at, size - at, "%.*s***", (int)(secret - from), from);
+    if (at < size)
+        snprintf(ret_text + at, size - at, "%s", from);
 }

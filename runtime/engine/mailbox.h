@@ -66,6 +66,10 @@ struct culex_mailbox {
     _Alignas(64) _Atomic uint64_t skip_until;
     _Atomic uint64_t cancelled[CULEX_WINDOW]; /* the sequence number to cancel */
     _Atomic int64_t lease_ns[CULEX_WINDOW];   /* boot time at which the run must be over; 0 none */
+
+    /* Written by the zygote: the child's process group, 0 once that is dead. Only for the case that
+     * the zygote is killed and cannot end the group itself. */
+    _Atomic int64_t group;
 };
 
 _Static_assert(sizeof(struct culex_mailbox) <= 4096, "a mailbox is one page");

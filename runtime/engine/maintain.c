@@ -32,6 +32,38 @@ culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret
     return culex__client_perform(client, doctor_call, ret_report, error);
 }
 
+/* Why the store cannot be opened, as a report. */
+static culex_status doctor_refused(const culex_error *refusal, culex_doctor_report **ret_report,
+                                   culex_error *error)
+{
+    struct culex_report *report = culex__report_create();
+    if (report != NULL) {
+        culex__report_promise(report, "The store cannot be used: nothing can be enqueued or run.");
+        culex__report_add(report, CULEX_SEVERITY_ERROR, "open", NULL, "%s: %s",
+                          culex_status_text(refusal->code), refusal->text);
+        *ret_report = culex__report_finish(report);
+    }
+    if (report == NULL || *ret_report == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a report");
+    return CULEX_OK;
+}
+
+culex_status culex_doctor(const char *url, const culex_client_options *options,
+                          culex_doctor_report **ret_report, culex_error *error)
+{
+    culex_client *client = NULL;
+    culex_error refusal = {0};
+    if (ret_report == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the report");
+    culex_status status = culex_client_open(url, options, &client, &refusal);
+    if (status == CULEX_OK)
+        status = culex_client_doctor(client, ret_report, &refusal);
+    culex_client_close(client);
+    if (status != CULEX_OK)
+        return doctor_refused(&refusal, ret_report, error);
+    return CULEX_OK;
+}
+
 /* --- fsck ------------------------------------------------------------------------------ */
 
 struct fsck_call {

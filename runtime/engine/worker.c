@@ -53,7 +53,6 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     worker->options = *options;
     culex__worker_options_complete(&worker->options);
     worker->env = culex__env_system();
-    worker->executor_make = culex__executor_threads_create;
     worker->log = (struct culex_log){.sink = culex__log_stderr(),
                                      .env = worker->env,
                                      .format = worker->options.log_format,
@@ -91,6 +90,11 @@ void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backe
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make)
 {
     worker->executor_make = make;
+}
+
+void culex__worker_set_private(culex_worker *worker)
+{
+    worker->is_private = true;
 }
 
 void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink)

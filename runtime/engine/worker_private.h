@@ -98,7 +98,8 @@ struct culex_worker {
     culex_worker_options options; /* completed: no zero means a default any more */
     const struct culex_env *env;
     struct culex_log log;
-    culex_executor_make executor_make;
+    culex_executor_make executor_make;   /* of a test; NULL: as options.isolation says */
+    bool is_private;                     /* nobody may look into this process */
     struct culex_backend *given_backend; /* of a test; not closed */
     char name[128];
     char session[17];
@@ -110,6 +111,7 @@ struct culex_worker {
     int stop_fd; /* each stop adds 1 */
 
     /* The supervisor's. */
+    char *url; /* with its password; wiped at the end */
     struct culex_backend *backend;
     struct culex_executor *executor;
     struct culex_storeclock clock;
@@ -139,6 +141,10 @@ struct culex_worker {
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
 void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
+
+/* Keeps other processes of this user, debuggers and core dumps out of this process as soon as its
+ * executor has been made. */
+void culex__worker_set_private(culex_worker *worker);
 void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink);
 
 /* --- worker.c --- */
@@ -167,7 +173,8 @@ bool culex__status_is_fatal(culex_status status);
 /* CULEX_EUSAGE names what is out of range. */
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error);
 
-/* Puts the default wherever an option is zero; the URL may come from the environment. */
+/* Puts the default wherever an option is zero, but for the URL, which culex__worker_begin chooses:
+ * it may hold a password, and the executor must have been made before. */
 void culex__worker_options_complete(culex_worker_options *options);
 
 /* --- setup.c --- */

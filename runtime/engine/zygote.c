@@ -88,6 +88,7 @@ static void child_fork(struct zygote *zygote, const struct culex_zygote_request 
     }
     setpgid(pid, pid); /* the child does so too; the first one wins, and a kill finds the group */
     slot->pid = pid;
+    atomic_store(&culex__zygote_mailbox(zygote->config, request->slot)->group, pid);
 }
 
 static void child_signal(struct zygote *zygote, const struct culex_zygote_request *request)
@@ -168,6 +169,8 @@ static bool death_take(struct zygote *zygote)
     struct slot *slot = slot_of(zygote, info.si_pid);
     if (slot != NULL) {
         kill(-info.si_pid, SIGKILL);
+        atomic_store(&culex__zygote_mailbox(zygote->config, (size_t)(slot - zygote->slots))->group,
+                     0);
         child_bury(zygote, slot, &info);
     }
     zygote->has_strays = true; /* the dead one's own children are ours now */

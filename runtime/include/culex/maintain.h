@@ -43,6 +43,11 @@ typedef struct culex_doctor_report {
 CULEX_API culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
                                            culex_error *error);
 
+/* The same for the store at `url` (as for culex_client_open), also when it cannot be opened: that
+ * is a finding then, "open". Fails only when there is no memory for a report. */
+CULEX_API culex_status culex_doctor(const char *url, const culex_client_options *options,
+                                    culex_doctor_report **ret_report, culex_error *error);
+
 /* Accepts NULL. */
 CULEX_API void culex_doctor_report_free(culex_doctor_report *report);
 

@@ -1,0 +1,33 @@
+/* fuzz_cron - any bytes as the five fields of a cron line or as a schema's duration: refused
+ * with a reason, or accepted, always within bounds. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+#include "fuzz.h"
+#include "literal.h"
+
+enum { TEXT_MAX = 512 };
+
+unsigned fuzz_taken;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char text[TEXT_MAX + 1];
+    bool is_never = false;
+    int64_t ns = -1;
+    if (size > TEXT_MAX)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    const char *fault = cron_fault(text, &is_never);
+    fuzz_taken += fault == NULL;
+    if (fault != NULL && fault[0] == '\0')
+        abort();
+    fault = duration_read(text, size, &ns);
+    fuzz_taken += fault == NULL;
+    if (fault == NULL && ns < 0)
+        abort();
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* fuzz_record - any bytes as a run's record in Redis: refused, or read so that it can be
+ * written back to the same bytes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/redis_record.h"
+#include "core/run.h"
+#include "fuzz.h"
+
+enum { RECORD_MAX = 16 * 1024 };
+
+unsigned fuzz_taken;
+
+/* Kinds of run_rules.def, each as schemas/record.md writes it. */
+#define WRITE_int(value)  fprintf(out, "|%" PRIu64, (uint64_t)(value))
+#define WRITE_hex(value)  fprintf(out, "|%016" PRIx64, (uint64_t)(value))
+#define WRITE_name(slice) fprintf(out, "|%.*s", (int)(slice).len, (slice).text)
+
+/* The parser's struct groups fields; here is where each row of the rules stands in it. */
+#define at_state            record->state
+#define at_attempt          record->attempt
+#define at_owner            record->owner
+#define at_at_ms            record->at_ms
+#define at_timeout_from_ms  record->timeout_from_ms
+#define at_losses           record->counters.losses
+#define at_expires_at_ms    record->expires_at_ms
+#define at_cancel           record->is_cancel_requested
+#define at_failures         record->counters.failures
+#define at_crashes          record->counters.crashes
+#define at_crash_streak     record->counters.crash_streak
+#define at_created_at_ms    record->created_at_ms
+#define at_keep_success_ms  record->keep_success_ms
+#define at_unique_key       record->unique_key
+#define at_attempts_max     record->counters.attempts_max
+#define at_job              record->job
+#define at_priority         record->priority
+#define at_timeout_ms       record->timeout_ms
+#define at_keep_failure_ms  record->keep_failure_ms
+#define at_fingerprint      record->fingerprint
+#define at_content          record->content
+#define at_tags             record->tags
+#define WRITE_letter(value) fprintf(out, "|%c", culex__run_state_letter(value))
+
+static size_t record_write(const struct culex__redis_record *record, char *ret_text, size_t size)
+{
+    FILE *out = fmemopen(ret_text, size, "w");
+    if (out == NULL)
+        abort();
+    fprintf(out, "%d", CULEX_RECORD_VERSION);
+#define RECORD_FIELD(name, kind) WRITE_##kind(at_##name);
+#include "core/run_rules.def"
+    size_t len = (size_t)ftell(out);
+    fclose(out);
+    return len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct culex__redis_record record;
+    char again[RECORD_MAX + 1];
+    if (size > RECORD_MAX || !culex__redis_record_parse((const char *)data, size, &record))
+        return 0;
+    fuzz_taken++;
+    size_t len = record_write(&record, again, sizeof again);
+    if (len != size || memcmp(again, data, size) != 0)
+        abort();
+    return 0;
+}
