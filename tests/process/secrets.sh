@@ -26,7 +26,9 @@ examine() { # examine NAME
     done
     for each in $family; do
         tr '\0' '\n' <"/proc/$each/environ" | grep -q "$password" && fail "$1: in an environment"
-        "$python" "$(dirname "$0")/memory_has.py" "$each" "$password" && fail "$1: in the memory of $each"
+        found=0
+        "$python" "$(dirname "$0")/memory_has.py" "$each" "$password" || found=$?
+        [ "$found" = 1 ] || fail "$1: in the memory of $each ($found)"
     done
     producer cancel
     kill -TERM "$background"
