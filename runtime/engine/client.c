@@ -255,6 +255,7 @@ void culex_run_info_free(culex_run_info *run)
     free(run->queue);
     free(run->tags);
     free(run->error_text);
+    free(run->progress_text);
     free((void *)(uintptr_t)run->payload.data);
     free((void *)(uintptr_t)run->result.data);
     free(run);

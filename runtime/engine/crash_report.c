@@ -232,22 +232,29 @@ static bool is_ours(const char *name)
            strstr(name, "run_execute+") == name || strstr(name, "culex__child_main") == name;
 }
 
+/* Frames of libraries without a name (the inside of abort, of malloc) say nothing to anybody, as
+ * long as there are others. */
 static void phrase_add_frames(struct phrase *phrase, const struct culex_crash_report *report,
                               struct culex_symbols *symbols)
 {
     char name[256];
-    if (report->pc != 0) {
-        culex__symbols_describe(symbols, report->pc, name, sizeof name);
+    size_t shown = 0;
+    if (culex__symbols_describe(symbols, report->pc, name, sizeof name)) {
         phrase_add(phrase, " in %s", name);
+        shown++;
     }
-    size_t first = frames_begin(report);
-    for (size_t i = first; i < report->frame_count && i < first + SHOWN_FRAMES; i++) {
+    for (size_t i = frames_begin(report); i < report->frame_count && shown < SHOWN_FRAMES; i++) {
         /* A return address may lie behind the function that never returns. */
-        culex__symbols_describe(symbols, report->frames[i] - 1, name, sizeof name);
+        if (!culex__symbols_describe(symbols, report->frames[i] - 1, name, sizeof name))
+            continue;
         if (is_ours(name))
             break;
-        phrase_add(phrase, ", called from %s", name);
+        phrase_add(phrase, shown++ == 0 ? " in %s" : ", called from %s", name);
     }
+    if (shown > 0)
+        return;
+    culex__symbols_describe(symbols, report->pc, name, sizeof name);
+    phrase_add(phrase, " in %s", name);
 }
 
 static void phrase_add_memory(struct phrase *phrase, const struct culex_crash_report *report,

@@ -37,37 +37,40 @@ void culex__store_url_free(char *url)
 
 /* --- the parts of a URL ------------------------------------------------------------------ */
 
-/* The form without "//" is a path, in which '@' and ':' are letters like others. */
-static bool url_is_path(const char *url)
+/* From behind "//" up to the last '@' before the path; false when there is none. */
+static bool user_find(const char *url, const char **ret_begin, const char **ret_end)
+{
+    const char *slashes = strstr(url, "://");
+    const char *at = slashes != NULL ? strrchr(slashes, '@') : NULL;
+    if (at == NULL)
+        return false;
+    *ret_begin = slashes + 3;
+    *ret_end = at;
+    return true;
+}
+
+/* A path may hold any of the marks. */
+static bool is_path(const char *url)
 {
     return (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
            strncmp(url + 7, "//", 2) != 0;
 }
 
-/* From behind "//" up to the last '@'; false when there is none. A text that is no URL, as
- * "redis:me:secret@host", may hold a password all the same, and so may a user without colon. */
-static bool user_find(const char *url, const char **ret_begin, const char **ret_end)
-{
-    const char *at = url_is_path(url) ? NULL : strrchr(url, '@');
-    if (at == NULL)
-        return false;
-    const char *slashes = strstr(url, "://");
-    if (slashes != NULL && slashes[3] == '/')
-        return false;
-    *ret_begin = slashes != NULL && slashes < at ? slashes + 3 : url;
-    *ret_end = at;
-    return true;
-}
-
+/* A text that is no URL may hold a password all the same: in "redis:secret@host" it is what stands
+ * behind the first colon, in "secret@host" everything. An '@' behind a '?' may belong to a password
+ * on either side, so that all the rest is one. */
 static const char *user_secret(const char *url, size_t *ret_len)
 {
-    const char *begin, *end;
-    if (!user_find(url, &begin, &end))
+    const char *at = strrchr(url, '@');
+    const char *slashes = strstr(url, "://");
+    if (at == NULL)
         return NULL;
-    const char *colon = memchr(begin, ':', (size_t)(end - begin));
-    const char *secret = colon != NULL ? colon + 1 : begin;
-    *ret_len = (size_t)(end - secret);
-    return secret;
+    const char *begin = slashes != NULL && slashes < at ? slashes + 3 : url;
+    const char *colon = memchr(begin, ':', (size_t)(at - begin));
+    begin = colon != NULL ? colon + 1 : begin;
+    bool is_unclear = memchr(begin, '?', (size_t)(at - begin)) != NULL;
+    *ret_len = is_unclear ? strlen(begin) : (size_t)(at - begin);
+    return begin;
 }
 
 /* A name with an escape in it may mean anything. */
@@ -93,16 +96,20 @@ static const char *parameter_secret(const char *from, size_t *ret_len)
 
 const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len)
 {
+    if (is_path(url))
+        return NULL;
     const char *secret = user_secret(url, ret_len);
-    if (secret != NULL && secret >= from)
-        return secret;
-    return strstr(url, "://") != NULL ? parameter_secret(from, ret_len) : NULL;
+    return secret != NULL && secret >= from ? secret : parameter_secret(from, ret_len);
 }
 
 bool culex__store_url_has_password(const char *url)
 {
     size_t len;
-    return culex__store_url_secret(url, url, &len) != NULL;
+    if (is_path(url))
+        return false;
+    const char *secret = user_secret(url, &len);
+    return (secret != NULL && secret > url && secret[-1] == ':') ||
+           parameter_secret(url, &len) != NULL;
 }
 
 static bool char_is_plain(char c)

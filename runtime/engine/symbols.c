@@ -186,13 +186,13 @@ static const char *name_find(struct culex_symbols *symbols, const struct module 
     return info.dli_sname;
 }
 
-void culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, char *ret_text,
+bool culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, char *ret_text,
                              size_t size)
 {
     const struct module *module = module_find(symbols, address);
     if (module == NULL) {
         snprintf(ret_text, size, "0x%llx", (unsigned long long)address);
-        return;
+        return false;
     }
     uint64_t begin = 0;
     uint64_t offset = address - module->base;
@@ -202,4 +202,5 @@ void culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, ch
     else
         snprintf(ret_text, size, "%.120s+0x%llx (%s)", name, (unsigned long long)(offset - begin),
                  module->name);
+    return name != NULL || module == &symbols->modules[0];
 }

@@ -321,6 +321,45 @@ static void test_claim_answered_after_a_sleep_is_not_started(void **state)
     assert_int_equal(world_log_count(world, " started\n"), 1);
 }
 
+static void test_run_whose_lease_is_over_is_not_started(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct culex_log log = {.sink = {world_sink, world}, .env = &world->env, .level = 3};
+    struct culex_run *run = culex__run_create();
+    culex_arena *arena = culex_arena_create();
+    run->job = (struct culex_job){&type, number_call, number_handler, world};
+    run->log = &log;
+    assert_true(culex__run_set_payload(run, "{\"n\":1}", 7));
+    atomic_store(&run->lease_ns, world->now_ns);
+    culex__run_execute(run, arena, &world->env);
+    assert_int_equal(run->end.event, CULEX_EVENT_RELEASE);
+    assert_int_equal(world->calls, 0);
+    atomic_store(&run->lease_ns, world->now_ns + 1);
+    culex__run_execute(run, arena, &world->env);
+    assert_int_equal(run->end.event, CULEX_EVENT_DONE);
+    culex_arena_free(arena);
+    culex__run_free(run);
+}
+
+/* The store's lease ends with the timeout and its slack, long before a whole lease. */
+static void test_lease_of_a_short_timeout_ends_with_its_slack(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 1000;
+    world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->then = sleep_for_a_minute;
+    world->then_ms = 500;
+    world_worker(world, (culex_worker_options){.lease_ms = 30000}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world->stop_when_ended = true;
+    world_run(world);
+    assert_int_equal(world->ended_ms, 1000 + CULEX_TIMEOUT_SLACK_MS * 9 / 10);
+}
+
 /* --- suspects, a broken executor --------------------------------------------------------- */
 
 static void test_run_lost_twice_is_told_to_the_executor_as_a_suspect(void **state)
@@ -420,6 +459,8 @@ int main(void)
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),
         UNIT(test_claim_answered_after_a_sleep_is_not_started),
+        UNIT(test_run_whose_lease_is_over_is_not_started),
+        UNIT(test_lease_of_a_short_timeout_ends_with_its_slack),
         UNIT(test_run_lost_twice_is_told_to_the_executor_as_a_suspect),
         UNIT(test_worker_without_its_zygote_gives_back_and_ends_with_an_error),
         UNIT(test_worker_whose_executor_says_nothing_more_ends_all_the_same),

@@ -440,6 +440,10 @@ static void killing_end(struct world *world, struct killing_run *running, int64_
     running->is_over = true;
     run->end.duration_ns = end_ns - running->begin_ns;
     world->ended_ms = (end_ns - 1000000000) / 1000000;
+    if (world->stop_when_ended) {
+        culex_worker_stop(world->worker);
+        culex_worker_stop(world->worker);
+    }
     if (is_term || is_kill || running->manner == WORLD_CRASHING) {
         run->end.event = CULEX_EVENT_CRASH;
         run->end.text = is_kill   ? "killed by SIGKILL in zoo.c:1"

@@ -69,6 +69,7 @@ struct world {
     struct killing_executor *executor;
     bool is_broken;
     bool was_suspect;
+    bool stop_when_ended;  /* stop the worker twice after the first such end */
     int64_t ended_ms;      /* when the last handler's process came to its end */
     int64_t step_sleep_ms; /* once, between the answer of a step and the worker's reading it */
     unsigned progress_count;

@@ -247,8 +247,9 @@ static culex_outcome memory_bomb(culex_run *run, const struct zoo_params *params
 {
     (void)run;
     for (int64_t i = 0; i < params->n; i++) {
-        char *block = malloc(1 << 20);
-        memset(block, 1, 1 << 20); /* NULL in the end */
+        volatile char *block = malloc(1 << 20);
+        for (size_t at = 0; at < 1 << 20; at += 4096)
+            block[at] = 1; /* NULL in the end */
     }
     return CULEX_DONE;
 }
@@ -269,9 +270,9 @@ static culex_outcome leaks(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     size_t size = (size_t)params->n << 20;
-    char *volatile block = malloc(size);
-    if (block != NULL)
-        memset(block, 1, size);
+    volatile char *block = malloc(size);
+    for (size_t at = 0; block != NULL && at < size; at += 4096)
+        block[at] = 1;
     return CULEX_DONE;
 }
 
@@ -656,4 +657,5 @@ void zoo_open(void)
 void zoo_close(void)
 {
     munmap(zoo_board, sizeof *zoo_board);
+    zoo_board = NULL;
 }
