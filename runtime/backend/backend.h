@@ -35,6 +35,7 @@
 #include "platform/env.h"
 
 struct culex_backend;
+struct sqlite3;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
@@ -285,6 +286,10 @@ culex_status culex__sqlite_open(const char *rest, bool is_memory,
                                 const struct culex_backend_options *options,
                                 const struct culex_env *env, struct culex_backend **ret_backend,
                                 culex_error *error);
+/* An enqueue-only store on a handle that is in a transaction: see culex/sqlite.h. */
+culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
+                                  const struct culex_env *env, struct culex_backend **ret_backend,
+                                  culex_error *error);
 culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,
                                const struct culex_env *env, struct culex_backend **ret_backend,
                                culex_error *error);
