@@ -20,6 +20,7 @@
 
 enum {
     LOOK_MS = 5000,        /* the store is asked at least this often */
+    LOOK_LEAST_MS = 1000,  /* or, where leases are short, up to this often */
     DRAIN_LOOK_MS = 200,   /* and while draining, when others hold the last runs */
     QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
     STALL_MS = 200,        /* queued runs go back when the handlers stand still this long */
@@ -185,10 +186,18 @@ size_t culex__worker_limit(const culex_worker *worker)
     return worker->average_ns < SHORT_NS ? threads + 2 * (size_t)options->batch : threads;
 }
 
+/* Nobody tells an idle worker of the lease that another one has just taken: it must find out in
+ * time if that one dies. */
+static int64_t idle_look_ms(const culex_worker *worker)
+{
+    int64_t third_ms = worker->options.lease_ms / 3;
+    return third_ms >= LOOK_MS ? LOOK_MS : third_ms > LOOK_LEAST_MS ? third_ms : LOOK_LEAST_MS;
+}
+
 int64_t culex__worker_look_ns(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    int64_t wait_ms = worker->wake_fd < 0 ? worker->options.idle_wait_ms : LOOK_MS;
+    int64_t wait_ms = worker->wake_fd < 0 ? worker->options.idle_wait_ms : idle_look_ms(worker);
     if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
         wait_ms = DRAIN_LOOK_MS;
     return lane->asked_ns + wait_ms * MS;
