@@ -261,6 +261,7 @@ static const struct culex_backend_ops redis_ops = {
     .list = culex__redis_list_runs,
     .list_release = culex__redis_list_release,
     .queues = culex__redis_queue_names,
+    .doctor = culex__redis_doctor,
     .now = redis_now,
     .wake_arm = culex__redis_wake_arm,
     .wake_take = culex__redis_wake_take,

@@ -4,6 +4,7 @@
  * redis_call.c   one script, called once: keys, arguments, EVALSHA and EVAL
  * redis_conn.c   the connection; redis_reply.c, redis_record.c what it brings
  * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_wake.c
+ * redis_doctor.c what the server's settings promise
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_BACKEND_REDIS_H
@@ -127,5 +128,7 @@ culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *co
                                    culex_error *error);
 culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
                                     culex_error *error);
+culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
+                                 culex_error *error);
 
 #endif
