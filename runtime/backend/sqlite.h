@@ -76,6 +76,7 @@ enum culex_sqlite_run_tail {
     CULEX__SQLITE_COLUMN_ERROR,
     CULEX__SQLITE_COLUMN_RESULT,
     CULEX__SQLITE_COLUMN_PAYLOAD,
+    CULEX__SQLITE_COLUMN_PROGRESS,
 };
 
 /* Where to knock after COMMIT, and this handle's own door: see sqlite_wake.c. */

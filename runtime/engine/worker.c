@@ -24,10 +24,15 @@ enum {
     QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
     STALL_MS = 200,        /* queued runs go back when the handlers stand still this long */
     CANCEL_MS = 2000,      /* from asking handlers to stop to giving them up */
+    REAP_MS = 1000,        /* and to wait for those that were killed then */
     OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
+#define BROKEN_TEXT                                                                                \
+    "the process that starts handler processes has died: no more runs can be executed, the "       \
+    "worker "                                                                                      \
+    "gives back what it holds and ends"
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -48,7 +53,6 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     worker->options = *options;
     culex__worker_options_complete(&worker->options);
     worker->env = culex__env_system();
-    worker->executor_make = culex__executor_threads_create;
     worker->log = (struct culex_log){.sink = culex__log_stderr(),
                                      .env = worker->env,
                                      .format = worker->options.log_format,
@@ -86,6 +90,11 @@ void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backe
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make)
 {
     worker->executor_make = make;
+}
+
+void culex__worker_set_private(culex_worker *worker)
+{
+    worker->is_private = true;
 }
 
 void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink)
@@ -204,6 +213,8 @@ static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
     case CULEX_WORKER_CANCELLING:
         culex__flight_cancel_all(worker);
         worker->phase_ns = now_ns + CANCEL_MS * MS;
+        if (worker->executor->ops->can_kill)
+            worker->phase_ns += REAP_MS * MS;
         break;
     case CULEX_WORKER_ABANDONING:
         culex__flight_abandon_all(worker);
@@ -423,6 +434,20 @@ static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
     culex__flight_withdraw(worker);
 }
 
+/* Without its executor a worker can only give back what it holds and end. */
+static void executor_check(culex_worker *worker)
+{
+    struct culex_executor *executor = worker->executor;
+    if (worker->is_executor_broken || executor->ops->is_broken == NULL ||
+        !executor->ops->is_broken(executor))
+        return;
+    worker->is_executor_broken = true;
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", BROKEN_TEXT);
+    culex__flight_withdraw(worker);
+    if (worker->phase < CULEX_WORKER_CANCELLING)
+        phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
+}
+
 /* One turn over all lanes, each time beginning with the next one. */
 static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
                                culex_error *error)
@@ -446,6 +471,8 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
 {
     bool is_stepped = false;
     culex__flight_collect(worker);
+    culex__flight_hear_all(worker);
+    executor_check(worker);
     size_t queued = worker->executor->ops->queued(worker->executor);
     int64_t now_ns = culex__worker_now_ns(worker);
     stall_relieve(worker, queued, now_ns);
@@ -493,6 +520,8 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK) {
         status = worker_loop(worker, &own);
         unsent_log(worker);
+        if (status == CULEX_OK && worker->is_executor_broken)
+            status = culex__fail(&own, CULEX_EBROKEN, "%s", BROKEN_TEXT);
     }
     culex__worker_end(worker);
     if (status != CULEX_OK && error != NULL)

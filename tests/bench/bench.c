@@ -100,23 +100,27 @@ static culex_outcome handle_nothing(culex_run *run, const bench_job *job, void *
     return CULEX_DONE;
 }
 
-static culex_worker *worker_make(const char *url, bool is_drain, bench_job_handler handler,
-                                 void *user)
+static culex_worker *worker_make(const char *url, bool is_drain, culex_isolation isolation,
+                                 bench_job_handler handler, void *user)
 {
     culex_error error;
     culex_worker *worker = NULL;
-    culex_worker_options options = {
-        .url = url, .concurrency = 1, .drain = is_drain, .log_level = 1, .synchronous = "normal"};
+    culex_worker_options options = {.url = url,
+                                    .concurrency = 1,
+                                    .drain = is_drain,
+                                    .isolation = isolation,
+                                    .log_level = 1,
+                                    .synchronous = "normal"};
     if (culex_worker_create(&options, &worker, &error) != CULEX_OK ||
         bench_job_register(worker, handler, user) != CULEX_OK)
         die("worker", &error);
     return worker;
 }
 
-static double worker_drain(const char *url)
+static double worker_drain(const char *url, culex_isolation isolation)
 {
     culex_error error;
-    culex_worker *worker = worker_make(url, true, handle_nothing, NULL);
+    culex_worker *worker = worker_make(url, true, isolation, handle_nothing, NULL);
     double start = now_s();
     if (culex_worker_run(worker, &error) != CULEX_OK)
         die("drain", &error);
@@ -259,7 +263,7 @@ static void bench_bulk(const char *url, char *server_text, size_t count)
         enqueue_floor[i] = floor_enqueue(&server, count, 100);
         drain_floor[i] = floor_drain(&server, count, 32);
         enqueue[i] = client_enqueue_many(client, count);
-        drain[i] = worker_drain(url);
+        drain[i] = worker_drain(url, CULEX_ISOLATION_NONE);
     }
     culex_client_close(client);
     figure_print("enqueue-bulk", enqueue, enqueue_floor, ROUNDS, count);
@@ -275,11 +279,26 @@ static void bench_sqlite(const char *url, size_t count)
         snprintf(path, sizeof path, "%s.floor%d", strchr(url, ':') + 1, i);
         floor[i] = floor_sqlite_enqueue(path, count);
         enqueue[i] = client_enqueue_one_by_one(client, count);
-        drain[i] = worker_drain(url);
+        drain[i] = worker_drain(url, CULEX_ISOLATION_NONE);
     }
     culex_client_close(client);
     figure_print("sqlite-enqueue-single", enqueue, floor, ROUNDS, count);
     printf("sqlite-drain-32 %.0f 0 runs/s\n", (double)count / median(drain, ROUNDS));
+}
+
+/* The same runs drained by handlers in a child process and by handlers on a thread, in turn. */
+static void bench_isolation(const char *url, size_t count)
+{
+    double process[ROUNDS], thread[ROUNDS];
+    culex_client *client = client_open(url);
+    for (int i = 0; i < ROUNDS; i++) {
+        client_enqueue_many(client, count);
+        thread[i] = worker_drain(url, CULEX_ISOLATION_NONE);
+        client_enqueue_many(client, count);
+        process[i] = worker_drain(url, CULEX_ISOLATION_PROCESS);
+    }
+    culex_client_close(client);
+    figure_print("drain-isolated", process, thread, ROUNDS, count);
 }
 
 /* --- start latency ------------------------------------------------------------------ */
@@ -316,7 +335,7 @@ static void bench_latency(const char *url)
     static struct starts starts = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, {0}, 0};
     culex_error error;
     culex_client *client = client_open(url);
-    culex_worker *worker = worker_make(url, false, handle_start, &starts);
+    culex_worker *worker = worker_make(url, false, CULEX_ISOLATION_NONE, handle_start, &starts);
     pthread_t thread;
     pthread_create(&thread, NULL, worker_thread, worker);
     for (size_t i = 0; i < LATENCY_SAMPLES; i++) {
@@ -344,7 +363,7 @@ static void bench_latency(const char *url)
 /* Keeps a worker idle for `seconds`; bench.py counts what the server saw meanwhile. */
 static void bench_idle(const char *url, size_t seconds)
 {
-    culex_worker *worker = worker_make(url, false, handle_nothing, NULL);
+    culex_worker *worker = worker_make(url, false, CULEX_ISOLATION_NONE, handle_nothing, NULL);
     pthread_t thread;
     pthread_create(&thread, NULL, worker_thread, worker);
     pause_ms(1000);
@@ -373,6 +392,8 @@ int main(int argc, char **argv)
         bench_bulk(url, argv[3], count);
     else if (strcmp(what, "sqlite") == 0)
         bench_sqlite(url, count);
+    else if (strcmp(what, "isolation") == 0)
+        bench_isolation(url, count);
     else if (strcmp(what, "latency") == 0)
         bench_latency(url);
     else if (strcmp(what, "idle") == 0)

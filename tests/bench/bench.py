@@ -68,6 +68,8 @@ def bench_redis(bench: str, server: Server, scale: int) -> None:
                 for row in run(bench, core, what, url, address, str(max(3200, count // scale))):
                     show(row[0], f"{transport} {place}", float(row[1]), float(row[2]), row[3])
                 server.ask("FLUSHALL")
+    for row in run(bench, "0,1", "isolation", unix, "-", str(96000 // scale)):
+        show(row[0], "unix free", float(row[1]), float(row[2]), row[3])
     for row in run(bench, "0,1", "latency", tcp, "-", "0"):
         show(row[0], "tcp free", float(row[1]), 0, row[3])
 
@@ -102,6 +104,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for row in run(bench, "1", "sqlite", f"sqlite:{folder}/jobs.db", "-", str(50000 // scale)):
             show(row[0], "NORMAL", float(row[1]), float(row[2]), row[3])
+        for row in run(bench, "0,1", "isolation", f"sqlite:{folder}/isolation.db", "-",
+                       str(50000 // scale)):
+            show(row[0], "sqlite free", float(row[1]), float(row[2]), row[3])
         for row in run(bench, "0,1", "latency", f"sqlite:{folder}/latency.db", "-", "0"):
             show(row[0], "sqlite free", float(row[1]), 0, row[3])
         server = Server(folder)

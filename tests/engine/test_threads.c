@@ -118,16 +118,23 @@ static void *scene_main(void *argument)
     return NULL;
 }
 
-static void scene_start(struct scene *scene, culex_worker_options options, culex_job_type *type)
+static void scene_start_with(struct scene *scene, culex_worker_options options,
+                             culex_job_type *type, culex_handler_call call)
 {
     options.url = scene->url;
+    options.isolation = CULEX_ISOLATION_NONE;
     if (options.concurrency == 0)
         options.concurrency = 2;
     assert_int_equal(culex_worker_create(&options, &scene->worker, NULL), CULEX_OK);
     culex__worker_set_sink(scene->worker, (struct culex_log_sink){scene_sink, scene});
-    assert_int_equal(culex_worker_register(scene->worker, type, scene_call, number_handler, scene),
+    assert_int_equal(culex_worker_register(scene->worker, type, call, number_handler, scene),
                      CULEX_OK);
     assert_int_equal(pthread_create(&scene->thread, NULL, scene_main, scene), 0);
+}
+
+static void scene_start(struct scene *scene, culex_worker_options options, culex_job_type *type)
+{
+    scene_start_with(scene, options, type, scene_call);
 }
 
 static void scene_join(struct scene *scene)

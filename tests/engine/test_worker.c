@@ -306,7 +306,8 @@ static void test_result_after_the_timeout_is_a_failure(void **state)
     world_run(world);
     culex_run_info *run = world_get(world, id);
     assert_int_equal(run->state, CULEX_RUN_DEAD);
-    assert_string_equal(run->error_text, "timed out after 3s");
+    assert_string_equal(run->error_text,
+                        "timed out after 3s; the handler returned by itself 1s later");
     culex_run_info_free(run);
 }
 

@@ -318,6 +318,15 @@ static int64_t claims_left(const struct world *world, int queue)
     return left < 0 ? 0 : left < STEP_MAX ? left : STEP_MAX;
 }
 
+static struct culex_beat beat_make(struct world *world, const struct known_grant *grant)
+{
+    static const char *const words[] = {NULL, NULL, NULL, "0 begun", "50 half | way", "-1 soon"};
+    return (struct culex_beat){.id = grant->id,
+                               .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u),
+                               .extend_ms = chance(world, 20) ? below(world, 60000) : 0,
+                               .progress = words[below(world, 6)]};
+}
+
 static bool op_step(struct world *world, int queue)
 {
     int session = (int)below(world, SESSIONS);
@@ -341,8 +350,7 @@ static bool op_step(struct world *world, int queue)
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
         if (grant != NULL)
-            last->beats[step->beat_count++] = (struct culex_beat){
-                .id = grant->id, .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u)};
+            last->beats[step->beat_count++] = beat_make(world, grant);
     }
     last->at_ms = world->now_ms;
     last->is_repeatable = true;

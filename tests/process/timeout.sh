@@ -1,0 +1,10 @@
+#!/bin/sh
+# A handler that heeds nothing is killed after its timeout, counted as a failure.
+. "$(dirname "$0")/lib.sh"
+store_start
+"$nap" enqueue mule
+worker_start only --drain
+worker_expect 0
+expect state 'dead attempt 1 losses 0 failures 1 crashes 0' "$("$nap" state)"
+text_has '^timed out after 500ms; .*SIGKILL'
+all_gone "$(pid_of_start only 1)" || fail 'its process lives'
