@@ -115,9 +115,20 @@ static char *dump(struct fixture *fixture, size_t *ret_len)
 {
     static const char script[] =
         "local all, names = {}, redis.call('KEYS', '*') table.sort(names) "
+        "local reads = {hash = {'HGETALL'}, set = {'SMEMBERS'}, list = {'LRANGE', 0, -1},"
+        "  zset = {'ZRANGE', 0, -1, 'WITHSCORES'}} "
         "for at, key in ipairs(names) do "
-        "all[at] = key .. redis.call('PTTL', key) .. redis.call('DUMP', key) end "
-        "return table.concat(all)";
+        "  local kind = redis.call('TYPE', key).ok "
+        "  local items = redis.call(reads[kind][1], key, unpack(reads[kind], 2)) "
+        "  if kind == 'hash' then "
+        "    local pairs_of = {} "
+        "    for i = 1, #items, 2 do pairs_of[#pairs_of + 1] = items[i] .. '=' .. items[i + 1] end "
+        "    items = pairs_of "
+        "  end "
+        "  if kind == 'hash' or kind == 'set' then table.sort(items) end "
+        "  all[at] = key .. redis.call('PEXPIRETIME', key) .. table.concat(items, ',') "
+        "end "
+        "return table.concat(all, ';')";
     redisReply *reply = redis_server_command(&fixture->server, "EVAL %s 0", script);
     assert_non_null(reply);
     assert_int_equal(reply->type, REDIS_REPLY_STRING);
@@ -148,7 +159,7 @@ static size_t drain(struct fixture *fixture)
     size_t done = 0;
     bool is_empty = false;
     fixture->now_ms += 20000; /* leases end, scheduled runs are due */
-    for (int calls = 0; calls < 100 && !is_empty; calls++) {
+    for (int calls = 0; calls < 2000 && !is_empty; calls++) {
         struct culex_step_reply reply;
         struct culex_step step = fixture_step(fixture, SESSION_B, 4);
         fixture_run_step(fixture, &step, &reply);
@@ -234,13 +245,435 @@ static void test_lost_index_is_rebuilt(void **state)
     }
 }
 
+static void test_lost_entry_is_put_back(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZREM", sets[i].name, "%b", ids[sets[i].member]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_strange_entry_is_removed(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "1 %b", stranger);
+        damage(*state, "ZADD", sets[i].name, "7 short", stranger);
+        expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    }
+}
+
+/* In the index of another state: a claim or a reaper would find it there. */
+static void test_run_in_two_indexes_is_taken_from_the_wrong_one(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "1 %b", ids[WAITING_A]);
+        damage(*state, "ZADD", sets[i].name, "1 %b",
+               ids[sets[i].member == DEAD_A ? ACTIVE_B : DEAD_A]);
+        expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    }
+}
+
+static void test_wrong_time_of_an_entry_is_set_right(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "12345 %b", ids[sets[i].member]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_lost_ready_list_is_rebuilt(void **state)
+{
+    again(*state);
+    damage(*state, "DEL", "ready", "", stranger);
+    assert_int_equal(report(*state).wrong, 3);
+    assert_int_equal(fsck(*state, true).wrong, 4); /* the ghost that was counted is gone too */
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_lost_ready_entry_is_put_back(void **state)
+{
+    for (int which = WAITING_A; which <= WAITING_C; which++) {
+        again(*state);
+        damage(*state, "LREM", "ready", "0 %b", ids[which]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_strange_or_doubled_ready_entries_count_as_ghosts(void **state)
+{
+    const culex_uuid *entries[] = {&stranger, &ids[WAITING_A], &ids[DONE_A], &ids[URGENT_A]};
+    for (int at = 0; at < 8; at++) {
+        again(*state);
+        damage(*state, at % 2 == 0 ? "LPUSH" : "RPUSH", "ready", "%b", *entries[at / 2]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+/* What is missing and what is too much do not make up for each other. */
+static void test_lost_entry_beside_a_strange_one_is_put_back(void **state)
+{
+    again(*state);
+    damage(*state, "LREM", "ready", "0 %b", ids[WAITING_B]);
+    damage(*state, "LPUSH", "ready", "%b", stranger);
+    assert_int_equal(report(*state).wrong, 1);
+    assert_int_equal(fsck(*state, true).wrong, 2);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_miscounted_ghosts_are_set_right(void **state)
+{
+    static const char *const counts[] = {"0", "2", "-7", "x"};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        char words[32];
+        again(*state);
+        snprintf(words, sizeof words, "ghosts %s", counts[i]);
+        damage(*state, "HSET", "meta", words, stranger);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_lost_order_numbers_are_set_right(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "meta", "back", stranger);
+    expect(*state, 1, 0);
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture);
+    run.priority = 9;
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
+}
+
+static void test_unique_keys_follow_their_runs(void **state)
+{
+    again(*state);
+    damage(*state, "DEL", "unique", "", stranger);
+    expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HDEL", "unique", "aa", stranger);
+    expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HSET", "unique", "cc %b", stranger);
+    damage(*state, "HSET", "unique", "dd %b", ids[DEAD_A]);
+    damage(*state, "HSET", "unique", "ee %b", ids[WAITING_B]);
+    expect_and_drain(*state, 3, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HSET", "unique", "aa %b", stranger);
+    assert_int_equal(report(*state).wrong, 2); /* its run holds no key, and a stranger does */
+    assert_int_equal(fsck(*state, true).wrong, 1);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_second_holder_of_a_key_loses_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture);
+    seed(fixture);
+    damage(fixture, "HDEL", "unique", "aa", stranger);
+    run.unique_key = "aa";
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    expect(fixture, 1, 0);
+    run.id = fixture_id_at(fixture, fixture->now_ms);
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_UNIQUE_TAKEN);
+    assert_int_equal(drain(fixture), LIVE_COUNT + 1);
+}
+
+static void test_bytes_without_a_run_are_removed(void **state)
+{
+    static const char *const hashes[] = {"payloads", "results", "errors"};
+    for (size_t i = 0; i < 3; i++) {
+        again(*state);
+        damage(*state, "HSET", hashes[i], "%b x", stranger);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+    again(*state);
+    damage(*state, "HSET", "payloads", "%b x", ids[DONE_A]);
+    damage(*state, "HSET", "results", "%b x", ids[WAITING_A]);
+    expect_and_drain(*state, 2, 0, LIVE_COUNT);
+}
+
+static void assert_dead_with(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    culex_run_info *run = NULL;
+    assert_int_equal(fixture_state(fixture, id), CULEX_RUN_DEAD);
+    assert_ok(fixture->backend->ops->get(fixture->backend, "q", id, &run, &call_error));
+    assert_memory_equal(run->error_text, text, strlen(text));
+    culex_run_info_free(run);
+}
+
+static void test_run_without_payload_is_dead(void **state)
+{
+    static const int victims[] = {WAITING_A, WAITING_B, URGENT_A, SCHEDULED_B};
+    for (size_t i = 0; i < sizeof victims / sizeof victims[0]; i++) {
+        again(*state);
+        damage(*state, "HDEL", "payloads", "%b", ids[victims[i]]);
+        expect(*state, 0, 1);
+        assert_dead_with(*state, ids[victims[i]], "the payload is missing");
+        assert_int_equal(drain(*state), LIVE_COUNT - 1);
+    }
+}
+
+static void test_final_run_without_payload_says_so(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "payloads", "%b", ids[DEAD_A]);
+    damage(*state, "HDEL", "payloads", "%b", ids[CANCELLED_A]);
+    expect(*state, 0, 2);
+    assert_dead_with(*state, ids[DEAD_A], "the payload is missing");
+    assert_int_equal(drain(*state), LIVE_COUNT);
+}
+
+/* Its handler has the payload, and its result counts. */
+static void test_active_run_without_payload_may_finish(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "payloads", "%b", ids[ACTIVE_A]);
+    assert_int_equal(fsck(*state, true).damaged, 0);
+    assert_int_equal(fixture_ack(*state, SESSION_A, ids[ACTIVE_A], 1, CULEX_EVENT_DONE),
+                     CULEX_ANSWER_OK);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT - 1);
+}
+
+/* Every class of damage to a record's text, in every place that a record may be in. */
+static const char *const spoilt_records[] = {
+    "",
+    "x",
+    "2|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|Q|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|00||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|4294967296||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|0||0|0|0|0|2|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|10|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000fF|00000000000000ff|",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|a|b",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|\xff",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop\n|0|0|0|00000000000000ff|00000000000000ff|",
+    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|\xed\xa0\x80|0|0|0|00000000000000ff|00000000000000ff|"};
+enum { SPOILT = sizeof spoilt_records / sizeof spoilt_records[0] };
+
+static void record_put(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    redisReply *reply = redis_server_command(&fixture->server, "HSET culex:{q}:runs %b %b", &id,
+                                             sizeof id, text, strlen(text));
+    assert_non_null(reply);
+    freeReplyObject(reply);
+}
+
+static void assert_kept(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    redisReply *reply =
+        redis_server_command(&fixture->server, "HGET culex:{q}:damaged %b", &id, sizeof id);
+    assert_non_null(reply);
+    assert_int_equal(reply->type, REDIS_REPLY_STRING);
+    assert_string_equal(reply->str, text);
+    freeReplyObject(reply);
+}
+
+static void test_damaged_record_is_put_aside(void **state)
+{
+    for (int which = 0; which < SEED_COUNT; which++) {
+        const char *text = spoilt_records[which % SPOILT];
+        again(*state);
+        record_put(*state, ids[which], text);
+        expect(*state, 0, 1);
+        assert_kept(*state, ids[which], text);
+        assert_dead_with(*state, ids[which], "the record was damaged");
+        assert_int_equal(drain(*state), LIVE_COUNT - (which < LIVE_COUNT));
+        assert_kept(*state, ids[which], text);
+        assert_dead_with(*state, ids[which], "the record was damaged");
+    }
+}
+
+static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
+{
+    again(*state);
+    for (size_t i = 0; i < SPOILT; i++) {
+        record_put(*state, ids[WAITING_A], spoilt_records[i]);
+        assert_int_equal(report(*state).damaged, 1);
+    }
+}
+
+/* STEP meets the record first, sets it aside for a day and leaves its text. */
+static void test_record_that_a_claim_set_aside_is_kept(void **state)
+{
+    again(*state);
+    record_put(*state, ids[WAITING_A], "x");
+    assert_int_equal(drain(*state), LIVE_COUNT - 1);
+    expect(*state, 0, 1);
+    assert_kept(*state, ids[WAITING_A], "x");
+}
+
+static void test_field_that_is_no_id_is_put_aside(void **state)
+{
+    again(*state);
+    damage(*state, "HSET", "runs", "short x", stranger);
+    assert_int_equal(report(*state).damaged, 1);
+    assert_int_equal(fsck(*state, true).damaged, 1);
+    struct fixture *fixture = *state;
+    assert_int_equal(fixture_say(fixture, "HEXISTS culex:{q}:damaged %s", "short"), 1);
+    assert_int_equal(report(*state).damaged, 0);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+}
+
+static void test_time_to_live_is_lifted(void **state)
+{
+    static const char *const names[] = {"runs",      "payloads", "ready",        "urgent",
+                                        "scheduled", "active",   "done",         "dead",
+                                        "cancelled", "errors",   "results",      "unique",
+                                        "meta",      "sessions", "sessions_seen"};
+    struct fixture *fixture = *state;
+    again(fixture);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        damage(fixture, "EXPIRE", names[i], "1000", stranger);
+    expect(fixture, sizeof names / sizeof names[0], 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "culex:{q}:%s", names[i]);
+        assert_int_equal(fixture_say(fixture, "TTL %s", key), -1);
+    }
+    assert_int_equal(drain(fixture), LIVE_COUNT);
+}
+
+static void test_remembered_ids_and_sessions_are_in_order(void **state)
+{
+    culex_uuid old = fixture_id_at(*state, 1);
+    again(*state);
+    for (int slot = 0; slot < 6; slot++) {
+        char name[8];
+        snprintf(name, sizeof name, "seen%d", slot);
+        damage(*state, "SADD", name, "%b", old);
+    }
+    expect(*state, 5, 0);
+    again(*state);
+    damage(*state, "DEL", "sessions_seen", "", stranger);
+    expect(*state, 1, 0);
+    again(*state);
+    damage(*state, "DEL", "sessions", "", stranger);
+    expect_and_drain(*state, 1, 0, LIVE_COUNT);
+}
+
+static void test_lost_records_leave_nothing_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    again(fixture);
+    damage(fixture, "DEL", "runs", "", stranger);
+    assert_int_equal(report(fixture).records, 0);
+    assert_true(fsck(fixture, true).wrong > SEED_COUNT);
+    assert_int_equal(fsck(fixture, false).wrong, 0);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+    assert_int_equal(drain(fixture), 0);
+}
+
+/* More than one share of everything, and a list that moves between the shares. */
+static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
+{
+    enum { RUNS = 2500, ROUNDS = 40 };
+    struct fixture *fixture = *state;
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = fixture_run(fixture);
+        run.priority = i % 5 == 0 ? 3 : 0;
+        run.delay_ms = i % 7 == 0 ? 5 * i : 0;
+        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    }
+    struct culex_fsck_reply reply = {.cursor = 0};
+    struct culex_backend *other = fixture_open(fixture, fixture->server.url);
+    uint64_t records = 0;
+    int calls = 0;
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, calls % 2 == 0,
+                                              &reply, &call_error));
+        assert_int_equal(reply.counts.wrong, 0);
+        assert_int_equal(reply.counts.damaged, 0);
+        records += reply.counts.records;
+        struct culex_step step = fixture_step(fixture, SESSION_A, 20);
+        struct culex_step_reply grants;
+        fixture->now_ms += 100;
+        assert_ok(other->ops->step(other, &step, &grants, &call_error));
+        for (size_t i = 0; i < grants.grant_count; i++)
+            fixture_ack(fixture, SESSION_A, grants.grants[i].id, grants.grants[i].attempt,
+                        i % 3 == 0   ? CULEX_EVENT_DONE
+                        : i % 3 == 1 ? CULEX_EVENT_RELEASE
+                                     : CULEX_EVENT_FAIL);
+        if (grants.grant_count > 4) {
+            culex_run_state state_now;
+            other->ops->cancel(other, "q", grants.grants[1].id, &state_now, NULL);
+        }
+        other->ops->step_release(other, &grants);
+        struct culex_new_run run = fixture_run(fixture);
+        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+        assert_true(++calls < 10000);
+    } while (reply.cursor != 0);
+    assert_true(calls > ROUNDS && records > RUNS / 2);
+    other->ops->close(other);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+    expect(fixture, 0, 0);
+}
+
+static void test_large_lost_list_is_rebuilt(void **state)
+{
+    enum { RUNS = 2500 };
+    struct fixture *fixture = *state;
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = fixture_run(fixture);
+        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    }
+    assert_int_equal(report(fixture).records, RUNS);
+    damage(fixture, "LTRIM", "ready", "900 1999", stranger);
+    expect_and_drain(fixture, RUNS - 1100, 0, RUNS);
+}
+
+static void test_cursor_of_nobody_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply;
+    culex_error error;
+    assert_int_equal(fixture->backend->ops->fsck(fixture->backend, "q", 77, true, &reply, &error),
+                     CULEX_EINVAL);
+    assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", 0, true, &reply, &call_error));
+    assert_int_equal(
+        fixture->backend->ops->fsck(fixture->backend, "q", UINT64_MAX, true, &reply, &error),
+        CULEX_EINVAL);
+    assert_int_equal(
+        fixture->backend->ops->fsck(fixture->backend, "r", reply.cursor, true, &reply, &error),
+        CULEX_EINVAL);
+}
+
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sound_queue_counts_nothing, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_lost_index_is_rebuilt, fixture_setup,
-                                        fixture_teardown),
+        TEST(test_sound_queue_counts_nothing),
+        TEST(test_lost_index_is_rebuilt),
+        TEST(test_lost_entry_is_put_back),
+        TEST(test_strange_entry_is_removed),
+        TEST(test_run_in_two_indexes_is_taken_from_the_wrong_one),
+        TEST(test_wrong_time_of_an_entry_is_set_right),
+        TEST(test_lost_ready_list_is_rebuilt),
+        TEST(test_lost_ready_entry_is_put_back),
+        TEST(test_strange_or_doubled_ready_entries_count_as_ghosts),
+        TEST(test_lost_entry_beside_a_strange_one_is_put_back),
+        TEST(test_miscounted_ghosts_are_set_right),
+        TEST(test_lost_order_numbers_are_set_right),
+        TEST(test_unique_keys_follow_their_runs),
+        TEST(test_second_holder_of_a_key_loses_it),
+        TEST(test_bytes_without_a_run_are_removed),
+        TEST(test_run_without_payload_is_dead),
+        TEST(test_final_run_without_payload_says_so),
+        TEST(test_active_run_without_payload_may_finish),
+        TEST(test_damaged_record_is_put_aside),
+        TEST(test_every_kind_of_damage_to_a_record_is_seen),
+        TEST(test_record_that_a_claim_set_aside_is_kept),
+        TEST(test_field_that_is_no_id_is_put_aside),
+        TEST(test_time_to_live_is_lifted),
+        TEST(test_remembered_ids_and_sessions_are_in_order),
+        TEST(test_lost_records_leave_nothing_behind),
+        TEST(test_runs_that_move_meanwhile_are_not_wrong),
+        TEST(test_large_lost_list_is_rebuilt),
+        TEST(test_cursor_of_nobody_is_refused),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }
