@@ -287,6 +287,15 @@ static bool is_named(const struct culex_ack *acks, size_t count, culex_uuid id)
     return false;
 }
 
+static bool is_beaten(const struct culex_beat *beats, size_t count, culex_uuid id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&beats[i].id, &id, sizeof id) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
 {
     static const enum culex_run_event events[] = {
@@ -349,7 +358,7 @@ static bool op_step(struct world *world, int queue)
     }
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
-        if (grant != NULL)
+        if (grant != NULL && !is_beaten(last->beats, step->beat_count, grant->id))
             last->beats[step->beat_count++] = beat_make(world, grant);
     }
     last->at_ms = world->now_ms;
