@@ -27,6 +27,7 @@ enum {
     CANCEL_MS = 2000,      /* from asking handlers to stop to giving them up */
     REAP_MS = 1000,        /* and to wait for those that were killed then */
     OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
+    JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
@@ -177,6 +178,24 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
     culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / MS, span);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
     *outage = (struct culex_outage){0};
+}
+
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)
+{
+    int64_t jump_ms =
+        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / 1000000);
+    int64_t size_ms = jump_ms < 0 ? -jump_ms : jump_ms, now_ns = culex__worker_now_ns(worker);
+    bool is_told =
+        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * MS;
+    if (size_ms <= worker->options.lease_ms / 4 || is_told)
+        return;
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(size_ms, span);
+    worker->jump_logged_ns = now_ns;
+    culex__log_write(
+        &worker->log, CULEX_LOG_WARNING, NULL,
+        "the store's clock jumped %s by %s: leases end too %s, see to its time service",
+        jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
 }
 
 size_t culex__worker_limit(const culex_worker *worker)
@@ -374,7 +393,8 @@ static bool wake_arm(culex_worker *worker, int64_t now_ns)
 {
     culex_error error = {0};
     int fd = -1;
-    if (!has_room(worker) || worker->is_armed || worker->outage.is_on ||
+    /* One queue in trouble does not keep the others from being woken. */
+    if (!has_room(worker) || worker->is_armed || now_ns < worker->outage.until_ns ||
         now_ns < worker->arm_retry_ns)
         return true;
     culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->lane_names,
