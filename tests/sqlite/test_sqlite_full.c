@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
 
-enum { GUARDED = 3040001, MIB = 1024 * 1024, DISK_MIB = 22 };
+enum { GUARDED = 3040001, MIB = 1024 * 1024, DISK_MIB = 22, SKIPPED = 77 /* to meson */ };
 
 static bool may_mount;
 
@@ -39,13 +40,31 @@ static bool enter_namespace(void)
 {
     char map[64];
     uid_t user = getuid();
+    gid_t group = getgid();
     if (unshare(CLONE_NEWNS) != 0) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
             return false;
         snprintf(map, sizeof map, "0 %u 1", user);
         write_text("/proc/self/uid_map", map);
+        write_text("/proc/self/setgroups", "deny");
+        snprintf(map, sizeof map, "0 %u 1", group);
+        write_text("/proc/self/gid_map", map);
     }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* A namespace is not always worth a mount: containers may forbid it all the same. */
+static bool try_mount(void)
+{
+    char folder[] = "/tmp/culex-sqlite-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    bool is_mounted = mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0;
+    int cause = errno;
+    if (is_mounted)
+        umount2(folder, MNT_DETACH);
+    rmdir(folder);
+    errno = cause;
+    return is_mounted;
 }
 
 static int filler_open(struct fixture *fixture)
@@ -260,7 +279,7 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     for (int i = 0; i < WORKERS; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
-        if (children[i] == 0)
+        if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
             work_in_child(fixture, i, in[0], out[1]);
     }
     int64_t stored = enqueue_some(fixture, fixture->store, 400);
@@ -394,6 +413,7 @@ static void test_disk_full__worker_reports_all_and_goes_on_after_relief(void **s
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(may_end[1]);
         worker_in_child(url, begun[1], may_end[0]);
     }
@@ -509,11 +529,11 @@ int main(void)
         ON_DISK(test_disk_full__worker_reports_all_and_goes_on_after_relief),
     };
     int failed = cmocka_run_group_tests(everywhere, NULL, NULL);
-    may_mount = enter_namespace();
+    may_mount = enter_namespace() && try_mount();
     if (!may_mount) {
-        fprintf(stderr, "no mount namespace here (%s): full disks are not tested\n",
+        fprintf(stderr, "nothing may be mounted here (%s): full disks are not tested\n",
                 strerror(errno));
-        return failed;
+        return failed != 0 ? failed : SKIPPED;
     }
     return failed + cmocka_run_group_tests(on_disk, NULL, NULL);
 }
