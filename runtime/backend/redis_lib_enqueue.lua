@@ -93,11 +93,11 @@ local function enqueue(first, now)
       answers[index] = 'E'
     elseif seen_before[id] then
       answers[index] = 'D'
-    elseif room <= 0 then
-      answers[index] = 'F'
     elseif holder then
       answers[index] = 'U'
       holders[#holders + 1] = holder
+    elseif room <= 0 then
+      answers[index] = 'F'
     else
       local text, due, level = fresh_text, now, '0'
       if times ~= '' then text, due, level = head_of(times, now, now_text) end

@@ -406,6 +406,8 @@ culex_status culex__sqlite_retry(struct culex_backend *backend, const char *queu
                                  culex_error *error);
 culex_status culex__sqlite_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
                                   culex_error *error);
+culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
+                                       uint64_t most, culex_error *error);
 culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
                                        bool is_paused, culex_error *error);
 culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queue,

@@ -263,6 +263,12 @@ culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const c
     RESERVED(culex__sqlite_pause_queue(backend, queue, is_paused, error));
 }
 
+culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
+                                          uint64_t most, culex_error *error)
+{
+    RESERVED(culex__sqlite_limit_queue(backend, queue, most, error));
+}
+
 culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,
                                           culex_run_state state, size_t limit, size_t *ret_deleted,
                                           culex_error *error)

@@ -356,6 +356,24 @@ culex_status culex_client_resume(culex_client *client, const char *queue, culex_
     return client_pause(client, queue, false, error);
 }
 
+static culex_status call_limit(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->limit(backend, call->queue, call->limit, error);
+}
+
+culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (most > CULEX_QUEUE_LIMIT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %lld",
+                           (long long)CULEX_QUEUE_LIMIT_MAX);
+    struct call call = {.queue = queue, .limit = (size_t)most};
+    return client_call(client, &call, call_limit, NULL, error);
+}
+
 static culex_status call_purge(struct culex_backend *backend, struct call *call, culex_error *error)
 {
     return backend->ops->purge(backend, call->queue, call->state, call->limit, &call->ret_deleted,

@@ -328,6 +328,16 @@ static void run_add(struct model *model, struct model_queue *queue,
     queue->stats.enqueued++;
 }
 
+static uint64_t live_count(const struct model *model, const struct model_queue *queue)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->queue == queue && !run->is_gone && !is_final(run->state);
+    }
+    return count;
+}
+
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
                                                const struct culex_new_run *made)
 {
@@ -345,6 +355,8 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.holder = holder->id;
+    } else if (queue->stats.limit > 0 && live_count(model, queue) >= queue->stats.limit) {
+        result.outcome = CULEX_ENQUEUED_FULL;
     } else {
         run_add(model, queue, made);
     }
@@ -751,6 +763,14 @@ static culex_status model_pause(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
+static culex_status model_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    (void)error;
+    queue_of(of(backend), queue)->stats.limit = most;
+    return CULEX_OK;
+}
+
 static culex_status model_purge(struct culex_backend *backend, const char *queue,
                                 culex_run_state state, size_t limit, size_t *ret_deleted,
                                 culex_error *error)
@@ -935,8 +955,8 @@ static culex_status model_fsck(struct culex_backend *backend, const char *queue,
     (void)cursor, (void)is_repairing, (void)error;
     *ret_reply = (struct culex_fsck_reply){.cursor = 0};
     for (size_t i = 0; i < model->run_count; i++)
-        ret_reply->counts.records += !model->runs[i]->is_gone &&
-                                     strcmp(model->runs[i]->queue->name, queue) == 0;
+        ret_reply->counts.records +=
+            !model->runs[i]->is_gone && strcmp(model->runs[i]->queue->name, queue) == 0;
     return CULEX_OK;
 }
 
@@ -969,6 +989,7 @@ struct culex_backend *model_open(const struct culex_env *env)
         .retry = model_retry,
         .forget = model_forget,
         .pause = model_pause,
+        .limit = model_limit,
         .purge = model_purge,
         .stats = model_stats,
         .get = model_get,
