@@ -36,7 +36,10 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
     struct culex_new_run run = fixture_run(fixture);
     run.priority = priority;
     run.delay_ms = delay_ms;
-    run.unique_key = which == WAITING_B ? "aa" : which == ACTIVE_B ? "bb" : NULL;
+    run.unique_key = which == WAITING_B  ? "aa"
+                     : which == ACTIVE_B ? "bb"
+                     : which == DEAD_A   ? "dd"
+                                         : NULL;
     run.attempts_max = 5;
     assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
     ids[which] = run.id;
@@ -608,17 +611,87 @@ static void test_lost_records_leave_nothing_behind(void **state)
     assert_int_equal(drain(fixture), 0);
 }
 
+/* Plain runs in batches, some of them urgent or delayed when `is_mixed`. */
+static void fill(struct fixture *fixture, int count, bool is_mixed)
+{
+    enum { BATCH = 500 };
+    static struct culex_new_run runs[BATCH];
+    static struct culex_enqueue_result results[BATCH];
+    for (int i = 0; i < count; i++) {
+        runs[i % BATCH] = fixture_run(fixture);
+        runs[i % BATCH].priority = is_mixed && i % 5 == 0 ? 3 : 0;
+        runs[i % BATCH].delay_ms = is_mixed && i % 7 == 0 ? 1 + 5 * i : 0;
+        if (i % BATCH == BATCH - 1 || i == count - 1)
+            assert_ok(fixture->backend->ops->enqueue(
+                fixture->backend, "q", runs, (size_t)(i % BATCH) + 1, results, &call_error));
+    }
+}
+
+/* Goes on in a report up to the share of that number, 0 for the end; nothing may be wrong. */
+static void report_until(struct fixture *fixture, uint64_t *cursor, unsigned share)
+{
+    struct culex_fsck_reply reply = {.cursor = *cursor};
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
+                                              &call_error));
+        assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
+    } while (reply.cursor != 0 && reply.cursor >> 56 != share);
+    assert_int_equal(reply.cursor >> 56, share);
+    *cursor = reply.cursor;
+}
+
+/* Away while the list is walked, back before those that were not met are looked at again. */
+static void test_runs_that_left_and_came_back_are_not_missing(void **state)
+{
+    enum { WALK = 1, VERIFY = 2, AWAY = 5 };
+    struct fixture *fixture = *state;
+    struct culex_new_run mortal = fixture_run(fixture);
+    struct culex_step_reply grants;
+    uint64_t cursor = 0;
+    mortal.expires_ms = 50;
+    assert_int_equal(fixture_enqueue(fixture, &mortal), CULEX_ENQUEUED_NEW);
+    fill(fixture, 3000, false);
+    report_until(fixture, &cursor, WALK);
+    fixture->now_ms += 100;
+    struct culex_step step = fixture_step(fixture, SESSION_A, AWAY);
+    fixture_run_step(fixture, &step, &grants);
+    assert_int_equal(grants.grant_count, AWAY);
+    assert_int_equal(fixture_state(fixture, mortal.id), CULEX_RUN_DEAD);
+    report_until(fixture, &cursor, VERIFY);
+    for (int i = 0; i < AWAY; i++)
+        fixture_ack(fixture, SESSION_A, grants.grants[i].id, 1, CULEX_EVENT_RELEASE);
+    fixture->backend->ops->step_release(fixture->backend, &grants);
+    assert_ok(fixture->backend->ops->retry(fixture->backend, "q", mortal.id, &call_error));
+    fill(fixture, 1200, false);
+    report_until(fixture, &cursor, 0);
+}
+
+/* As after a lost reply: what the first call put back is not put there again. */
+static void test_repeated_repair_puts_back_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    again(fixture);
+    damage(fixture, "DEL", "ready", "", stranger);
+    uint64_t found = 0, cursor = 0;
+    do {
+        for (int times = 0; times < 2; times++) {
+            assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", cursor, true, &reply,
+                                                  &call_error));
+            found += reply.counts.wrong;
+        }
+        cursor = reply.cursor;
+    } while (cursor != 0 && cursor >> 56 < 20);
+    assert_int_equal(found, 3);
+    assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:ready"), 3);
+}
+
 /* More than one share of everything, and a list that moves between the shares. */
 static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
 {
-    enum { RUNS = 2500, ROUNDS = 40 };
+    enum { RUNS = 6000, ROUNDS = 40 };
     struct fixture *fixture = *state;
-    for (int i = 0; i < RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture);
-        run.priority = i % 5 == 0 ? 3 : 0;
-        run.delay_ms = i % 7 == 0 ? 5 * i : 0;
-        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
-    }
+    fill(fixture, RUNS, true);
     struct culex_fsck_reply reply = {.cursor = 0};
     struct culex_backend *other = fixture_open(fixture, fixture->server.url);
     uint64_t records = 0;
@@ -657,10 +730,7 @@ static void test_large_lost_list_is_rebuilt(void **state)
 {
     enum { RUNS = 2500 };
     struct fixture *fixture = *state;
-    for (int i = 0; i < RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture);
-        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
-    }
+    fill(fixture, RUNS, false);
     assert_int_equal(report(fixture).records, RUNS);
     damage(fixture, "LTRIM", "ready", "900 1999", stranger);
     expect_and_drain(fixture, RUNS - 1100, 0, RUNS);
@@ -711,6 +781,8 @@ int main(void)
         TEST(test_time_to_live_is_lifted),
         TEST(test_remembered_ids_and_sessions_are_in_order),
         TEST(test_lost_records_leave_nothing_behind),
+        TEST(test_runs_that_left_and_came_back_are_not_missing),
+        TEST(test_repeated_repair_puts_back_once),
         TEST(test_runs_that_move_meanwhile_are_not_wrong),
         TEST(test_large_lost_list_is_rebuilt),
         TEST(test_cursor_of_nobody_is_refused),
