@@ -35,6 +35,7 @@
 #include "platform/env.h"
 
 struct culex_backend;
+struct sqlite3;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
@@ -187,7 +188,8 @@ struct culex_backend_ops {
      * nothing and returns the same answers and the grants that still hold (a step that had nothing
      * to do need not be remembered beyond the handle that sent it). Expired runs met while claiming
      * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
-     * sole grant of its step. Acks of one step name different runs. Fills `reply`; release it with
+     * sole grant of its step. Acks of one step name
+     * different runs, and so do beats. Fills `reply`; release it with
      * step_release. */
     culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
                          struct culex_step_reply *ret_reply, culex_error *error);
@@ -285,6 +287,10 @@ culex_status culex__sqlite_open(const char *rest, bool is_memory,
                                 const struct culex_backend_options *options,
                                 const struct culex_env *env, struct culex_backend **ret_backend,
                                 culex_error *error);
+/* An enqueue-only store on a handle that is in a transaction: see culex/sqlite.h. */
+culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
+                                  const struct culex_env *env, struct culex_backend **ret_backend,
+                                  culex_error *error);
 culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,
                                const struct culex_env *env, struct culex_backend **ret_backend,
                                culex_error *error);

@@ -262,6 +262,7 @@ static const struct culex_backend_ops redis_ops = {
     .list = culex__redis_list_runs,
     .list_release = culex__redis_list_release,
     .queues = culex__redis_queue_names,
+    .doctor = culex__redis_doctor,
     .fsck = culex__redis_fsck_share,
     .now = redis_now,
     .wake_arm = culex__redis_wake_arm,

@@ -3,8 +3,8 @@
  * redis.c        opening, the table of operations, the small verbs
  * redis_call.c   one script, called once: keys, arguments, EVALSHA and EVAL
  * redis_conn.c   the connection; redis_reply.c, redis_record.c what it brings
- * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_fsck.c,
- * redis_wake.c
+ * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_fsck.c, redis_wake.c
+ * redis_doctor.c what the server's settings promise
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_BACKEND_REDIS_H
@@ -25,10 +25,15 @@ enum {
 #define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
 #define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
 
-/* What a queue was already told about on this backend. */
+/* What a script may do to a queue: which commands are tried before it is sent. */
+enum culex__redis_level { CULEX__REDIS_READS, CULEX__REDIS_PRODUCES, CULEX__REDIS_WORKS };
+
+/* A queue that this backend has written to. */
 struct culex__redis_queue {
     struct culex__redis_queue *next;
-    bool is_worker; /* the worker's commands were probed */
+    enum culex__redis_level level; /* of the commands that were tried */
+    uint64_t generation;           /* on the connection with this number */
+    bool is_named;                 /* it stands in PREFIX:queues */
     char name[];
 };
 
@@ -45,6 +50,8 @@ struct culex__redis {
     struct culex__redis_request request; /* kept between calls for its memory */
     struct culex__redis_wake wake;
     struct culex__redis_queue *queues;
+    struct culex__redis_queue *call_queue; /* of the call under way; NULL: it only reads */
+    enum culex__redis_level call_level;
     struct culex__redis_fsck *fsck; /* NULL: none under way */
     char prefix[CULEX__REDIS_PREFIX_MAX + 1];
     int64_t timeout_ms;
@@ -68,13 +75,15 @@ static inline void culex__redis_id(struct culex__redis *redis, culex_uuid id)
     culex__redis_request_add(&redis->request, id.b, sizeof id.b);
 }
 
-/* Sends the call and returns the script's answer; freeReplyObject() frees it. */
+/* Sends the call and returns the script's answer; freeReplyObject() frees it. On a connection on
+ * which nothing was written to the queue yet, it first tries the commands that scripts need: one
+ * that is denied midway would leave a script half done. */
 culex_status culex__redis_finish(struct culex__redis *redis,
                                  const struct culex__redis_script *script, redisReply **ret_reply,
                                  culex_error *error);
 
 /* "not what the script answers": damaged on the way, or by another program. */
-culex_status culex__redis_bad_reply(const struct culex__redis *redis, const char *script,
+culex_status culex__redis_bad_reply(struct culex__redis *redis, const char *script,
                                     culex_error *error);
 
 /* The instant by which a call that begins now must be over, boot time. */
@@ -83,8 +92,8 @@ int64_t culex__redis_deadline(const struct culex__redis *redis);
 /* `delay_ms` as scripts take it: not negative, not beyond CULEX__REDIS_DELAY_MAX. */
 int64_t culex__redis_delay(int64_t delay_ms);
 
-/* Makes `queue` known to the store and tries the commands that scripts will need on it;
- * once per backend and queue. */
+/* Puts the name of `queue` into PREFIX:queues, once per backend and queue, after trying the
+ * commands that its scripts will need. */
 culex_status culex__redis_register(struct culex__redis *redis, const char *queue, bool is_worker,
                                    culex_error *error);
 
@@ -125,5 +134,7 @@ culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *co
                                    culex_error *error);
 culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
                                     culex_error *error);
+culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
+                                 culex_error *error);
 
 #endif

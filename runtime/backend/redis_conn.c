@@ -25,13 +25,26 @@ static culex_status params_check(const struct culex__url *url, bool is_socket, c
     for (int i = 0; i < url->param_count; i++) {
         const char *name = url->params[i].name;
         bool is_known = strcmp(name, "user") == 0 || strcmp(name, "password") == 0 ||
+                        strcmp(name, "accept-eviction") == 0 ||
                         (is_socket && strcmp(name, "db") == 0);
         if (!is_known)
             return culex__fail(error, CULEX_EURL,
-                               "store URL: unknown parameter '%.40s'; known are %s", name,
-                               is_socket ? "db, user and password" : "user and password");
+                               "store URL: unknown parameter '%.40s'; known are %suser, password "
+                               "and accept-eviction",
+                               name, is_socket ? "db, " : "");
     }
     return CULEX_OK;
+}
+
+static culex_status eviction_read(struct culex__redis_target *target, culex_error *error)
+{
+    const char *text = culex__url_param(&target->url, "accept-eviction");
+    int value = 0;
+    culex_status status = CULEX_OK;
+    if (text != NULL)
+        status = culex__url_number("accept-eviction", text, 0, 1, &value, error);
+    target->is_eviction_accepted = value == 1;
+    return status;
 }
 
 static void identity_read(struct culex__redis_target *target)
@@ -81,6 +94,8 @@ culex_status culex__redis_target_parse(const char *url, struct culex__redis_targ
         status = address_read(&target, is_socket, error);
     if (status == CULEX_OK)
         status = database_read(&target, is_socket, error);
+    if (status == CULEX_OK)
+        status = eviction_read(&target, error);
     if (status != CULEX_OK) {
         culex__url_release(&target.url);
         return status;
@@ -288,17 +303,19 @@ static int request_send(const struct culex__redis_conn *conn, const char *head, 
     return reason;
 }
 
-culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
-                                    size_t head_len, struct culex__redis_request *request,
-                                    int64_t deadline_ns, culex_error *error)
+/* Bytes that make no reply of ours: whether the request was carried out nobody knows. */
+static culex_status conn_misunderstood(struct culex__redis_conn *conn, const char *reason,
+                                       culex_error *error)
 {
-    if (request->is_too_long)
-        return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
-                           CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);
-    int reason = request_send(conn, head, head_len, request, deadline_ns);
-    if (reason != 0) /* a part of a request is nothing to the server */
-        return conn_fail(conn, CULEX_ECONNECT, "cannot send to", strerror(reason), error);
-    return CULEX_OK;
+    return conn_fail(conn, CULEX_EUNKNOWN, "not understood: the answer of", reason, error);
+}
+
+/* A line that never ends would be searched for its end again and again. A text has the line with
+ * its length first, and may be as long as it says. */
+static bool is_endless_line(const redisReader *reader)
+{
+    return reader->len - reader->pos > CULEX__REDIS_REPLY_LINE_MAX &&
+           memchr(reader->buf + reader->pos, '\n', CULEX__REDIS_REPLY_LINE_MAX) == NULL;
 }
 
 static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **ret_reply,
@@ -309,50 +326,43 @@ static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **re
     if (redisReaderGetReply(conn->reader, &reply) != REDIS_OK) {
         char reason[160];
         snprintf(reason, sizeof reason, "%.120s", conn->reader->errstr);
-        return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of", reason, error);
+        return conn_misunderstood(conn, reason, error);
     }
+    if (reply == NULL && is_endless_line(conn->reader))
+        return conn_misunderstood(conn, "a line of it is longer than 64 KiB", error);
     if (reply != NULL) {
         bool has_more = conn->reader->len > conn->reader->pos;
         conn->received = 0;
         if (has_more) {
             freeReplyObject(reply);
-            return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of",
-                             "more than one reply to a request", error);
+            return conn_misunderstood(conn, "more than one reply to a request", error);
         }
     }
     *ret_reply = reply;
     return CULEX_OK;
 }
 
-/* Takes what has arrived, after waiting at most `wait_ms` for its first byte. */
+/* Takes what has arrived, after waiting at most `wait_ms` for its first byte. One piece at a time:
+ * between pieces the callers look at their deadline. */
 static culex_status take(struct culex__redis_conn *conn, int wait_ms, redisReply **ret_reply,
                          culex_error *error)
 {
     char bytes[32 * 1024];
     *ret_reply = NULL;
-    for (;; wait_ms = 0) {
-        ssize_t got = conn->env->recv(conn->env->self, conn->fd, bytes, sizeof bytes, wait_ms);
-        if (got == 0)
-            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from",
-                             "the server closed the connection", error);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && is_transient(errno))
-            return CULEX_OK;
-        if (got < 0)
-            return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", strerror(errno), error);
-        conn->received += (size_t)got;
-        if (conn->received > CULEX__REDIS_REPLY_BYTES_MAX)
-            return conn_fail(conn, CULEX_ESTORE, "not understood: the answer of",
-                             "it is larger than 64 MiB", error);
-        if (redisReaderFeed(conn->reader, bytes, (size_t)got) != REDIS_OK)
-            return conn_fail(conn, CULEX_ENOMEM, "cannot read from", "out of memory", error);
-        culex_status status = reply_decode(conn, ret_reply, error);
-        if (status != CULEX_OK || *ret_reply != NULL)
-            return status;
-        if ((size_t)got < sizeof bytes)
-            return CULEX_OK; /* nothing more for now */
-    }
+    ssize_t got = conn->env->recv(conn->env->self, conn->fd, bytes, sizeof bytes, wait_ms);
+    if (got == 0)
+        return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", "the server closed the connection",
+                         error);
+    if (got < 0 && is_transient(errno))
+        return CULEX_OK;
+    if (got < 0)
+        return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", strerror(errno), error);
+    conn->received += (size_t)got;
+    if (conn->received > CULEX__REDIS_REPLY_BYTES_MAX)
+        return conn_misunderstood(conn, "it is larger than 64 MiB", error);
+    if (redisReaderFeed(conn->reader, bytes, (size_t)got) != REDIS_OK)
+        return conn_fail(conn, CULEX_ENOMEM, "cannot read from", "out of memory", error);
+    return reply_decode(conn, ret_reply, error);
 }
 
 culex_status culex__redis_conn_take(struct culex__redis_conn *conn, redisReply **ret_reply,
@@ -378,11 +388,45 @@ culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t d
 culex_status culex__redis_conn_refused(const struct culex__redis_conn *conn, const char *text,
                                        culex_error *error)
 {
-    culex_status status = culex__redis_refusal_status(text);
-    if (culex__redis_refusal_is(text, "OOM"))
-        return culex__fail(error, status, "redis at %s is out of memory (maxmemory): %.200s",
+    const struct culex__redis_refusal *refusal = culex__redis_refusal_find(text);
+    if (refusal->advice == NULL)
+        return culex__fail(error, refusal->status, "redis at %s refused: %.200s",
                            conn->target->label, text);
-    return culex__fail(error, status, "redis at %s refused: %.240s", conn->target->label, text);
+    return culex__fail(error, refusal->status, "redis at %s refused: %.160s; %s",
+                       conn->target->label, text, refusal->advice);
+}
+
+/* A server that hangs up at once may have said why: too many clients, protected mode. CULEX_OK
+ * when it said nothing. */
+static culex_status last_words(struct culex__redis_conn *conn, culex_error *error)
+{
+    redisReply *reply = NULL;
+    culex_status status = take(conn, 0, &reply, NULL);
+    if (status != CULEX_OK || reply == NULL)
+        return CULEX_OK;
+    if (reply->type == REDIS_REPLY_ERROR) {
+        status = culex__redis_conn_refused(conn, reply->str, error);
+        culex__redis_conn_close(conn);
+    }
+    freeReplyObject(reply);
+    return status;
+}
+
+culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *head,
+                                    size_t head_len, struct culex__redis_request *request,
+                                    int64_t deadline_ns, culex_error *error)
+{
+    if (request->is_too_long)
+        return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
+                           CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);
+    int reason = request_send(conn, head, head_len, request, deadline_ns);
+    if (reason == 0)
+        return CULEX_OK;
+    /* A part of a request is nothing to the server. */
+    culex_status status = last_words(conn, error);
+    if (status == CULEX_OK)
+        status = conn_fail(conn, CULEX_ECONNECT, "cannot send to", strerror(reason), error);
+    return status;
 }
 
 culex_status culex__redis_conn_command(struct culex__redis_conn *conn, const char *const *words,
@@ -425,6 +469,14 @@ static culex_status say(struct culex__redis_conn *conn, const char *const *words
     return status;
 }
 
+/* Servers that do not know AUTH quote its arguments. */
+static void secret_hide(const struct culex__redis_conn *conn, culex_error *error)
+{
+    const char *password = conn->target->password;
+    if (password[0] != '\0' && strstr(error->text, password) != NULL)
+        culex__fail(error, error->code, "redis at %s refused the login", conn->target->label);
+}
+
 static culex_status authenticate(struct culex__redis_conn *conn, int64_t deadline_ns,
                                  culex_error *error)
 {
@@ -437,6 +489,8 @@ static culex_status authenticate(struct culex__redis_conn *conn, int64_t deadlin
                                                : say(conn, without, 2, deadline_ns, error);
     if (status == CULEX_ESTORE)
         status = error->code = CULEX_EDENIED;
+    if (status != CULEX_OK)
+        secret_hide(conn, error);
     return status;
 }
 
@@ -449,27 +503,12 @@ static culex_status database_select(struct culex__redis_conn *conn, int64_t dead
     return conn->target->database == 0 ? CULEX_OK : say(conn, words, 2, deadline_ns, error);
 }
 
-/* The value of `name` in the text of INFO, cut at the line's end; "" when absent. */
-static void info_value(const redisReply *reply, const char *name, char *ret_value, size_t size)
-{
-    ret_value[0] = '\0';
-    assert(reply != NULL);
-    if (reply->type != REDIS_REPLY_STRING)
-        return;
-    const char *at = strstr(reply->str, name);
-    if (at == NULL || (at != reply->str && at[-1] != '\n') || at[strlen(name)] != ':')
-        return;
-    at += strlen(name) + 1;
-    size_t len = strcspn(at, "\r\n");
-    snprintf(ret_value, size, "%.*s", (int)(len < size ? len : size - 1), at);
-}
-
 static culex_status version_check(const struct culex__redis_conn *conn, const redisReply *reply,
                                   culex_error *error)
 {
     char version[32];
     unsigned major, minor;
-    info_value(reply, "redis_version", version, sizeof version);
+    culex__redis_info_value(reply, "redis_version", version, sizeof version);
     if (sscanf(version, "%3u.%3u", &major, &minor) == 2 && major * 100 + minor < 602)
         return culex__fail(error, CULEX_EUNSUPPORTED,
                            "redis at %s is version %s; Culex needs 6.2 or newer",
@@ -481,11 +520,12 @@ static culex_status eviction_check(const struct culex__redis_conn *conn, const r
                                    culex_error *error)
 {
     char policy[32];
-    info_value(reply, "maxmemory_policy", policy, sizeof policy);
-    if (strncmp(policy, "allkeys-", 8) == 0)
+    culex__redis_info_value(reply, "maxmemory_policy", policy, sizeof policy);
+    if (strncmp(policy, "allkeys-", 8) == 0 && !conn->target->is_eviction_accepted)
         return culex__fail(error, CULEX_EUNSUPPORTED,
                            "redis at %s may evict queues (maxmemory-policy %s); set it to "
-                           "noeviction or to a volatile policy",
+                           "noeviction or to a volatile policy, or put accept-eviction=1 into the "
+                           "URL if losing runs is acceptable",
                            conn->target->label, policy);
     return CULEX_OK;
 }
@@ -499,7 +539,7 @@ static culex_status info_check(struct culex__redis_conn *conn, const char *secti
     const char *words[] = {"INFO", section};
     redisReply *reply = NULL;
     culex_status status = culex__redis_conn_command(conn, words, 2, deadline_ns, &reply, error);
-    if (status == CULEX_EDENIED && conn->fd >= 0 && strstr(error->text, "NOPERM") != NULL)
+    if (status == CULEX_EDENIED && culex__redis_refusal_is(error->text, "NOPERM"))
         return CULEX_OK;
     if (status != CULEX_OK)
         return status;
@@ -540,7 +580,7 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
     if (error == NULL) /* the greeting reads its own errors */
         error = &scratch;
     culex__redis_conn_close(conn);
-    conn->reader = culex__redis_reader_create(&conn->functions);
+    conn->reader = culex__redis_reader_create(&conn->limits);
     if (conn->reader == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     culex_status status =
@@ -550,6 +590,7 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
         culex__redis_conn_close(conn);
         return status;
     }
+    conn->generation++;
     status = greet(conn, deadline_ns, error);
     if (status != CULEX_OK)
         culex__redis_conn_close(conn);

@@ -15,7 +15,8 @@ struct culex__redis_target {
     const char *user;     /* NULL: the default user */
     const char *password; /* NULL: none */
     int database;
-    char label[160]; /* for error texts: host and port, or the path */
+    bool is_eviction_accepted; /* connect even where the server may evict queues */
+    char label[160];           /* for error texts: host and port, or the path */
 };
 
 /* CULEX_EURL says what is wrong and where, without the password. */
@@ -54,8 +55,9 @@ struct culex__redis_conn {
     const struct culex__redis_target *target;
     int fd; /* -1 while closed */
     redisReader *reader;
-    redisReplyObjectFunctions functions;
-    size_t received; /* bytes of the reply under way */
+    struct culex__redis_limits limits;
+    size_t received;     /* bytes of the reply under way */
+    uint64_t generation; /* of the connection: counts the ones that were made */
 };
 
 void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_env *env,
@@ -86,7 +88,7 @@ culex_status culex__redis_conn_command(struct culex__redis_conn *conn, const cha
                                        size_t count, int64_t deadline_ns, redisReply **ret_reply,
                                        culex_error *error);
 
-/* The server's refusal as a failure: "redis at HOST refused: TEXT". */
+/* The server's refusal as a failure: "redis at HOST refused: TEXT; what to do". */
 culex_status culex__redis_conn_refused(const struct culex__redis_conn *conn, const char *text,
                                        culex_error *error);
 

@@ -1,4 +1,4 @@
--- keys: runs payloads done cancelled dead errors results meta seen0 seen1 seen2 seen3 seen4 seen5
+-- keys: runs payloads done cancelled dead errors results progress meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen
 --
 -- Deletes final run ARGV[2]; its id stays remembered. Reply: 'O', '' unknown, '!' not final.
@@ -13,6 +13,7 @@ call('HDEL', runs, id)
 call('HDEL', payloads, id)
 call('HDEL', errors, id)
 call('HDEL', results, id)
+call('HDEL', progress, id)
 call('ZREM', done, id)
 call('ZREM', cancelled, id)
 call('ZREM', dead, id)

@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
 -- uses: base seen plan wake
 --
 -- Looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -383,6 +383,7 @@ local shares = {
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
+  progress = function() return hash_share(progress, function() return true end) end,
   seen0 = function() return seen_share(seen0) end,
   seen1 = function() return seen_share(seen1) end,
   seen2 = function() return seen_share(seen2) end,

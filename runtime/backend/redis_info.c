@@ -7,6 +7,9 @@
 
 #include "backend/redis_record.h"
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/progress.h"
 #include "redis_scripts.h"
 
 static void numbers_fill(culex_run_info *info, const struct culex__redis_record *record)
@@ -56,13 +59,27 @@ static void info_free(culex_run_info *info)
     free(info->queue);
     free(info->tags);
     free(info->error_text);
+    free(info->progress_text);
     free((void *)(uintptr_t)info->payload.data);
     free((void *)(uintptr_t)info->result.data);
     free(info);
 }
 
-/* Texts of a GET: record, payload, error, result. */
-enum { GET_TEXTS = 4 };
+/* Text that the store would not have taken from us is not shown. */
+static void progress_fill(culex_run_info *info, const char *text, size_t len)
+{
+    char kept[CULEX_PROGRESS_MAX + 1];
+    const char *words;
+    if (len > CULEX_PROGRESS_MAX || !culex__utf8_is_valid(text, len))
+        len = 0;
+    memcpy(kept, text, len);
+    kept[len] = '\0';
+    culex__progress_split(kept, &info->progress, &words);
+    info->progress_text = text_copy(words, strlen(words));
+}
+
+/* Texts of a GET: record, payload, error, result, progress. */
+enum { GET_TEXTS = 5 };
 
 static bool get_texts(const redisReply *reply, const char **texts, size_t *lens)
 {
@@ -96,8 +113,10 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     bytes_copy(texts[1], lens[1], &info->payload);
     info->error_text = text_copy(texts[2], lens[2]);
     bytes_copy(texts[3], lens[3], &info->result);
+    progress_fill(info, texts[4], lens[4]);
     if (info->job == NULL || info->queue == NULL || info->tags == NULL ||
-        info->error_text == NULL || info->payload.data == NULL || info->result.data == NULL) {
+        info->error_text == NULL || info->progress_text == NULL || info->payload.data == NULL ||
+        info->result.data == NULL) {
         info_free(info);
         return no_memory(error);
     }
@@ -152,7 +171,8 @@ static bool list_item_read(const redisReply *reply, size_t at, char *queue, cule
     numbers_fill(info, &record);
     memcpy(info->id.b, id, id_len);
     info->queue = queue;
-    info->error_text = nothing;
+    info->error_text = info->progress_text = nothing;
+    info->progress = -1;
     info->job = block_take(block, record.job.text, record.job.len);
     info->tags = block_take(block, record.tags.text, record.tags.len);
     return true;

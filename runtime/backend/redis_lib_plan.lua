@@ -86,7 +86,7 @@ end
 local function leave(id, r, event, delay, now, lease)
   local to = apply(r, event, delay > 0)
   lease_drops[#lease_drops + 1] = id
-  r.claimed_at_ms = 0
+  r.timeout_from_ms = 0
   if to == DONE then
     finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms, lease))
   else

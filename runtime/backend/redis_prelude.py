@@ -22,8 +22,9 @@ ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.
 PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
-KEYS = ("runs payloads ready urgent scheduled active done cancelled dead errors results unique "
-        "meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged probe").split()
+KEYS = ("runs payloads ready urgent scheduled active done cancelled dead errors results progress "
+        "unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged "
+        "probe").split()
 
 
 def fail(text):
@@ -49,7 +50,7 @@ def charges_text(events, column):
 
 
 # STEP rewrites the first of these without looking at the others.
-LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "claimed_at_ms"]
+LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "timeout_from_ms"]
 
 
 def skip_pattern(fields):

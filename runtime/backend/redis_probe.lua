@@ -3,21 +3,24 @@
 --
 -- Tries every command that the scripts need on a key of its own, because a command that is
 -- denied midway leaves a script half done. ARGV[2]: 'worker' or 'producer'.
--- Reply: '' or the server's refusal.
+-- Reply: '' or the server's refusal, the command's name before it.
 
-local producer = {{'UNLINK'}, {'HSET', 'f', '1'}, {'HMGET', 'f'}, {'HGET', 'f'}, {'HEXISTS', 'f'}, {'HINCRBY', 'f', 1},
-  {'UNLINK'}, {'RPUSH', 'e'}, {'LLEN'}, {'UNLINK'}, {'ZADD', 1, 'e'}, {'ZCARD'}, {'UNLINK'},
-  {'SMISMEMBER', 'e'}}
-local worker = {{'HSET', 'f', '1'}, {'HLEN'}, {'HDEL', 'f'}, {'UNLINK'}, {'LPUSH', 'e'}, {'LRANGE', 0, 0},
-  {'LPOP', 1}, {'UNLINK'}, {'ZADD', 1, 'e'}, {'ZRANGE', 0, 0}, {'ZRANGEBYSCORE', 0, 0}, {'ZREM', 'e'},
-  {'ZREMRANGEBYRANK', 0, 0}, {'UNLINK'}, {'SADD', 'e'}, {'UNLINK'}}
+-- UNLINK comes first: it needs no memory, and after it none of the others is refused for memory.
+local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGET', probe, 'f'},
+  {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HINCRBY', probe, 'f', 1}, {'UNLINK', probe},
+  {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
+  {'UNLINK', probe}, {'SMISMEMBER', probe, 'e'}}
+local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
+  {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LPOP', probe, 1}, {'UNLINK', probe},
+  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZRANGEBYSCORE', probe, 0, 0}, {'ZREM', probe, 'e'},
+  {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}, {'SADD', probe, 'e'}, {'UNLINK', probe}}
 
 local function refusal(commands)
-  for _, arguments in ipairs(commands) do
-    local reply = redis.pcall(arguments[1], probe, unpack(arguments, 2))
+  for _, command in ipairs(commands) do
+    local reply = redis.pcall(unpack(command))
     if type(reply) == 'table' and reply.err then
       redis.pcall('UNLINK', probe)
-      return arguments[1] .. ': ' .. reply.err
+      return command[1] .. ': ' .. reply.err
     end
   end
   return ''

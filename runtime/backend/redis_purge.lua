@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled done cancelled dead errors results unique meta seen0 seen1 seen2 seen3 seen4 seen5
+-- keys: runs payloads ready urgent scheduled done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2]. Reply: deleted, is_more.
@@ -17,7 +17,7 @@ end
 
 local function runs_delete(ids)
   if #ids == 0 then return end
-  for _, key in ipairs({runs, payloads, errors, results}) do write('HDEL', key, ids) end
+  for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   remember(ids, now)
   deleted = deleted + #ids
 end

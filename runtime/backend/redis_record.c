@@ -109,7 +109,7 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
     record->attempt = field_u32(cursor);
     record->owner = field_name(cursor);
     record->at_ms = field_ms(cursor);
-    record->claimed_at_ms = field_ms(cursor);
+    record->timeout_from_ms = field_ms(cursor);
     record->counters.losses = field_u32(cursor);
     record->expires_at_ms = field_ms(cursor);
     record->is_cancel_requested = field_int(cursor, 1) == 1;

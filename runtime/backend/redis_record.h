@@ -20,7 +20,7 @@ struct culex__redis_record {
     struct culex__redis_slice owner;
     bool is_cancel_requested;
     int64_t at_ms;
-    int64_t claimed_at_ms;
+    int64_t timeout_from_ms;
     struct culex__redis_slice job;
     int priority;
     int64_t created_at_ms;

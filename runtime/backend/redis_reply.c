@@ -1,5 +1,6 @@
 #include "backend/redis_reply.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The count of an array was an int before hiredis 1.0. */
@@ -9,24 +10,39 @@ typedef size_t item_count;
 typedef int item_count;
 #endif
 
-/* The library's own functions travel as the reader's private data. */
-static void *array_create_bounded(const redisReadTask *task, item_count count)
+static size_t depth_of(const redisReadTask *task)
 {
-    const redisReplyObjectFunctions *own = task->privdata;
-    if (count > CULEX__REDIS_REPLY_ITEMS_MAX)
-        return NULL; /* the reader reports it as out of memory and stops */
-    return own->createArray(task, count);
+    size_t depth = 0;
+    for (; task->parent != NULL; task = task->parent)
+        depth++;
+    return depth;
 }
 
-redisReader *culex__redis_reader_create(redisReplyObjectFunctions *functions)
+/* The limits travel as the reader's private data. NULL makes the reader stop with "out of memory".
+ */
+static void *array_create_bounded(const redisReadTask *task, item_count count)
+{
+    struct culex__redis_limits *limits = task->privdata;
+    size_t depth = depth_of(task);
+    if (depth == 0)
+        limits->items_left = CULEX__REDIS_REPLY_ITEMS_MAX;
+    if (depth >= CULEX__REDIS_REPLY_DEPTH_MAX || (size_t)count > limits->items_left)
+        return NULL;
+    limits->items_left -= (size_t)count;
+    return limits->own->createArray(task, count);
+}
+
+redisReader *culex__redis_reader_create(struct culex__redis_limits *limits)
 {
     redisReader *reader = redisReaderCreate();
     if (reader == NULL)
         return NULL;
-    *functions = *reader->fn;
-    functions->createArray = array_create_bounded;
-    reader->privdata = reader->fn;
-    reader->fn = functions;
+    limits->own = reader->fn;
+    limits->functions = *reader->fn;
+    limits->functions.createArray = array_create_bounded;
+    limits->items_left = CULEX__REDIS_REPLY_ITEMS_MAX;
+    reader->privdata = limits;
+    reader->fn = &limits->functions;
     return reader;
 }
 
@@ -57,6 +73,24 @@ bool culex__redis_reply_text(const redisReply *array, size_t at, const char **re
     return true;
 }
 
+void culex__redis_info_value(const redisReply *info, const char *name, char *ret_value, size_t size)
+{
+    size_t name_len = strlen(name);
+    ret_value[0] = '\0';
+    if (info->type != REDIS_REPLY_STRING)
+        return;
+    for (const char *line = info->str; *line != '\0';) {
+        size_t len = strcspn(line, "\r\n");
+        if (len > name_len && line[name_len] == ':' && memcmp(line, name, name_len) == 0) {
+            len -= name_len + 1;
+            snprintf(ret_value, size, "%.*s", (int)(len < size ? len : size - 1),
+                     line + name_len + 1);
+            return;
+        }
+        line += len + strspn(line + len, "\r\n");
+    }
+}
+
 bool culex__redis_refusal_is(const char *text, const char *token)
 {
     size_t len = strlen(token);
@@ -68,24 +102,58 @@ bool culex__redis_refusal_is(const char *text, const char *token)
     return false;
 }
 
-culex_status culex__redis_refusal_status(const char *text)
+/* ORDER matters: a text may quote another one. */
+static const struct culex__redis_refusal refusals[] = {
+    {"READONLY", CULEX_EBUSY, true,
+     "it is a replica; name the primary in the URL, or wait until the failover is over"},
+    {"MASTERDOWN", CULEX_EBUSY, true,
+     "it is a replica without its primary; name the primary in the URL, or wait"},
+    {"UNBLOCKED", CULEX_EBUSY, true, "it has become a replica; wait until the failover is over"},
+    {"LOADING", CULEX_EBUSY, false, "it is still reading its data from disk; wait"},
+    {"TRYAGAIN", CULEX_EBUSY, false, "the queue's slot is moving to another node; wait"},
+    {"ASK", CULEX_EBUSY, false, "the queue's slot is moving to another node; wait"},
+    {"CLUSTERDOWN", CULEX_EBUSY, false, "see CLUSTER INFO on a node; wait, or mend the cluster"},
+    {"MOVED", CULEX_EUNSUPPORTED, true,
+     "the queue lives on the cluster node that is named there; put that node into the URL"},
+    {"CROSSSLOT", CULEX_EUNSUPPORTED, false, "the queues live in different slots of the cluster"},
+    {"NOREPLICAS", CULEX_EBUSY, false,
+     "fewer replicas follow than min-replicas-to-write wants; mend them or lower it"},
+    {"OOM", CULEX_EFULL, false, "it is out of memory: raise maxmemory or make room"},
+    {"MISCONF", CULEX_EREADONLY, false,
+     "it cannot write to its disk; see its log, make room on the disk or give it the rights"},
+    {"NOPERM", CULEX_EDENIED, false, "give the user the rights that SECURITY.md lists"},
+    {"NOAUTH", CULEX_EDENIED, false, "it wants a password: redis://user:password@host"},
+    {"WRONGPASS", CULEX_EDENIED, false,
+     "the user or the password in the URL is wrong, or the user is off"},
+    {"DENIED", CULEX_EDENIED, false,
+     "protected mode: give the server a password and a bind address"},
+    {"BUSY", CULEX_EBUSY, false,
+     "somebody's script runs for long; SCRIPT KILL ends one that has not written"},
+    {"WRONGTYPE", CULEX_ECORRUPT, false,
+     "a key of the queue was written by another program; choose another prefix"},
+};
+
+/* Those without a word of their own. A permission that a script lacks is worded in its own way, by
+ * Redis 7 and by Redis 8. */
+static const struct culex__redis_refusal worded[] = {
+    {"The user executing the script can't", CULEX_EDENIED, false,
+     "give the user the rights that SECURITY.md lists"},
+    {"ACL failure in script", CULEX_EDENIED, false,
+     "give the user the rights that SECURITY.md lists"},
+    {"max number of clients", CULEX_EBUSY, false, "raise maxclients, or end idle connections"},
+};
+
+static const struct culex__redis_refusal unknown = {"", CULEX_ESTORE, false, NULL};
+
+const struct culex__redis_refusal *culex__redis_refusal_find(const char *text)
 {
-    static const struct {
-        const char *token;
-        culex_status status;
-    } known[] = {
-        {"READONLY", CULEX_EBUSY},    {"LOADING", CULEX_EBUSY},    {"TRYAGAIN", CULEX_EBUSY},
-        {"CLUSTERDOWN", CULEX_EBUSY}, {"MASTERDOWN", CULEX_EBUSY}, {"BUSY", CULEX_EBUSY},
-        {"NOREPLICAS", CULEX_EBUSY},  {"OOM", CULEX_EFULL},        {"MISCONF", CULEX_EREADONLY},
-        {"NOPERM", CULEX_EDENIED},    {"NOAUTH", CULEX_EDENIED},   {"WRONGPASS", CULEX_EDENIED},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (culex__redis_refusal_is(text, known[i].token))
-            return known[i].status;
+    for (size_t i = 0; i < sizeof worded / sizeof worded[0]; i++) {
+        if (strstr(text, worded[i].token) != NULL)
+            return &worded[i];
     }
-    /* A permission that a script lacks is worded in its own way, by Redis 7 and by Redis 8. */
-    if (strstr(text, "The user executing the script can't") != NULL ||
-        strstr(text, "ACL failure in script") != NULL)
-        return CULEX_EDENIED;
-    return CULEX_ESTORE;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        if (culex__redis_refusal_is(text, refusals[i].token))
+            return &refusals[i];
+    }
+    return &unknown;
 }

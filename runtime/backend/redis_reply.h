@@ -11,21 +11,48 @@
 
 enum {
     CULEX__REDIS_REPLY_BYTES_MAX = 64 * 1024 * 1024,
-    CULEX__REDIS_REPLY_ITEMS_MAX = 8192 /* of one array */
+    CULEX__REDIS_REPLY_LINE_MAX = 64 * 1024,  /* of an error, a status, a number, a length */
+    CULEX__REDIS_REPLY_ITEMS_MAX = 16 * 1024, /* of all arrays in one reply together */
+    CULEX__REDIS_REPLY_DEPTH_MAX = 3          /* arrays within arrays; ours have two */
 };
 
-/* A reader that refuses larger arrays than CULEX__REDIS_REPLY_ITEMS_MAX before it reserves
- * memory for them. `functions` belongs to the reader and must live as long. NULL when out of
- * memory. Free with redisReaderFree. */
-redisReader *culex__redis_reader_create(redisReplyObjectFunctions *functions);
+/* What a reader still lets one reply take; see culex__redis_reader_create. */
+struct culex__redis_limits {
+    redisReplyObjectFunctions functions;
+    const redisReplyObjectFunctions *own; /* the library's */
+    size_t items_left;
+};
+
+/* A reader that refuses arrays beyond the limits above before it reserves memory for them: a
+ * header of seven bytes could ask for gigabytes, and nested ones for that many times more.
+ * `limits` belongs to the reader and must live as long. NULL when out of memory. Free with
+ * redisReaderFree. */
+redisReader *culex__redis_reader_create(struct culex__redis_limits *limits);
 
 /* Element `at` of an array, when it has the wanted type. False otherwise. */
 bool culex__redis_reply_int(const redisReply *array, size_t at, int64_t *ret_value);
 bool culex__redis_reply_text(const redisReply *array, size_t at, const char **ret_text,
                              size_t *ret_len);
 
-/* The status that a refusal of the server means, by its text. */
-culex_status culex__redis_refusal_status(const char *text);
+/* The value of line `name` in the text of INFO, cut to fit; "" when absent. */
+void culex__redis_info_value(const redisReply *info, const char *name, char *ret_value,
+                             size_t size);
+
+/* What a refusal of the server means. */
+struct culex__redis_refusal {
+    const char *token; /* as the server's text has it */
+    culex_status status;
+    bool is_elsewhere;  /* another server may be the one to talk to: connect anew */
+    const char *advice; /* what to do about it */
+};
+
+/* The meaning of a refusal by its text; CULEX_ESTORE and no advice for an unknown one. */
+const struct culex__redis_refusal *culex__redis_refusal_find(const char *text);
+
+static inline culex_status culex__redis_refusal_status(const char *text)
+{
+    return culex__redis_refusal_find(text)->status;
+}
 
 /* Whether `text`, or the error of a command inside a script that it quotes, begins with `token`. */
 bool culex__redis_refusal_is(const char *text, const char *token);

@@ -9,6 +9,7 @@
 #include "backend/redis_record.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "core/progress.h"
 #include "redis_scripts.h"
 
 /* --- request ------------------------------------------------------------------------- */
@@ -49,6 +50,10 @@ static culex_status step_check(const struct culex_step *step, culex_error *error
         if (event_name(step->acks[i].event) == NULL)
             return culex__fail(error, CULEX_EINVAL, "ack %zu: not an event of a worker", i);
     }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        if (!culex__progress_is_valid(step->beats[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: progress too long or not UTF-8", i);
+    }
     return CULEX_OK;
 }
 
@@ -78,6 +83,20 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
     culex__redis_request_add(&redis->request, blob, blob_len);
 }
 
+static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
+{
+    char order[64 + CULEX_PROGRESS_MAX];
+    const char *progress = beat->progress != NULL ? beat->progress : "";
+    culex__redis_id(redis, beat->id);
+    if (beat->extend_ms <= 0 && progress[0] == '\0') {
+        culex__redis_request_int(&redis->request, beat->attempt);
+        return;
+    }
+    snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%s", beat->attempt,
+             culex__redis_delay(beat->extend_ms), progress);
+    culex__redis_request_text(&redis->request, order);
+}
+
 static void step_add(struct culex__redis *redis, const struct culex_step *step)
 {
     struct culex__redis_request *request = &redis->request;
@@ -92,10 +111,8 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step)
     culex__redis_request_int(request, (int64_t)step->beat_count);
     for (size_t i = 0; i < step->ack_count; i++)
         ack_add(redis, &step->acks[i]);
-    for (size_t i = 0; i < step->beat_count; i++) {
-        culex__redis_id(redis, step->beats[i].id);
-        culex__redis_request_int(request, step->beats[i].attempt);
-    }
+    for (size_t i = 0; i < step->beat_count; i++)
+        beat_add(redis, &step->beats[i]);
 }
 
 /* --- reply --------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen plan wake
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count,
 --       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob
---       per beat: id attempt
+--       per beat: id 'attempt' or 'attempt|extend_ms|progress', '' for no progress
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
 
 local session, nonce = ARGV[2], ARGV[3]
@@ -118,15 +118,28 @@ local function acks_settle()
   return table.concat(answers)
 end
 
-local function beat_extend(id, r, attempt)
+-- The timeout counts anew from where it ends after `extend` more ms; never from earlier.
+local function timeout_extend(r, timeout, extend)
+  r.timeout_from_ms = math.max(tonumber(r.timeout_from_ms), now + extend - timeout)
+end
+
+local progress_puts = {}
+
+local function beat_extend(id, r, order)
   if not r then return 'G' end
+  local attempt, extend, words = order, nil, ''
+  if find(order, '|', 1, true) then attempt, extend, words = string.match(order, '^(%d+)|(%d+)|(.*)$') end
   if not holds(r, attempt) then
     count('stale', 1)
     return 'S'
   end
   local timeout = tonumber(string.match(r.tail, TAIL_timeout_ms))
   r.at_ms = now + lease
-  if timeout > 0 then r.at_ms = math.min(r.at_ms, r.claimed_at_ms + timeout) end
+  if timeout > 0 then
+    if extend and extend ~= '0' then timeout_extend(r, timeout, tonumber(extend)) end
+    r.at_ms = math.min(r.at_ms, r.timeout_from_ms + timeout + TIMEOUT_SLACK_MS)
+  end
+  if words ~= '' then put(progress_puts, id, words) end
   put(lease_puts, r.at_ms, id)
   put(record_puts, id, record_text(r))
   return r.cancel == '1' and 'C' or 'O'
@@ -140,6 +153,7 @@ local function beats_extend()
   for at = 1, beat_count do
     answers[at] = beat_extend(ids[at], texts[at] and record_parse(texts[at]), ARGV[first + at * 2 - 1])
   end
+  write('HSET', progress, progress_puts)
   plan_write()
   return table.concat(answers)
 end
@@ -159,8 +173,10 @@ local function reap()
     local r = texts[at] and record_parse(texts[at])
     if r and r.state == ACTIVE then
       count('lost', 1)
+      put(text_puts, id, 'the lease ran out before the worker said how the run ended (loss ' .. r.losses + 1
+        .. ' of ' .. LOSSES_MAX .. ')')
       leave(id, r, 'LOSS', 0, now, lease)
-        else
+    else
       lease_drops[#lease_drops + 1] = id
       if texts[at] and not r then quarantine(id, now, 'damaged record') end
     end
@@ -196,6 +212,7 @@ local function purge(key)
   call('ZREMRANGEBYRANK', key, 0, #ids - 1)
   call('HDEL', runs, unpack(ids))
   fields_drop(errors, ids)
+  fields_drop(progress, ids)
   fields_drop(key == done and results or payloads, ids)
   remember(ids, now)
 end
@@ -213,7 +230,7 @@ local grants, memo, granted, ghosts_met = {}, {}, {}, 0
 local grant_count, is_enough, bytes = 0, false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
-local claim_puts, claim_leases = {}, {}
+local claim_puts, claim_leases, progress_drops = {}, {}, {}
 
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
@@ -260,8 +277,9 @@ local function candidate_parsed(id, text, payload)
   if is_expired(r) then refuse(id, r, 'expired') return true end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
   if not is_room(payload, is_suspect) then return false end
+  if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
-  r.owner, r.at_ms, r.claimed_at_ms = session, lease_text, now_text
+  r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   grant(id, record_text(r), r.attempt .. ';', payload)
   if is_suspect then is_enough = true end
   return true
@@ -394,6 +412,7 @@ if want > 0 and not is_paused then
   is_cut = claim()
   write('HSET', runs, claim_puts)
   write('ZADD', active, claim_leases)
+  write('HDEL', progress, progress_drops)
   plan_write()
   if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 end

@@ -16,6 +16,7 @@ static void store_close(struct culex_backend *backend)
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
     culex__sqlite_guard_close(store);
+    culex__sqlite_reserve_close(store);
     sqlite3_close(store->db);
     free(store->idle.queue);
     free(store->recent.name);
@@ -26,21 +27,22 @@ static void store_close(struct culex_backend *backend)
 
 static const struct culex_backend_ops operations = {
     .name = "sqlite",
-    .enqueue = culex__sqlite_enqueue,
-    .step = culex__sqlite_step,
+    .enqueue = culex__sqlite_reserved_enqueue,
+    .step = culex__sqlite_reserved_step,
     .step_release = culex__sqlite_step_release,
-    .hello = culex__sqlite_hello,
-    .tick = culex__sqlite_tick,
-    .cancel = culex__sqlite_cancel,
+    .hello = culex__sqlite_reserved_hello,
+    .tick = culex__sqlite_reserved_tick,
+    .cancel = culex__sqlite_reserved_cancel,
     .retry = culex__sqlite_retry,
-    .forget = culex__sqlite_forget,
-    .pause = culex__sqlite_pause_queue,
-    .purge = culex__sqlite_purge,
+    .forget = culex__sqlite_reserved_forget,
+    .pause = culex__sqlite_reserved_pause,
+    .purge = culex__sqlite_reserved_purge,
     .stats = culex__sqlite_stats,
     .get = culex__sqlite_get,
     .list = culex__sqlite_list,
     .list_release = culex__sqlite_list_release,
     .queues = culex__sqlite_queues,
+    .doctor = culex__sqlite_doctor,
     .fsck = culex__sqlite_fsck,
     .now = culex__sqlite_now,
     .wake_arm = culex__sqlite_wake_arm,
@@ -83,11 +85,11 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
     store->base.env = env;
     store->is_memory = is_memory;
     store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
-    store->lock_fd = -1;
+    store->lock_fd = store->reserve.fd = -1;
     store->timeout_ms =
         options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
-    store->path = is_memory ? memory_path(rest) : strdup(rest);
-    store->uri = is_memory ? memory_uri(rest) : strdup(rest);
+    store->path = is_memory ? memory_path(rest) : culex__sqlite_option_path(rest);
+    store->uri = is_memory ? memory_uri(rest) : culex__sqlite_option_path(rest);
     culex__sqlite_wake_init(store);
     if (store->path == NULL || store->uri == NULL) {
         store_close(&store->base);
@@ -101,14 +103,16 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
                                    const struct culex_env *env, struct culex_backend **ret_backend,
                                    culex_error *error)
 {
-    if (!is_memory && rest[0] == '\0')
-        return culex__fail(error, CULEX_EURL, "sqlite: needs a path, as in sqlite:culex.db");
+    struct culex_sqlite_options wishes = {0};
+    culex_status status = is_memory ? CULEX_OK : culex__sqlite_option_read(rest, &wishes, error);
+    if (status != CULEX_OK)
+        return status;
     struct culex_sqlite *store = store_create(version, rest, is_memory, options, env);
     if (store == NULL)
         return culex__sqlite_no_memory(error);
+    store->options = wishes;
     culex__sqlite_start(store);
-    culex_status status =
-        culex__sqlite_file_open(store, options != NULL ? options->synchronous : NULL, error);
+    status = culex__sqlite_file_open(store, options != NULL ? options->synchronous : NULL, error);
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);
     if (status == CULEX_OK)

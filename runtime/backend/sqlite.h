@@ -20,6 +20,7 @@
 #include <sqlite3.h>
 
 #include "backend/backend.h"
+#include "backend/sqlite_reserve.h"
 
 enum {
     CULEX__SQLITE_APPLICATION_ID = 0x43756c78, /* "Culx" */
@@ -75,6 +76,7 @@ enum culex_sqlite_run_tail {
     CULEX__SQLITE_COLUMN_ERROR,
     CULEX__SQLITE_COLUMN_RESULT,
     CULEX__SQLITE_COLUMN_PAYLOAD,
+    CULEX__SQLITE_COLUMN_PROGRESS,
 };
 
 /* Where to knock after COMMIT, and this handle's own door: see sqlite_wake.c. */
@@ -101,15 +103,24 @@ struct culex_sqlite_recent {
     size_t target_count;
 };
 
+/* What follows '?' in the URL. */
+struct culex_sqlite_options {
+    bool accepts_network; /* accept-network=1 */
+    bool has_no_reserve;  /* reserve=0 */
+};
+
 struct culex_sqlite {
     struct culex_backend base;
+    struct culex_sqlite_options options;
     sqlite3 *db;
-    char *path; /* as given: for texts and for the files beside it */
-    char *uri;  /* what SQLite opens */
+    char *path;   /* absolute, without links: for texts and for the files beside it */
+    char *uri;    /* what SQLite opens */
+    char *schema; /* whose tables, when the handle is borrowed; else NULL */
     bool is_memory;
     bool is_guarded; /* this SQLite has the WAL-reset bug: see sqlite_checkpoint.c */
     int lock_fd;
     int wal_pages;
+    bool is_checkpointing; /* which is no reason to wait long for anybody */
     int64_t timeout_ms;
     int64_t deadline_ns; /* of the operation under way */
     int64_t now_ms;      /* the store's clock at its begin */
@@ -117,6 +128,7 @@ struct culex_sqlite {
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
     struct culex_sqlite_recent recent;
+    struct culex_sqlite_reserve reserve;
     /* The last step that found nothing and so left no memo in the file. */
     struct {
         char session[CULEX__SQLITE_SESSION_SIZE];
@@ -139,6 +151,20 @@ static inline struct culex_sqlite *culex__sqlite_of(struct culex_backend *backen
     return (struct culex_sqlite *)backend;
 }
 
+/* --- sqlite_option.c ----------------------------------------------------------------------- */
+
+/* `rest` is PATH[?NAME=VALUE[&...]]. CULEX_EURL for what it does not know, and without a path. */
+culex_status culex__sqlite_option_read(const char *rest, struct culex_sqlite_options *ret_options,
+                                       culex_error *error);
+/* Its path, owned; NULL when out of memory. */
+char *culex__sqlite_option_path(const char *rest);
+
+/* --- sqlite_borrow.c ----------------------------------------------------------------------- */
+
+culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, const char *schema,
+                                     const struct culex_env *env,
+                                     struct culex_backend **ret_backend, culex_error *error);
+
 /* --- sqlite_error.c ---------------------------------------------------------------------- */
 
 /* The status for result code `rc`, with a text that names the file and what to do. */
@@ -149,16 +175,54 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
 
 /* --- sqlite_file.c ----------------------------------------------------------------------- */
 
-/* True for a file system that shares no memory between its users (statfs's f_type). */
-bool culex__sqlite_is_network(long magic);
+/* The first value of the first row of `sql`, 0 when there is none. */
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error);
+
+/* The folder that `path` lies in, owned; NULL when out of memory. */
+char *culex__sqlite_folder(const char *path);
+
+/* Opens or makes the file named as the database with `suffix` behind it, with the same mode, for
+ * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
+int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix);
+
+/* CULEX_ECORRUPT for another program's file, CULEX_EVERSION for one of another format. */
+culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
+                                          int64_t version, culex_error *error);
 
 /* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
  * and brings the schema in. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
                                      culex_error *error);
 
+/* --- sqlite_filesystem.c -------------------------------------------------------------------- */
+
+enum { CULEX__SQLITE_TYPE_SIZE = 64 };
+
+struct culex_sqlite_filesystem {
+    bool is_network; /* no memory is shared between its users */
+    bool is_fuse;
+    char name[CULEX__SQLITE_TYPE_SIZE]; /* for people */
+};
+
+/* False, with errno set, when the folder cannot be asked. */
+bool culex__sqlite_filesystem_read(const char *folder, struct culex_sqlite_filesystem *ret_system);
+/* By statfs's f_type. */
+bool culex__sqlite_is_network(long magic);
+/* By a type as in mountinfo, "fuse.sshfs". */
+bool culex__sqlite_is_network_fuse(const char *type);
+/* The type of what is mounted as `device` (st_dev), by a file like /proc/self/mountinfo. */
+bool culex__sqlite_mount_type(const char *mountinfo, uint64_t device,
+                              char ret_type[CULEX__SQLITE_TYPE_SIZE]);
+
+/* --- sqlite_doctor.c ------------------------------------------------------------------------ */
+
+culex_status culex__sqlite_doctor(struct culex_backend *backend, struct culex_report *report,
+                                  culex_error *error);
+
 /* --- sqlite_statement.c ------------------------------------------------------------------- */
 
+/* All of them; a borrowed handle's are prepared one by one when they are first bound. */
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error);
 
 /* The statement, reset, with its parameters bound by `types`: 'i' int64_t; 't' const char *,
@@ -208,6 +272,8 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store);
 /* Checkpoints when the WAL has grown, or `always`; a checkpoint that finds no room to run is
  * tried again later. */
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
+/* Writes back what can be, under either scheme. */
+void culex__sqlite_checkpoint(struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
 
 /* --- sqlite_queue.c -------------------------------------------------------------------------- */
@@ -290,6 +356,10 @@ culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
 culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        const struct culex_new_run *run,
                                        struct culex_enqueue_result *ret_result, culex_error *error);
+/* Within a transaction that is under way. */
+culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
+                                          const struct culex_new_run *runs, size_t count,
+                                          struct culex_enqueue_result *results, culex_error *error);
 culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error);

@@ -8,9 +8,6 @@
 #include "backend/sqlite.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -36,16 +33,10 @@ culex_status culex__sqlite_guard_open(struct culex_sqlite *store, culex_error *e
         sqlite3_wal_autocheckpoint(store->db, PAGES_TRY);
         return CULEX_OK;
     }
-    size_t size = strlen(store->path) + sizeof "-lock";
-    char *path = malloc(size);
-    if (path == NULL)
-        return culex__sqlite_no_memory(error);
-    snprintf(path, size, "%s-lock", store->path);
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (store->lock_fd < 0 && (errno == EROFS || errno == EACCES))
-        store->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    store->lock_fd = culex__sqlite_open_beside(store, "-lock");
     int cause = errno;
-    free(path);
+    if (store->lock_fd < 0 && cause == ENOMEM)
+        return culex__sqlite_no_memory(error);
     sqlite3_wal_autocheckpoint(store->db, 0);
     sqlite3_wal_hook(store->db, on_wal, store);
     /* A read-only store writes nothing and needs no lock. */
@@ -92,19 +83,42 @@ static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
 }
 
 /* The commit before it stands whatever happens here, so errors (a full disk) are not the
- * caller's: the pages stay in the log and the next commit tries again. */
-void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
+ * caller's: the pages stay in the log and the next commit tries again. Not a passive one, for that
+ * would also run beside a writer who knows nothing of the lock file; this one takes the write lock,
+ * for which on_busy waits a moment only. */
+static void run(struct culex_sqlite *store)
 {
-    if (!store->is_guarded || store->lock_fd < 0 || (!always && store->wal_pages < PAGES_TRY))
-        return;
-    if (!enter_alone(store, store->wal_pages >= PAGES_INSIST))
-        return;
     int in_log = 0, written_back = 0;
-    int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log,
-                                       &written_back);
+    store->is_checkpointing = true;
+    int rc =
+        sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_FULL, &in_log, &written_back);
+    store->is_checkpointing = false;
     if (rc == SQLITE_OK && in_log == written_back)
         store->wal_pages = 0;
+}
+
+static void run_alone(struct culex_sqlite *store, bool is_urgent)
+{
+    if (store->lock_fd < 0 || !enter_alone(store, is_urgent))
+        return;
+    run(store);
     flock(store->lock_fd, LOCK_UN);
+}
+
+void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
+{
+    if (store->is_guarded && (always || store->wal_pages >= PAGES_TRY))
+        run_alone(store, store->wal_pages >= PAGES_INSIST);
+}
+
+void culex__sqlite_checkpoint(struct culex_sqlite *store)
+{
+    if (store->is_memory || !sqlite3_get_autocommit(store->db))
+        return;
+    if (store->is_guarded)
+        run_alone(store, true);
+    else
+        run(store);
 }
 
 void culex__sqlite_guard_close(struct culex_sqlite *store)

@@ -191,7 +191,10 @@ static culex_status pick_claim(struct scan *scan, struct culex_sqlite_run *run, 
     run->attempt++;
     run->is_delayed = false;
     run->at_ms = culex__sqlite_later(store->now_ms, scan->step->lease_ms);
-    run->limit_ms = run->timeout_ms > 0 ? culex__sqlite_later(store->now_ms, run->timeout_ms) : 0;
+    run->limit_ms = 0;
+    if (run->timeout_ms > 0)
+        run->limit_ms = culex__sqlite_later(culex__sqlite_later(store->now_ms, run->timeout_ms),
+                                            CULEX_TIMEOUT_SLACK_MS);
     snprintf(run->owner, sizeof run->owner, "%s", scan->step->session);
     scan->queue->kept[CULEX_RUN_WAITING]--;
     scan->queue->kept[to]++;

@@ -1,5 +1,5 @@
-/* backend/sqlite_enqueue.c - runs coming in. The body is apart from its transaction, so that it
- * may one day run within a caller's own. */
+/* backend/sqlite_enqueue.c - runs coming in. The body is apart from its transaction, as it also
+ * runs within a caller's own: see sqlite_borrow.c. */
 #include "backend/sqlite.h"
 
 #include <string.h>
@@ -150,9 +150,9 @@ static culex_status check(const char *queue, const struct culex_new_run *run, cu
     return CULEX_OK;
 }
 
-static culex_status enqueue_all(struct culex_sqlite *store, const char *name,
-                                const struct culex_new_run *runs, size_t count,
-                                struct culex_enqueue_result *results, culex_error *error)
+culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
+                                          const struct culex_new_run *runs, size_t count,
+                                          struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex_sqlite_queue queue;
     culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
@@ -177,7 +177,7 @@ culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *qu
         status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
-    status = enqueue_all(store, queue, runs, count, results, error);
+    status = culex__sqlite_enqueue_within(store, queue, runs, count, results, error);
     return culex__sqlite_end_transaction(store, status, error);
 }
 

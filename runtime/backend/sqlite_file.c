@@ -5,11 +5,11 @@
 #include "backend/sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "base/error.h"
 
@@ -19,31 +19,9 @@
 #define SQLITE_OPEN_EXRESCODE 0
 #endif
 
-bool culex__sqlite_is_network(long magic)
-{
-    static const unsigned long networks[] = {
-        0x6969,     /* NFS */
-        0x517b,     /* SMB */
-        0xff534d42, /* CIFS */
-        0xfe534d42, /* SMB2 */
-        0x00c36400, /* Ceph */
-        0x01021997, /* 9P */
-        0x5346414f, /* AFS */
-        0x73757245, /* Coda */
-        0x0bd00bd0, /* Lustre */
-        0x01161970, /* GFS2 */
-        0x7461636f, /* OCFS2 */
-    };
-    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
-        if (((unsigned long)magic & 0xffffffff) == networks[i])
-            return true;
-    }
-    return false;
-}
-
 /* --- the file in the file system ------------------------------------------------------- */
 
-static char *folder_of(const char *path)
+char *culex__sqlite_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL)
@@ -53,21 +31,22 @@ static char *folder_of(const char *path)
 
 static culex_status check_file_system(const struct culex_sqlite *store, culex_error *error)
 {
-    struct statfs info;
-    char *folder = folder_of(store->path);
+    struct culex_sqlite_filesystem system;
+    char *folder = culex__sqlite_folder(store->path);
     if (folder == NULL)
         return culex__sqlite_no_memory(error);
-    int failed = statfs(folder, &info);
+    bool is_known = culex__sqlite_filesystem_read(folder, &system);
     int cause = errno;
     free(folder);
-    if (failed)
+    if (!is_known)
         return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
                            "%s: its folder cannot be used: %s", store->path, strerror(cause));
-    if (culex__sqlite_is_network((long)info.f_type))
+    if (system.is_network && !store->options.accepts_network)
         return culex__fail(error, CULEX_EUNSUPPORTED,
-                           "%s is on a network file system, where SQLite files get damaged; use "
-                           "a local disk, or Redis",
-                           store->path);
+                           "%s is on a network file system (%s), whose locks and shared memory "
+                           "SQLite cannot rely on: the file would be damaged. Use a local disk, or "
+                           "Redis; or, when only this machine uses it, sqlite:%s?accept-network=1",
+                           store->path, system.name, store->path);
     return CULEX_OK;
 }
 
@@ -84,6 +63,31 @@ static culex_status create(const struct culex_sqlite *store, culex_error *error)
     return CULEX_OK;
 }
 
+int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix)
+{
+    enum { MODES = 0666 };
+    struct stat info;
+    char *path = malloc(strlen(store->path) + strlen(suffix) + 1);
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    strcpy(stpcpy(path, store->path), suffix);
+    bool has_mode = stat(store->path, &info) == 0;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* Whoever may use the database needs this file as well, whatever the umask says. */
+    if (fd >= 0 && has_mode && (info.st_mode & MODES) != 0600)
+        (void)!fchmod(fd, info.st_mode & MODES);
+    if (fd < 0)
+        fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && (errno == EROFS || errno == EACCES))
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int cause = errno;
+    free(path);
+    errno = cause;
+    return fd;
+}
+
 /* --- statements without a prepared form ------------------------------------------------ */
 
 /* Some statements (the switch to WAL) answer BUSY without asking the busy handler. */
@@ -98,8 +102,8 @@ static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_
     return rc == SQLITE_OK ? CULEX_OK : culex__sqlite_fail(store, rc, error);
 }
 
-static culex_status ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
-                        culex_error *error)
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error)
 {
     sqlite3_stmt *statement;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
@@ -112,28 +116,35 @@ static culex_status ask(struct culex_sqlite *store, const char *sql, int64_t *re
 
 /* --- whose file ------------------------------------------------------------------------ */
 
-static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, culex_error *error)
+culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
+                                          int64_t version, culex_error *error)
 {
-    int64_t application = 0, version = 0, tables = 0;
-    culex_status status = ask(store, "PRAGMA application_id", &application, error);
-    if (status == CULEX_OK)
-        status = ask(store, "PRAGMA user_version", &version, error);
-    if (status == CULEX_OK)
-        status = ask(store, "SELECT count(*) FROM sqlite_schema", &tables, error);
-    if (status != CULEX_OK)
-        return status;
-    *ret_is_empty = application == 0 && version == 0 && tables == 0;
-    if (!*ret_is_empty && application != CULEX__SQLITE_APPLICATION_ID)
+    if (application != CULEX__SQLITE_APPLICATION_ID)
         return culex__fail(error, CULEX_ECORRUPT,
                            "%s is another program's database, not a Culex file; nothing was "
                            "changed, choose another path",
                            store->path);
-    if (!*ret_is_empty && version != CULEX_RECORD_VERSION)
+    if (version != CULEX_RECORD_VERSION)
         return culex__fail(error, CULEX_EVERSION,
                            "%s has format %lld, this build of Culex reads format %d; nothing was "
                            "changed, use the build that made it",
                            store->path, (long long)version, CULEX_RECORD_VERSION);
     return CULEX_OK;
+}
+
+static culex_status identify(struct culex_sqlite *store, bool *ret_is_empty, culex_error *error)
+{
+    int64_t application = 0, version = 0, tables = 0;
+    culex_status status = culex__sqlite_ask(store, "PRAGMA application_id", &application, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_ask(store, "PRAGMA user_version", &version, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_ask(store, "SELECT count(*) FROM sqlite_schema", &tables, error);
+    if (status != CULEX_OK)
+        return status;
+    *ret_is_empty = application == 0 && version == 0 && tables == 0;
+    return *ret_is_empty ? CULEX_OK
+                         : culex__sqlite_check_identity(store, application, version, error);
 }
 
 /* In one transaction, or another process that creates the file meanwhile would be met halfway. */
@@ -144,8 +155,10 @@ static culex_status identify_at_once(struct culex_sqlite *store, bool *ret_is_em
     culex_status status = run_text(store, store->is_memory ? "BEGIN IMMEDIATE" : "BEGIN", error);
     if (status == CULEX_OK)
         status = identify(store, ret_is_empty, error);
-    if (!sqlite3_get_autocommit(store->db))
+    if (status != CULEX_OK)
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    else
+        status = run_text(store, "ROLLBACK", error);
     return status;
 }
 
@@ -176,9 +189,34 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
 
 /* --- opening --------------------------------------------------------------------------- */
 
+/* One file has one name from now on, whatever links lead to it and wherever the program goes: the
+ * lock file and the others beside it depend on it. */
+static culex_status resolve(struct culex_sqlite *store, culex_error *error)
+{
+    char *path = realpath(store->path, NULL);
+    char *uri = path != NULL ? strdup(path) : NULL;
+    if (uri == NULL) {
+        int cause = errno;
+        free(path);
+        if (cause == ENOMEM || path != NULL)
+            return culex__sqlite_no_memory(error);
+        return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT, "%s: %s",
+                           store->path, strerror(cause));
+    }
+    free(store->path);
+    free(store->uri);
+    store->path = path;
+    store->uri = uri;
+    return CULEX_OK;
+}
+
 static int on_busy(void *user, int tries)
 {
-    return culex__sqlite_pause(user, tries);
+    enum { CHECKPOINT_TRIES = 4 };
+    struct culex_sqlite *store = user;
+    if (store->is_checkpointing && tries >= CHECKPOINT_TRIES)
+        return 0;
+    return culex__sqlite_pause(store, tries);
 }
 
 static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
@@ -197,7 +235,10 @@ static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
     /* A single enqueue or ack changes a few bytes on each of several pages, and the log takes
      * whole pages: half the default size makes it a quarter faster, and still holds the longest
      * row with its payload (CULEX__SQLITE_INLINE_MAX). Counts for new files only. */
-    return run_text(store, "PRAGMA cell_size_check=ON; PRAGMA page_size=2048", error);
+    return run_text(store,
+                    "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
+                    " PRAGMA page_size=2048",
+                    error);
 }
 
 static culex_status set_synchronous(struct culex_sqlite *store, const char *synchronous,
@@ -233,6 +274,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = check_file_system(store, error);
         if (status == CULEX_OK)
             status = create(store, error);
+        if (status == CULEX_OK)
+            status = resolve(store, error);
     }
     if (status == CULEX_OK)
         status = connect_file(store, error);
@@ -240,6 +283,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = identify_at_once(store, &is_empty, error);
     if (status == CULEX_OK)
         status = culex__sqlite_guard_open(store, error);
+    if (status == CULEX_OK)
+        culex__sqlite_reserve_open(store);
     if (status == CULEX_OK)
         status = set_journal(store, error);
     if (status == CULEX_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/progress.h"
 
 /* --- STATS ----------------------------------------------------------------------------- */
 
@@ -74,6 +75,7 @@ static void info_release(culex_run_info *info)
     free(info->queue);
     free(info->tags);
     free(info->error_text);
+    free(info->progress_text);
     free((void *)info->payload.data);
     free((void *)info->result.data);
 }
@@ -105,11 +107,17 @@ static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char 
     info->tags = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_TAGS));
     info->error_text =
         text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_ERROR));
+    const char *words;
+    culex__progress_split(
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_PROGRESS),
+        &info->progress, &words);
+    info->progress_text = text_copy(words);
     const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_RESULT);
     size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_RESULT);
     bool has_bytes = bytes_copy(&info->payload, payload, payload_len);
     return bytes_copy(&info->result, result, result_len) && has_bytes && info->job != NULL &&
-           info->queue != NULL && info->tags != NULL && info->error_text != NULL;
+           info->queue != NULL && info->tags != NULL && info->error_text != NULL &&
+           info->progress_text != NULL;
 }
 
 static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statement,
@@ -191,8 +199,10 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
     info->tags = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_TAGS));
     info->queue = text_copy(name);
     info->error_text = text_copy("");
-    bool is_whole =
-        info->job != NULL && info->tags != NULL && info->queue != NULL && info->error_text != NULL;
+    info->progress_text = text_copy("");
+    info->progress = -1;
+    bool is_whole = info->job != NULL && info->tags != NULL && info->queue != NULL &&
+                    info->error_text != NULL && info->progress_text != NULL;
     return is_whole ? CULEX_OK : culex__sqlite_no_memory(error);
 }
 

@@ -60,6 +60,7 @@ CREATE TABLE run (
     unique_key TEXT,
     tags TEXT NOT NULL,
     error_text TEXT,
+    progress TEXT,                              -- of the newest attempt
     result BLOB,
     payload BLOB                                -- NULL when it is in table payload, and once done
 ) STRICT;

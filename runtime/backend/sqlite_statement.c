@@ -11,6 +11,54 @@ static const char *const texts[CULEX__SQLITE_STATEMENT_COUNT] = {
 #include "backend/sqlite_statement.def"
 };
 
+/* --- texts that name their schema ------------------------------------------------------ */
+
+static bool is_before_table(const char *word, size_t len)
+{
+    static const char *const words[] = {"FROM", "INTO", "UPDATE", "JOIN"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Puts the schema before every table of `sql`, whose keywords are in capitals and followed by one
+ * space. NULL when out of memory. */
+static char *qualify(const char *schema, const char *sql)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    while (*sql != '\0') {
+        size_t len = strcspn(sql, " ");
+        bool is_before = is_before_table(sql, len) && sql[len] == ' ' && sql[len + 1] != '(';
+        len += sql[len] == ' ';
+        sqlite3_str_append(text, sql, (int)len);
+        if (is_before)
+            sqlite3_str_appendf(text, "\"%w\".", schema);
+        sql += len;
+    }
+    return sqlite3_str_finish(text);
+}
+
+static void prepare_borrowed(struct culex_sqlite *store, enum culex_sqlite_statement which)
+{
+    char *sql = qualify(store->schema, texts[which]);
+    if (sql != NULL)
+        sqlite3_prepare_v2(store->db, sql, -1, &store->statements[which], NULL);
+    sqlite3_free(sql);
+}
+
+/* Of a borrowed handle a statement can be missing: then its text could not be prepared. */
+static int step(struct culex_sqlite *store, sqlite3_stmt *statement)
+{
+    if (statement != NULL)
+        return sqlite3_step(statement);
+    int rc = sqlite3_errcode(store->db);
+    return rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_NOMEM : rc;
+}
+
+/* --- all of them ----------------------------------------------------------------------- */
+
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error)
 {
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++) {
@@ -34,7 +82,11 @@ static int bind_bytes(sqlite3_stmt *statement, int at, const void *bytes, size_t
 sqlite3_stmt *culex__sqlite_bind(struct culex_sqlite *store, enum culex_sqlite_statement which,
                                  const char *types, ...)
 {
+    if (store->statements[which] == NULL && store->schema != NULL)
+        prepare_borrowed(store, which);
     sqlite3_stmt *statement = store->statements[which];
+    if (statement == NULL)
+        return NULL;
     sqlite3_reset(statement);
     va_list arguments;
     va_start(arguments, types);
@@ -63,7 +115,7 @@ sqlite3_stmt *culex__sqlite_bind(struct culex_sqlite *store, enum culex_sqlite_s
 
 int culex__sqlite_next(struct culex_sqlite *store, sqlite3_stmt *statement, culex_error *error)
 {
-    int rc = sqlite3_step(statement);
+    int rc = step(store, statement);
     if (rc == SQLITE_ROW)
         return 1;
     return rc == SQLITE_DONE ? 0 : culex__sqlite_fail(store, rc, error);
@@ -79,7 +131,7 @@ void culex__sqlite_end(sqlite3_stmt *statement)
 culex_status culex__sqlite_finish(struct culex_sqlite *store, sqlite3_stmt *statement,
                                   culex_error *error)
 {
-    int rc = sqlite3_step(statement);
+    int rc = step(store, statement);
     culex_status status =
         rc == SQLITE_DONE || rc == SQLITE_ROW ? CULEX_OK : culex__sqlite_fail(store, rc, error);
     culex__sqlite_end(statement);

@@ -1,10 +1,12 @@
 /* backend/sqlite_step.c - STEP: acks, beats, housekeeping, claims, in one transaction. */
 #include "backend/sqlite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "core/progress.h"
 
 /* --- acks and beats -------------------------------------------------------------------- */
 
@@ -76,12 +78,20 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         *ret_answer = stale(queue);
         return CULEX_OK;
     }
+    const char *progress =
+        beat->progress != NULL && beat->progress[0] != '\0' ? beat->progress : NULL;
     int64_t at_ms = culex__sqlite_later(store->now_ms, step->lease_ms);
-    if (run.limit_ms != 0 && at_ms > run.limit_ms)
-        at_ms = run.limit_ms;
+    int64_t limit_ms = culex__sqlite_later(store->now_ms, beat->extend_ms);
+    limit_ms = culex__sqlite_later(limit_ms, CULEX_TIMEOUT_SLACK_MS);
+    if (run.limit_ms == 0 || beat->extend_ms <= 0 || limit_ms < run.limit_ms)
+        limit_ms = run.limit_ms;
+    if (limit_ms != 0 && at_ms > limit_ms)
+        at_ms = limit_ms;
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
-    return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "ii", run.seq, at_ms), error);
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiit", run.seq,
+                                                   at_ms, limit_ms, progress),
+                                error);
 }
 
 static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -105,11 +115,20 @@ static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
         store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seq), ret_run, error);
 }
 
+static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             struct culex_sqlite_run *run, culex_error *error)
+{
+    char text[128];
+    struct culex_sqlite_move loss = {.event = CULEX_EVENT_LOSS, .text = text};
+    snprintf(text, sizeof text,
+             "the lease ran out before the worker said how the run ended (loss %u of %d)",
+             run->counters.losses + 1, CULEX_LOSSES_MAX);
+    return culex__sqlite_run_move(store, queue, run, &loss, error);
+}
+
 static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                          culex_error *error)
 {
-    static const struct culex_sqlite_move loss = {.event = CULEX_EVENT_LOSS,
-                                                  .text = "the lease ran out"};
     int64_t seqs[CULEX_REAP_MAX];
     size_t count = 0;
     if (queue->kept[CULEX_RUN_ACTIVE] == 0)
@@ -124,7 +143,7 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
     while (status == CULEX_OK && count > 0) {
         status = by_seq(store, seqs[--count], &run, error);
         if (status == CULEX_OK)
-            status = culex__sqlite_run_move(store, queue, &run, &loss, error);
+            status = run_lose(store, queue, &run, error);
     }
     return status;
 }
@@ -272,6 +291,10 @@ static culex_status check(const struct culex_step *step, culex_error *error)
     for (size_t i = 0; i < step->ack_count; i++) {
         if (!is_worker_event(step->acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu is no report of a worker", i);
+    }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        if (!culex__progress_is_valid(step->beats[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: progress too long or not UTF-8", i);
     }
     return CULEX_OK;
 }

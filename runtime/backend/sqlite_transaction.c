@@ -31,9 +31,23 @@ bool culex__sqlite_pause(struct culex_sqlite *store, int tries)
     return true;
 }
 
+/* Severe errors (a full disk, no memory) may have rolled back already. */
+static void roll_back(struct culex_sqlite *store)
+{
+    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
+        sqlite3_reset(store->statements[i]);
+    if (!sqlite3_get_autocommit(store->db)) {
+        sqlite3_step(culex__sqlite_bind(store, CULEX__SQLITE_ROLLBACK, ""));
+        culex__sqlite_end(store->statements[CULEX__SQLITE_ROLLBACK]);
+    }
+}
+
 static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statement how,
                           culex_error *error)
 {
+    /* A ROLLBACK can fail too, without memory. */
+    if (!sqlite3_get_autocommit(store->db))
+        roll_back(store);
     store->wake.target_count = 0;
     store->is_writing = how == CULEX__SQLITE_BEGIN_WRITE;
     culex_status status = store->is_writing ? culex__sqlite_guard_enter(store, error) : CULEX_OK;
@@ -57,17 +71,6 @@ culex_status culex__sqlite_begin_read(struct culex_sqlite *store, culex_error *e
 {
     culex__sqlite_start(store);
     return begin(store, store->is_memory ? CULEX__SQLITE_BEGIN_WRITE : CULEX__SQLITE_BEGIN, error);
-}
-
-/* Severe errors (a full disk, no memory) may have rolled back already. */
-static void roll_back(struct culex_sqlite *store)
-{
-    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
-        sqlite3_reset(store->statements[i]);
-    if (!sqlite3_get_autocommit(store->db)) {
-        sqlite3_step(culex__sqlite_bind(store, CULEX__SQLITE_ROLLBACK, ""));
-        culex__sqlite_end(store->statements[CULEX__SQLITE_ROLLBACK]);
-    }
 }
 
 culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_status status,

@@ -42,11 +42,3 @@ culex_uuid culex__uuid7_next(struct culex_uuid7 *maker, int64_t now_ms, const ui
         maker_count_up(maker, random);
     return uuid_pack(maker);
 }
-
-int64_t culex__uuid7_ms(culex_uuid id)
-{
-    uint64_t ms = 0;
-    for (int i = 0; i < 6; i++)
-        ms = ms << 8 | id.b[i];
-    return (int64_t)ms;
-}

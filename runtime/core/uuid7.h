@@ -16,7 +16,4 @@ struct culex_uuid7 {
 /* Makes the next id for `now_ms` (ms since 1970). `random` holds 128 fresh bits. */
 culex_uuid culex__uuid7_next(struct culex_uuid7 *maker, int64_t now_ms, const uint64_t random[2]);
 
-/* The time inside an id, ms since 1970. */
-int64_t culex__uuid7_ms(culex_uuid id);
-
 #endif

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
+#include "engine/storeurl.h"
 
 enum { TIMEOUT_MS = 5000, LIST_LIMIT = 1000, LIST_PAGE = 100 };
 
@@ -46,13 +47,6 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
     return CULEX_OK;
 }
 
-static const char *url_choose(const char *url)
-{
-    if (url == NULL)
-        url = getenv("CULEX_URL");
-    return url != NULL && url[0] != '\0' ? url : "sqlite:culex.db";
-}
-
 culex_status culex_client_open(const char *url, const culex_client_options *options,
                                culex_client **ret_client, culex_error *error)
 {
@@ -70,7 +64,11 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
                                           .synchronous = options->synchronous};
     const struct culex_env *env = culex__env_system();
     struct culex_backend *backend = NULL;
-    culex_status status = culex__backend_open(url_choose(url), &store, env, &backend, error);
+    char *chosen = NULL;
+    culex_status status = culex__store_url_choose(url, options->url_file, &chosen, error);
+    if (status == CULEX_OK)
+        status = culex__backend_open(chosen, &store, env, &backend, error);
+    culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
     return culex__client_create(backend, timeout_ms, env, ret_client, error);
@@ -257,6 +255,7 @@ void culex_run_info_free(culex_run_info *run)
     free(run->queue);
     free(run->tags);
     free(run->error_text);
+    free(run->progress_text);
     free((void *)(uintptr_t)run->payload.data);
     free((void *)(uintptr_t)run->result.data);
     free(run);

@@ -1,5 +1,6 @@
 #include "engine/execution.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,15 @@
 #include "base/utf8.h"
 
 /* Payload and result memory above this is given back after the run. */
-enum { KEEP_BYTES = 64 * 1024 };
+enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250 };
 
 struct culex_run *culex__run_create(void)
 {
     struct culex_run *run = calloc(1, sizeof *run);
-    if (run != NULL)
-        culex_buf_init(&run->result, 0);
+    if (run == NULL)
+        return NULL;
+    culex_buf_init(&run->result, 0);
+    pthread_mutex_init(&run->news.lock, NULL);
     return run;
 }
 
@@ -25,6 +28,7 @@ void culex__run_free(struct culex_run *run)
     free(run->payload);
     free(run->text);
     culex_buf_release(&run->result);
+    pthread_mutex_destroy(&run->news.lock);
     free(run);
 }
 
@@ -90,7 +94,99 @@ culex_time culex_run_enqueued_at(const culex_run *run)
 
 bool culex_run_cancelled(const culex_run *run)
 {
-    return atomic_load_explicit(&run->is_cancelled, memory_order_relaxed);
+    return run->port != NULL ? run->port->is_cancelled(run)
+                             : atomic_load_explicit(&run->is_cancelled, memory_order_relaxed);
+}
+
+const char *culex_run_fence(const culex_run *run)
+{
+    return run->fence;
+}
+
+void culex_run_extend(culex_run *run, culex_duration duration)
+{
+    int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
+    if (duration <= 0 || run->timeout_ms <= 0)
+        return;
+    if (run->port != NULL)
+        run->port->extend(run, extend_ms);
+    else
+        culex__run_report_extend(run, extend_ms);
+}
+
+void culex_run_progress(culex_run *run, int percent, const char *format, ...)
+{
+    char raw[2 * CULEX_PROGRESS_MAX] = "", clean[PROGRESS_TEXT_MAX + 1];
+    char text[CULEX_PROGRESS_MAX + 1];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(raw, sizeof raw, format, list);
+    va_end(list);
+    culex__utf8_clean(clean, sizeof clean, raw, strlen(raw));
+    percent = percent < 0 ? -1 : percent > 100 ? 100 : percent;
+    snprintf(text, sizeof text, "%d %s", percent, clean);
+    if (run->port != NULL)
+        run->port->progress(run, text);
+    else
+        culex__run_report_progress(run, text);
+}
+
+/* --- reports ------------------------------------------------------------------------ */
+
+static void news_announce(struct culex_run *run)
+{
+    if (run->news.has_news != NULL)
+        atomic_store_explicit(run->news.has_news, true, memory_order_release);
+}
+
+void culex__run_report_progress(struct culex_run *run, const char *text)
+{
+    struct culex_run_news *news = &run->news;
+    pthread_mutex_lock(&news->lock);
+    snprintf(news->progress, sizeof news->progress, "%s", text);
+    news->progress_tag += news->progress_tag == UINT_MAX ? 2 : 1;
+    pthread_mutex_unlock(&news->lock);
+}
+
+void culex__run_report_extend(struct culex_run *run, int64_t extend_ms)
+{
+    struct culex_run_news *news = &run->news;
+    int64_t most_ms = INT64_MAX / 4000000;
+    extend_ms = extend_ms < most_ms ? extend_ms : most_ms;
+    int64_t until_ns = culex__env_boottime_ns(run->log->env) + extend_ms * 1000000;
+    pthread_mutex_lock(&news->lock);
+    if (until_ns > news->until_ns)
+        news->until_ns = until_ns;
+    pthread_mutex_unlock(&news->lock);
+    news_announce(run);
+}
+
+int64_t culex__run_extended_ns(struct culex_run *run)
+{
+    pthread_mutex_lock(&run->news.lock);
+    int64_t until_ns = run->news.until_ns;
+    pthread_mutex_unlock(&run->news.lock);
+    return until_ns;
+}
+
+unsigned culex__run_take_progress(struct culex_run *run, char ret_text[CULEX_PROGRESS_MAX + 1])
+{
+    struct culex_run_news *news = &run->news;
+    pthread_mutex_lock(&news->lock);
+    unsigned tag = news->progress_tag;
+    if (tag != run->progress_told)
+        memcpy(ret_text, news->progress, sizeof news->progress);
+    pthread_mutex_unlock(&news->lock);
+    return tag;
+}
+
+void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news)
+{
+    pthread_mutex_lock(&run->news.lock);
+    run->news.until_ns = 0;
+    run->news.progress_tag = run->progress_told = 0;
+    run->news.has_news = has_news;
+    pthread_mutex_unlock(&run->news.lock);
 }
 
 static void text_set(culex_run *run, const char *format, va_list list)
@@ -237,11 +333,16 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     run->has_result = false;
     if (run->result.cap > KEEP_BYTES)
         culex_buf_release(&run->result);
-    if (culex_run_cancelled(run) || arena == NULL) {
-        end_release(run, culex_run_cancelled(run) ? 0 : culex__run_unknown_delay_ms(0));
+    int64_t started_ns = culex__env_boottime_ns(env);
+    int64_t lease_ns = atomic_load_explicit(&run->lease_ns, memory_order_relaxed);
+    if (culex_run_cancelled(run) || (lease_ns != 0 && started_ns >= lease_ns)) {
+        end_release(run, 0);
         return;
     }
-    int64_t started_ns = culex__env_boottime_ns(env);
+    if (arena == NULL) {
+        end_release(run, culex__run_unknown_delay_ms(0));
+        return;
+    }
     atomic_store_explicit(&run->started_ns, started_ns, memory_order_relaxed);
     if (culex__log_wants(run->log, CULEX_LOG_INFO)) {
         struct culex_log_subject subject = culex__run_subject(run);

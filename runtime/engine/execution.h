@@ -2,11 +2,13 @@
  *
  * The supervisor fills it from a grant and hands it to an executor; one handler thread
  * at a time runs it and fills `end`; the executor hands it back and the supervisor makes
- * an ack of `end`. Only `is_cancelled` and `started_ns` are shared while it runs.
+ * an ack of `end`. Only `is_cancelled`, `started_ns`, `lease_ns` and `news` are shared while
+ * it runs.
  * Buffers are kept from run to run, so a steady worker allocates nothing. */
 #ifndef CULEX_ENGINE_EXECUTION_H
 #define CULEX_ENGINE_EXECUTION_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -43,6 +45,15 @@ struct culex_run_port {
     void (*extend)(struct culex_run *run, int64_t extend_ms);
 };
 
+/* What a handler has reported for the next heartbeat. */
+struct culex_run_news {
+    pthread_mutex_t lock;  /* guards the rest */
+    int64_t until_ns;      /* boot time until which it asked for more time, 0 for none */
+    unsigned progress_tag; /* changes with every report, 0 for none yet */
+    char progress[CULEX_PROGRESS_MAX + 1];
+    atomic_bool *has_news; /* the executor's: tells the supervisor to look */
+};
+
 struct culex_run {
     /* Set by the supervisor before the hand-over, constant until it comes back. */
     struct culex_job job;
@@ -63,6 +74,9 @@ struct culex_run {
     /* Shared while it runs. */
     atomic_bool is_cancelled;   /* supervisor sets, handler reads */
     _Atomic int64_t started_ns; /* boot time at which the handler began; 0 before */
+    _Atomic int64_t lease_ns;   /* boot time at which the lease is over for us: not to be started
+                                   then, and to be killed if that is possible; 0: not known */
+    struct culex_run_news news;
 
     /* Filled by the handler's thread. */
     culex_arena *arena; /* the thread's, while the handler runs */
@@ -75,12 +89,16 @@ struct culex_run {
     struct culex_lane *lane;
     int64_t claimed_ns;     /* boot time at send of the claim */
     int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
-    int64_t lease_ns;       /* boot time at which the lease is over for us */
-    int64_t deadline_ns;    /* boot time of the timeout, INT64_MAX for none */
+    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
+    int64_t told_ns;        /* the deadline as the store knows it */
+    int64_t term_ns;        /* when the handler's process gets SIGTERM, INT64_MAX for never */
+    unsigned progress_told; /* progress_tag of the last report sent */
     size_t slot;            /* in the lane's list */
     bool is_in_executor;    /* handed over and not yet back */
     bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
     bool has_cancel;        /* somebody asked to cancel it */
+    bool is_timed_out;      /* asked to stop because of its timeout */
+    bool is_fenced;         /* asked to stop because the store has not been heard of */
     struct culex_run *next; /* executor queues, free list */
 };
 
@@ -101,6 +119,15 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
  * UTF-8 of at most CULEX_PROGRESS_MAX bytes and copied. */
 void culex__run_report_progress(struct culex_run *run, const char *text);
 void culex__run_report_extend(struct culex_run *run, int64_t extend_ms);
+
+/* The supervisor's side of it. Boot time until which the handler asked for, 0 for none. */
+int64_t culex__run_extended_ns(struct culex_run *run);
+
+/* The tag of the newest progress; its text too when that is not run->progress_told. */
+unsigned culex__run_take_progress(struct culex_run *run, char ret_text[CULEX_PROGRESS_MAX + 1]);
+
+/* Forgets all reports; `has_news` is raised with each new extension, may be NULL. */
+void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news);
 
 /* Delay before a run that this worker cannot execute is offered again. */
 int64_t culex__run_unknown_delay_ms(uint32_t attempt);

@@ -21,7 +21,9 @@ struct culex_executor_ops {
     /* Readable when runs may be collected. */
     int (*fd)(struct culex_executor *executor);
 
-    /* Takes over `count` runs, to be started in this order. Cannot fail. */
+    /* Takes over `count` runs, to be started in this order. Cannot fail. A run that has not
+     * started when its flag is set or its lease_ns is over comes back as RELEASE. One that
+     * is_suspect gets a process that has run nothing before and runs nothing after. */
     void (*submit)(struct culex_executor *executor, struct culex_run *const *runs, size_t count);
 
     /* Returns ended runs, at most `max`; the rest keeps the descriptor readable. */
@@ -41,9 +43,14 @@ struct culex_executor_ops {
     void (*cancel)(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
                    int64_t kill_ns);
 
-    /* run->lease_ns has moved. A process executor kills by itself whatever still runs at that
-     * time, even while the supervisor is stopped. NULL when there is nothing to do. */
+    /* run->lease_ns has moved, which is 0.9 of a lease from the heartbeat, or earlier. A process
+     * executor kills by itself whatever still runs at that time, even while the supervisor is
+     * stopped. NULL when there is nothing to do. */
     void (*renew)(struct culex_executor *executor, struct culex_run *run);
+
+    /* True once it can run nothing any more (its zygote has died). Its runs come back as soon as
+     * their processes are gone; what has not started can be withdrawn. NULL: never. */
+    bool (*is_broken)(struct culex_executor *executor);
 
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees
@@ -56,6 +63,7 @@ struct culex_executor_ops {
 struct culex_executor {
     const struct culex_executor_ops *ops;
     struct culex_log log; /* for the runs: outlives the worker when a handler is stuck */
+    atomic_bool has_news; /* a handler asked for more time; the supervisor clears it */
 };
 
 struct culex_executor_config {

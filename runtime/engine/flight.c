@@ -1,7 +1,18 @@
 #include "engine/worker_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    TIMEOUT_TERM_MS = 1000, /* from the timeout's flag to SIGTERM */
+    CANCEL_TERM_MS = 5000,  /* from the flag of a user's cancellation to SIGTERM */
+    TERM_KILL_MS = 2000,    /* from SIGTERM to SIGKILL; 1 s after a timeout and a lost lease */
+    HURRY_KILL_MS = 1000,
+    /* The store takes nothing from a run after its timeout and this. */
+    SLACK_SAFE_MS = CULEX_TIMEOUT_SLACK_MS - CULEX_TIMEOUT_SLACK_MS / 10,
+};
+#define MS INT64_C(1000000)
 
 /* --- pool ------------------------------------------------------------------------------ */
 
@@ -44,6 +55,33 @@ static int64_t min_ns(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* --- what is due next ------------------------------------------------------------------- */
+
+/* Without a heartbeat granted until then the store is taken to be out of reach. */
+static int64_t fence_ns(const struct culex_run *run)
+{
+    int64_t lease_ns = run->lane->worker->options.lease_ms * MS;
+    return run->is_fenced ? INT64_MAX : run->beat_ns + lease_ns - lease_ns / 4;
+}
+
+static int64_t timeout_ns(const struct culex_run *run)
+{
+    return run->is_timed_out ? INT64_MAX : run->deadline_ns;
+}
+
+static int64_t flight_next_ns(const struct culex_run *run)
+{
+    return min_ns(min_ns(run->lease_ns, fence_ns(run)), timeout_ns(run));
+}
+
+/* Asks the handler to stop; see executor.h about the times. */
+static void flight_ask(struct culex_run *run, int64_t term_ns, int64_t kill_ns)
+{
+    struct culex_executor *executor = run->lane->worker->executor;
+    run->term_ns = min_ns(run->term_ns, term_ns);
+    executor->ops->cancel(executor, run, term_ns, kill_ns);
+}
+
 /* --- grants ------------------------------------------------------------------------------- */
 
 static const struct culex_job *job_find(const culex_worker *worker, const char *wire)
@@ -66,23 +104,38 @@ static void run_reset(struct culex_run *run, struct culex_lane *lane)
     run->end = (struct culex_execution_end){0};
     run->has_result = false;
     run->is_in_executor = run->is_settled = run->has_cancel = false;
+    run->is_timed_out = run->is_fenced = run->is_suspect = false;
+    run->term_ns = INT64_MAX;
     run->job = (struct culex_job){0};
+    culex__run_reset_news(run, &worker->executor->has_news);
+}
+
+void culex__flight_renew(struct culex_run *run, int64_t sent_ns)
+{
+    int64_t lease_ns = run->lane->worker->options.lease_ms * MS;
+    int64_t over_ns = sent_ns + lease_ns - lease_ns / 10;
+    if (run->told_ns < over_ns - SLACK_SAFE_MS * MS)
+        over_ns = run->told_ns + SLACK_SAFE_MS * MS;
+    run->beat_ns = sent_ns;
+    atomic_store_explicit(&run->lease_ns, over_ns, memory_order_relaxed);
 }
 
 static void run_fill(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
 {
-    const culex_worker *worker = run->lane->worker;
-    int64_t lease_ns = worker->options.lease_ms * 1000000;
     run->id = grant->id;
     run->attempt = grant->attempt;
     run->counters = grant->counters;
+    run->is_suspect = grant->counters.losses >= CULEX_SUSPECT_LOSSES;
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;
-    run->claimed_ns = run->beat_ns = sent_ns;
-    run->lease_ns = sent_ns + lease_ns - lease_ns / 10;
+    snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->worker->session,
+             (unsigned)grant->attempt);
+    run->claimed_ns = sent_ns;
     run->deadline_ns = grant->timeout_ms > 0 && grant->timeout_ms < INT64_MAX / 2000000
-                           ? sent_ns + grant->timeout_ms * 1000000
+                           ? sent_ns + grant->timeout_ms * MS
                            : INT64_MAX;
+    run->told_ns = run->deadline_ns;
+    culex__flight_renew(run, sent_ns);
 }
 
 static void settle_release(struct culex_run *run, int64_t delay_ms)
@@ -138,7 +191,7 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
             continue;
         flight_add(lane, run);
         run->is_in_executor = true;
-        lane->end_ns = min_ns(lane->end_ns, min_ns(run->lease_ns, run->deadline_ns));
+        lane->end_ns = min_ns(lane->end_ns, flight_next_ns(run));
         lane->beat_ns = min_ns(lane->beat_ns, sent_ns + worker->options.lease_ms * 1000000 / 3);
         worker->scratch[accepted++] = run;
     }
@@ -172,25 +225,26 @@ static struct culex_run *ghost_make(const struct culex_run *run)
 /* From now on the handler's answer means nothing. */
 static void flight_give_up(struct culex_run *run)
 {
-    culex_worker *worker = run->lane->worker;
+    int64_t now_ns = culex__worker_now_ns(run->lane->worker);
     run->is_settled = true;
     flight_remove(run);
-    worker->executor->ops->cancel(worker->executor, run, INT64_MAX, INT64_MAX);
+    flight_ask(run, now_ns, now_ns + HURRY_KILL_MS * MS);
 }
 
-static void flight_set_timed_out(struct culex_run *run)
+/* A failure in place of however it ended: `how` tells that. */
+static void end_set_timed_out(struct culex_run *run, const char *how)
 {
     char span[CULEX_LOG_SPAN_SIZE];
     culex__log_format_span(run->timeout_ms, span);
-    culex_run_fail(run, "timed out after %s", span);
+    culex_run_fail(run, "timed out after %s%s%s", span, how[0] != '\0' ? "; " : "", how);
     run->end.event = CULEX_EVENT_FAIL;
     run->end.is_snoozed = run->end.is_not_understood = false;
     run->lane->worker->counts.timed_out++;
 }
 
-/* The store takes no result after its lease, which ends with the timeout. So the failure is
- * told at once, while the handler, which cannot be killed, is asked to stop. */
-static void flight_time_out(struct culex_run *run)
+/* A thread cannot be killed, and the store takes no result for ever. So the failure is told at
+ * once, while the handler is asked to stop. */
+static void flight_leave_timed_out(struct culex_run *run)
 {
     struct culex_run *ghost = ghost_make(run);
     flight_give_up(run);
@@ -200,18 +254,64 @@ static void flight_time_out(struct culex_run *run)
         settle_release(ghost, 0);
         return;
     }
-    flight_set_timed_out(ghost);
+    end_set_timed_out(ghost, "");
     culex__lane_settle(ghost->lane, ghost);
+}
+
+static void flight_time_out(struct culex_run *run, int64_t now_ns)
+{
+    if (!run->lane->worker->executor->ops->can_kill) {
+        flight_leave_timed_out(run);
+        return;
+    }
+    int64_t term_ns = now_ns + TIMEOUT_TERM_MS * MS;
+    run->is_timed_out = true;
+    flight_ask(run, term_ns, term_ns + HURRY_KILL_MS * MS);
+}
+
+static void lease_log(const struct culex_run *run, const char *text)
+{
+    struct culex_log_subject subject = culex__run_subject(run);
+    run->lane->worker->counts.lost++;
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s", text);
 }
 
 void culex__flight_lose(struct culex_run *run)
 {
-    culex_worker *worker = run->lane->worker;
-    struct culex_log_subject subject = culex__run_subject(run);
-    worker->counts.lost++;
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                     "lease lost; the handler is asked to stop and its result will be discarded");
+    lease_log(run, "the handler is asked to stop and its result will be discarded");
     flight_give_up(run);
+}
+
+/* Another worker may get the run when the lease is over: the handler must have ended by then. */
+static void flight_fence(struct culex_run *run, int64_t now_ns)
+{
+    struct culex_log_subject subject = culex__run_subject(run);
+    run->is_fenced = true;
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
+                     "no heartbeat has reached the store; the handler is asked to stop before "
+                     "its lease is over");
+    flight_ask(run, now_ns, run->lease_ns);
+}
+
+static void flight_hear(struct culex_run *run)
+{
+    int64_t until_ns = run->timeout_ms > 0 ? culex__run_extended_ns(run) : 0;
+    if (run->is_timed_out || until_ns <= run->deadline_ns)
+        return;
+    run->deadline_ns = until_ns;
+    run->lane->beat_ns = 0;
+}
+
+static void flight_attend(struct culex_run *run, int64_t now_ns)
+{
+    if (now_ns >= timeout_ns(run))
+        flight_hear(run);
+    if (now_ns >= run->lease_ns)
+        culex__flight_lose(run);
+    else if (now_ns >= timeout_ns(run))
+        flight_time_out(run, now_ns);
+    else if (now_ns >= fence_ns(run))
+        flight_fence(run, now_ns);
 }
 
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
@@ -221,18 +321,70 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
     lane->end_ns = INT64_MAX;
     for (size_t i = lane->flight_count; i-- > 0;) {
         struct culex_run *run = lane->flights[i];
-        if (now_ns >= run->deadline_ns)
-            flight_time_out(run);
-        else if (now_ns >= run->lease_ns)
-            culex__flight_lose(run);
-        else
-            lane->end_ns = min_ns(lane->end_ns, min_ns(run->lease_ns, run->deadline_ns));
+        flight_attend(run, now_ns);
+        if (!run->is_settled)
+            lane->end_ns = min_ns(lane->end_ns, flight_next_ns(run));
     }
 }
 
 static void worker_learn_duration(culex_worker *worker, const struct culex_run *run)
 {
     worker->average_ns += (run->end.duration_ns - worker->average_ns) / 8;
+}
+
+/* When the handler came to its end. */
+static int64_t ended_ns(const struct culex_run *run)
+{
+    int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
+    return started_ns > 0 ? started_ns + run->end.duration_ns
+                          : culex__worker_now_ns(run->lane->worker);
+}
+
+static void end_time_out(struct culex_run *run)
+{
+    char how[CULEX_ERROR_TEXT_MAX], span[CULEX_LOG_SPAN_SIZE];
+    int64_t late_ns = ended_ns(run) - run->deadline_ns;
+    culex__log_format_span(late_ns > 0 ? late_ns / MS : 0, span);
+    if (run->end.event == CULEX_EVENT_CRASH)
+        snprintf(how, sizeof how, "%s", run->end.text);
+    else
+        snprintf(how, sizeof how, "the handler returned by itself %s later", span);
+    end_set_timed_out(run, how);
+}
+
+/* The process died because we ended it, for a reason that is not the run's. */
+static bool end_is_ours(const struct culex_run *run)
+{
+    struct culex_executor *executor = run->lane->worker->executor;
+    bool is_broken = executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
+    return run->end.event == CULEX_EVENT_CRASH && (is_broken || ended_ns(run) >= run->term_ns);
+}
+
+static void end_release(struct culex_run *run)
+{
+    const char *why = run->has_cancel             ? "cancelled"
+                      : run->is_fenced            ? "cut off from the store"
+                      : run->term_ns == INT64_MAX ? "its process died with the one that starts them"
+                                                  : "shutdown";
+    run->end.event = CULEX_EVENT_RELEASE;
+    run->end.delay_ms = 0;
+    run->end.text = why;
+}
+
+/* Makes of how the handler ended what the store is told. False: nothing, the lease is over. */
+static bool end_judge(struct culex_run *run)
+{
+    bool has_begun = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0;
+    flight_hear(run);
+    if (has_begun && ended_ns(run) >= run->lease_ns) {
+        lease_log(run, "the result came too late and is discarded");
+        return false;
+    }
+    if (has_begun && (run->is_timed_out || ended_ns(run) >= run->deadline_ns))
+        end_time_out(run);
+    else if (end_is_ours(run))
+        end_release(run);
+    return true;
 }
 
 static void flight_land(struct culex_run *run)
@@ -246,9 +398,10 @@ static void flight_land(struct culex_run *run)
     }
     flight_remove(run);
     worker_learn_duration(worker, run);
-    if (culex__worker_now_ns(worker) >= run->deadline_ns)
-        flight_set_timed_out(run);
-    culex__lane_settle(run->lane, run);
+    if (end_judge(run))
+        culex__lane_settle(run->lane, run);
+    else
+        culex__flight_recycle(worker, run);
 }
 
 size_t culex__flight_collect(culex_worker *worker)
@@ -287,15 +440,32 @@ static void flights_each(culex_worker *worker, void (*visit)(struct culex_run *r
     }
 }
 
-static void flight_cancel(struct culex_run *run)
+void culex__flight_hear_all(culex_worker *worker)
 {
-    struct culex_executor *executor = run->lane->worker->executor;
-    executor->ops->cancel(executor, run, INT64_MAX, INT64_MAX);
+    if (atomic_exchange_explicit(&worker->executor->has_news, false, memory_order_acquire))
+        flights_each(worker, flight_hear);
+}
+
+void culex__flight_cancel(struct culex_run *run)
+{
+    int64_t term_ns = culex__worker_now_ns(run->lane->worker) + CANCEL_TERM_MS * MS;
+    struct culex_log_subject subject = culex__run_subject(run);
+    if (run->has_cancel)
+        return;
+    run->has_cancel = true;
+    flight_ask(run, term_ns, term_ns + TERM_KILL_MS * MS);
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, &subject, "cancellation requested");
+}
+
+static void flight_stop(struct culex_run *run)
+{
+    int64_t now_ns = culex__worker_now_ns(run->lane->worker);
+    flight_ask(run, now_ns, now_ns + TERM_KILL_MS * MS);
 }
 
 void culex__flight_cancel_all(culex_worker *worker)
 {
-    flights_each(worker, flight_cancel);
+    flights_each(worker, flight_stop);
 }
 
 static void flight_abandon(struct culex_run *run)
@@ -311,5 +481,8 @@ static void flight_abandon(struct culex_run *run)
 
 void culex__flight_abandon_all(culex_worker *worker)
 {
+    /* Processes that were killed come back; only a broken executor may not notice. */
+    if (worker->executor->ops->can_kill && !worker->is_executor_broken)
+        return;
     flights_each(worker, flight_abandon);
 }

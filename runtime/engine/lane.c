@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "core/backoff.h"
 
 enum {
@@ -11,12 +12,19 @@ enum {
     RESTEP_NS = 2000000            /* between steps that the store wants at once */
 };
 
+/* Of a beat that carries no progress. */
+#define NO_TEXT SIZE_MAX
+
 static void ack_log(struct culex_run *run, enum culex_answer answer, const struct culex_ack *ack);
 
 /* --- what to send --------------------------------------------------------------------------- */
 
+static void crash_explain(struct culex_run *run);
+
 void culex__lane_settle(struct culex_lane *lane, struct culex_run *run)
 {
+    if (run->end.event == CULEX_EVENT_CRASH)
+        crash_explain(run);
     run->next = NULL;
     if (lane->ack_last != NULL)
         lane->ack_last->next = run;
@@ -67,6 +75,22 @@ bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_
     return !lane_should_gather(lane, queued, room, now_ns);
 }
 
+/* The error text of a crash, which is also that of the dead run, tells how it came to that. */
+static void crash_explain(struct culex_run *run)
+{
+    struct culex_run_counters counters = run->counters;
+    culex_run_state to = CULEX_RUN_DEAD;
+    culex__run_apply(CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, run->has_cancel, false, &counters, &to);
+    const char *text = run->end.text != NULL ? run->end.text : "no reason is known";
+    if (to == CULEX_RUN_DEAD && counters.crash_streak >= CULEX_CRASH_STREAK_MAX)
+        culex_run_fail(run, "crashed %u times in a row: %s", (unsigned)counters.crash_streak, text);
+    else if (to == CULEX_RUN_DEAD && counters.failures > 0)
+        culex_run_fail(run, "crashed after %u failures and %u other crashes: %s",
+                       (unsigned)counters.failures, (unsigned)counters.crashes - 1, text);
+    else
+        culex_run_fail(run, "crashed: %s", text);
+}
+
 static struct culex_ack ack_make(const culex_worker *worker, const struct culex_run *run)
 {
     struct culex_ack ack = {.id = run->id,
@@ -82,6 +106,7 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
         ack.delay_ms = 0;
         break;
     case CULEX_EVENT_FAIL:
+    case CULEX_EVENT_CRASH:
         ack.text = run->end.text;
         ack.delay_ms = culex__backoff_delay_ms(&run->job.type->retry,
                                                run->counters.failures + run->counters.crashes + 1,
@@ -114,27 +139,64 @@ static void step_add_acks(struct culex_lane *lane)
         lane->ack_ns = 0;
 }
 
-/* Runs whose last beat is a third of a lease ago. Those that do not fit come next time. */
+/* The texts go into the step's own buffer: it may be sent again long after the run has ended. A
+ * text for which there is no memory is told by the next beat. */
+static size_t beat_add_progress(struct culex_lane_step *step, struct culex_run *run, size_t i)
+{
+    char text[CULEX_PROGRESS_MAX + 1];
+    size_t at = step->texts.len;
+    unsigned tag = culex__run_take_progress(run, text);
+    step->beat_progress_tag[i] = run->progress_told;
+    if (tag == run->progress_told ||
+        culex__buf_append(&step->texts, text, strlen(text) + 1) != CULEX_OK)
+        return NO_TEXT;
+    step->beat_progress_tag[i] = tag;
+    return at;
+}
+
+/* How much longer than the store knows the handler may run, from now; 0 for none. */
+static int64_t extension_ns(const struct culex_run *run, int64_t now_ns)
+{
+    return run->deadline_ns > run->told_ns && run->deadline_ns > now_ns ? run->deadline_ns - now_ns
+                                                                        : 0;
+}
+
+static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, int64_t now_ns,
+                          size_t *ret_text_at)
+{
+    size_t i = step->beat_count++;
+    int64_t more_ns = extension_ns(run, now_ns);
+    step->beats[i] = (struct culex_beat){
+        .id = run->id, .attempt = run->attempt, .extend_ms = (more_ns + 999999) / 1000000};
+    step->beat_runs[i] = run;
+    step->beat_told_ns[i] = more_ns > 0 ? run->deadline_ns : run->told_ns;
+    *ret_text_at = beat_add_progress(step, run, i);
+}
+
+/* Runs whose last beat is a third of a lease ago, and those whose handlers asked for more time.
+ * Those that do not fit come next time. */
 static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
 {
     struct culex_lane_step *step = &lane->step;
     int64_t third_ns = lane->worker->options.lease_ms * 1000000 / 3;
+    size_t texts_at[CULEX_BATCH_MAX];
     step->beat_count = 0;
+    culex__buf_cut(&step->texts, 0);
     if (now_ns < lane->beat_ns)
         return;
     lane->beat_ns = INT64_MAX;
     for (size_t i = 0; i < lane->flight_count; i++) {
         struct culex_run *run = lane->flights[i];
-        int64_t due_ns = run->beat_ns + third_ns;
+        int64_t due_ns = extension_ns(run, now_ns) > 0 ? now_ns : run->beat_ns + third_ns;
         if (due_ns <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
-            step->beats[step->beat_count] =
-                (struct culex_beat){.id = run->id, .attempt = run->attempt};
-            step->beat_runs[step->beat_count++] = run;
+            step_add_beat(step, run, now_ns, &texts_at[step->beat_count]);
             due_ns = now_ns + third_ns;
         }
         if (due_ns < lane->beat_ns)
             lane->beat_ns = due_ns;
     }
+    for (size_t i = 0; i < step->beat_count; i++)
+        step->beats[i].progress = texts_at[i] != NO_TEXT ? step->texts.data + texts_at[i] : NULL;
 }
 
 static void step_prepare(struct culex_lane *lane, int64_t now_ns)
@@ -151,29 +213,39 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 
 /* --- what the answers mean ------------------------------------------------------------- */
 
+/* False when it has ended meanwhile, and its struct may carry another run. */
+static bool beat_is_current(const struct culex_run *run, const struct culex_beat *beat)
+{
+    return run->is_in_executor && !run->is_settled && run->attempt == beat->attempt &&
+           memcmp(&run->id, &beat->id, sizeof run->id) == 0;
+}
+
+static void beat_take_granted(struct culex_lane_step *step, size_t i)
+{
+    struct culex_run *run = step->beat_runs[i];
+    struct culex_executor *executor = run->lane->worker->executor;
+    if (step->beat_told_ns[i] > run->told_ns)
+        run->told_ns = step->beat_told_ns[i];
+    run->progress_told = step->beat_progress_tag[i];
+    culex__flight_renew(run, step->sent_ns);
+    if (executor->ops->renew != NULL)
+        executor->ops->renew(executor, run);
+}
+
 static void step_take_beats(struct culex_lane *lane, const enum culex_answer *answers)
 {
     struct culex_lane_step *step = &lane->step;
-    culex_worker *worker = lane->worker;
-    int64_t lease_ns = worker->options.lease_ms * 1000000;
     for (size_t i = 0; i < step->beat_count; i++) {
         struct culex_run *run = step->beat_runs[i];
-        /* Meanwhile it may have ended, and its struct may carry another run. */
-        if (!run->is_in_executor || run->is_settled || run->attempt != step->beats[i].attempt ||
-            memcmp(&run->id, &step->beats[i].id, sizeof run->id) != 0)
+        if (!beat_is_current(run, &step->beats[i]))
             continue;
         if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {
             culex__flight_lose(run);
             continue;
         }
-        run->beat_ns = step->sent_ns;
-        run->lease_ns = step->sent_ns + lease_ns - lease_ns / 10;
-        if (answers[i] == CULEX_ANSWER_CANCEL && !run->has_cancel) {
-            struct culex_log_subject subject = culex__run_subject(run);
-            run->has_cancel = true;
-            worker->executor->ops->cancel(worker->executor, run, INT64_MAX, INT64_MAX);
-            culex__log_write(&worker->log, CULEX_LOG_INFO, &subject, "cancellation requested");
-        }
+        beat_take_granted(step, i);
+        if (answers[i] == CULEX_ANSWER_CANCEL)
+            culex__flight_cancel(run);
     }
 }
 
@@ -205,7 +277,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
     int64_t now_ns = culex__worker_now_ns(worker);
-    culex__storeclock_set(&worker->clock, worker->env, reply->now_ms);
+    culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
     step->is_pending = false;
     lane->is_hinting = false;
     lane->asked_ns = now_ns;
@@ -228,12 +300,12 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
     size_t released = 0;
-    int64_t now_ms = 0;
+    int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
     culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
                                                       worker->session, &released, &now_ms, error);
     if (status != CULEX_OK)
         return status;
-    culex__storeclock_set(&worker->clock, worker->env, now_ms);
+    culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
     lane->is_likely = true;
     if (released > 0)
@@ -302,8 +374,8 @@ static void log_retry(const struct culex_run *run, const struct culex_log_subjec
     int64_t next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
     culex__log_format_span(ack->delay_ms, span);
     culex__log_format_time(next_ms, at);
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "failed: %s; next at %s (in %s)",
-                     run->end.text, at, span);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "%s%s; next at %s (in %s)",
+                     ack->event == CULEX_EVENT_CRASH ? "" : "failed: ", run->end.text, at, span);
 }
 
 static void log_fail(struct culex_run *run, const struct culex_log_subject *subject,
@@ -313,7 +385,10 @@ static void log_fail(struct culex_run *run, const struct culex_log_subject *subj
     culex_run_state to = CULEX_RUN_DEAD;
     culex__run_apply(CULEX_RUN_ACTIVE, ack->event, run->has_cancel, ack->delay_ms > 0,
                      &run->counters, &to);
-    worker->counts.failed++;
+    if (ack->event == CULEX_EVENT_CRASH)
+        worker->counts.crashed++;
+    else
+        worker->counts.failed++;
     if (to == CULEX_RUN_DEAD) {
         worker->counts.dead++;
         culex__log_write(&worker->log, CULEX_LOG_ERROR, subject, "dead: %s", run->end.text);
@@ -338,6 +413,9 @@ static void log_release(struct culex_run *run, const struct culex_log_subject *s
         if (run->end.is_not_understood)
             culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
                              "not understood, given back for %s: %s", span, run->end.text);
+        else if (run->end.text != NULL)
+            culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s",
+                             run->end.text);
         else if (run->job.type != NULL)
             culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
     }

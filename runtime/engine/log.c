@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "engine/storeurl.h"
 
 enum { TEXT_SIZE = 4608, LINE_SIZE = 6 * TEXT_SIZE + 1024 };
 
@@ -205,18 +206,12 @@ struct culex_log_sink culex__log_stderr(void)
 
 void culex__log_mask_url(const char *url, char *ret_text, size_t size)
 {
-    bool is_path = (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
-                   strncmp(url + 7, "//", 2) != 0;
-    const char *at = is_path ? NULL : strrchr(url, '@');
-    if (at == NULL) {
-        snprintf(ret_text, size, "%s", url);
-        return;
-    }
-    /* A text that is no URL may hold a password all the same: of "redis:secret@host" only what
-     * stands before the first colon is shown. */
-    const char *scheme_end = strstr(url, "://");
-    const char *rest = scheme_end != NULL && scheme_end < at ? scheme_end + 3 : url;
-    const char *colon = memchr(rest, ':', (size_t)(at - rest));
-    const char *end = colon != NULL ? colon : rest;
-    snprintf(ret_text, size, "%.*s%s***%s", (int)(end - url), url, colon != NULL ? ":" : "", at);
+    size_t at = 0, len;
+    const char *from = url;
+    for (const char *secret;
+         at < size && (secret = culex__store_url_secret(url, from, &len)) != NULL;
+         from = secret + len)
+        at += (size_t)snprintf(ret_text + at, size - at, "%.*s***", (int)(secret - from), from);
+    if (at < size)
+        snprintf(ret_text + at, size - at, "%s", from);
 }

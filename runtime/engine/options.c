@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "engine/log.h"
 #include "engine/newrun.h"
+#include "engine/storeurl.h"
 
 enum option_kind {
     OPTION_TEXT,
@@ -15,7 +16,7 @@ enum option_kind {
     OPTION_NUMBER,
     OPTION_DURATION,
     OPTION_CHOICE,
-    OPTION_DRAIN,
+    OPTION_FLAG,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -38,6 +39,8 @@ struct option_row {
 static const struct option_row rows[] = {
     {"url", "CULEX_URL", OPTION_TEXT, "URL", AT(url), 0, 0,
      "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]"},
+    {"url-file", "CULEX_URL_FILE", OPTION_TEXT, "PATH", AT(url_file), 0, 0,
+     "file with the store's URL: of this user, mode 0600"},
     {"queues", "CULEX_QUEUES", OPTION_QUEUES, "A,B", 0, 0, 0,
      "serve only these [those of all registered jobs]"},
     {"name", "CULEX_NAME", OPTION_TEXT, "NAME", AT(name), 0, 0,
@@ -46,15 +49,16 @@ static const struct option_row rows[] = {
      "runs at a time [number of processors]"},
     {"batch", "CULEX_BATCH", OPTION_NUMBER, "N", AT(batch), 1, CULEX_BATCH_MAX,
      "most runs claimed in one call [32]"},
-    {"isolation", "CULEX_ISOLATION", OPTION_CHOICE, "none", AT(isolation), 0, 0,
-     "none: handlers on threads of this process [none]"},
+    {"isolation", "CULEX_ISOLATION", OPTION_CHOICE, "none|process|job", AT(isolation), 0, 0,
+     "handlers on threads of this process, in child\nprocesses, each run in one of its own "
+     "[process]"},
     {"lease", "CULEX_LEASE", OPTION_DURATION, "TIME", AT(lease_ms), 200, DAY_MS,
      "hold on a run without a heartbeat [15s]"},
     {"grace", "CULEX_GRACE", OPTION_DURATION, "TIME", AT(grace_ms), 0, DAY_MS,
      "time for running handlers at a stop [25s]"},
     {"idle-wait", "CULEX_IDLE_WAIT", OPTION_DURATION, "TIME", AT(idle_wait_ms), 1, DAY_MS,
      "longest wait where the store has no wake-up [100ms]"},
-    {"drain", "CULEX_DRAIN", OPTION_DRAIN, NULL, AT(drain), 0, 0,
+    {"drain", "CULEX_DRAIN", OPTION_FLAG, NULL, AT(drain), 0, 0,
      "end once nothing is scheduled, waiting or active"},
     {"log-format", "CULEX_LOG_FORMAT", OPTION_CHOICE, "text|json", AT(log_format), 0, 0,
      "of the lines on stderr [text]"},
@@ -66,6 +70,8 @@ static const struct option_row rows[] = {
      DAY_MS, "longest wait for one answer of the store [5s]"},
     {"synchronous", "CULEX_SYNCHRONOUS", OPTION_CHOICE, "full|normal|off", AT(synchronous), 0, 0,
      "SQLite: what survives a power cut [full]"},
+    {"core-dumps", "CULEX_CORE_DUMPS", OPTION_FLAG, NULL, AT(core_dumps), 0, 0,
+     "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password"},
     {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit"},
     {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit"},
 };
@@ -149,6 +155,12 @@ static culex_status set_text(struct culex_settings *settings, const struct optio
 {
     if (value[0] == '\0')
         return culex__fail(error, CULEX_EUSAGE, "%s: the value is empty", from);
+    if (row->offset == AT(url) && from[0] == '-' && culex__store_url_has_password(value))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: every user of this machine can read a password on a command line; "
+                           "write the URL into a file (--url-file, mode 0600), or leave the "
+                           "password out and put it into CULEX_PASSWORD",
+                           from);
     *(const char **)member(settings, row) = value;
     return CULEX_OK;
 }
@@ -197,15 +209,10 @@ static culex_status set_choice(struct culex_settings *settings, const struct opt
     char words[64];
     int choice = choice_find(row->value, value);
     words_format(row->value, words, sizeof words);
-    if (choice < 0 && row->offset == AT(isolation) && choice_find("process|job", value) >= 0)
-        return culex__fail(error, CULEX_EUSAGE,
-                           "%s: '%s' is not available yet: this version runs handlers on threads "
-                           "of the worker only (none)",
-                           from, value);
     if (choice < 0)
         return culex__fail(error, CULEX_EUSAGE, "%s: '%s' is not one of: %s", from, value, words);
     if (row->offset == AT(isolation))
-        settings->options.isolation = CULEX_ISOLATION_NONE;
+        settings->options.isolation = (culex_isolation)(CULEX_ISOLATION_NONE + choice);
     else if (row->offset == AT(log_format))
         settings->options.log_format = choice == 0 ? CULEX_LOG_TEXT : CULEX_LOG_JSON;
     else if (row->offset == AT(log_level))
@@ -240,9 +247,9 @@ static culex_status set_queues(struct culex_settings *settings, const char *from
     return CULEX_OK;
 }
 
-/* On the command line --drain stands alone; its variable says yes or no. */
-static culex_status set_drain(struct culex_settings *settings, const char *from, const char *value,
-                              culex_error *error)
+/* On the command line a flag stands alone; its variable says yes or no. */
+static culex_status set_flag(struct culex_settings *settings, const struct option_row *row,
+                             const char *from, const char *value, culex_error *error)
 {
     int choice = value == NULL ? 0 : choice_find("1|true|yes|on|0|false|no|off", value);
     if (choice < 0)
@@ -250,7 +257,7 @@ static culex_status set_drain(struct culex_settings *settings, const char *from,
                            "%s: '%s' is not one of: 1, true, yes, on, 0, "
                            "false, no, off",
                            from, value);
-    settings->options.drain = choice < 4;
+    *(bool *)member(settings, row) = choice < 4;
     return CULEX_OK;
 }
 
@@ -268,8 +275,8 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
         return set_duration(settings, row, from, value, error);
     case OPTION_CHOICE:
         return set_choice(settings, row, from, value, error);
-    case OPTION_DRAIN:
-        return set_drain(settings, from, value, error);
+    case OPTION_FLAG:
+        return set_flag(settings, row, from, value, error);
     case OPTION_HELP:
         settings->wants_help = true;
         return CULEX_OK;
@@ -340,6 +347,19 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
     return CULEX_OK;
 }
 
+/* A URL and a URL file exclude each other, but one of the command line wins over both variables. */
+static culex_status urls_check(const struct culex_settings *asked, struct culex_settings *settings,
+                               culex_error *error)
+{
+    if (asked->options.url != NULL && asked->options.url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE, "--url and --url-file exclude each other");
+    if (asked->options.url != NULL || asked->options.url_file != NULL)
+        settings->options.url = settings->options.url_file = NULL;
+    if (settings->options.url != NULL && settings->options.url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE, "CULEX_URL and CULEX_URL_FILE exclude each other");
+    return CULEX_OK;
+}
+
 culex_status culex__settings_read(int argc, char **argv, culex_variable_get variable,
                                   struct culex_settings *ret_settings, culex_error *error)
 {
@@ -354,6 +374,8 @@ culex_status culex__settings_read(int argc, char **argv, culex_variable_get vari
     if (status != CULEX_OK || is_question)
         return status;
     status = variables_read(ret_settings, variable, error);
+    if (status == CULEX_OK)
+        status = urls_check(&asked, ret_settings, error);
     if (status != CULEX_OK)
         return status;
     return arguments_read(ret_settings, argc, argv, error);

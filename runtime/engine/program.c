@@ -7,6 +7,7 @@
 
 #include "engine/options.h"
 #include "engine/signals.h"
+#include "engine/worker_private.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -56,6 +57,8 @@ static int settings_serve(const struct culex_settings *settings, const char *pro
         fprintf(stderr, "%s: %s\n", program, error.text);
         return status == CULEX_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
     }
+    if (!settings->options.core_dumps)
+        culex__worker_set_private(worker);
     int code = worker_serve(worker, program, setup, user);
     culex_worker_free(worker);
     return code;

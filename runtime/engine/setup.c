@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
+#include "engine/storeurl.h"
 
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
                                    culex_error *error)
@@ -49,6 +51,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
         return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
     lane->worker = worker;
     strcpy(lane->name, queue);
+    culex_buf_init(&lane->step.texts, 0);
     lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
@@ -97,6 +100,7 @@ static void lanes_free(culex_worker *worker)
         run_list_free(lane->ack_first);
         for (size_t k = 0; k < lane->step.ack_count; k++)
             culex__run_free(lane->step.ack_runs[k]);
+        culex_buf_release(&lane->step.texts);
         free(lane->flights);
     }
     free(worker->lanes);
@@ -152,10 +156,10 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         worker->backend = worker->given_backend;
         return CULEX_OK;
     }
-    culex__log_mask_url(worker->options.url, masked, sizeof masked);
+    culex__log_mask_url(worker->url, masked, sizeof masked);
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
-        culex_status status = culex__backend_open(worker->options.url, &options, worker->env,
-                                                  &worker->backend, error);
+        culex_status status =
+            culex__backend_open(worker->url, &options, worker->env, &worker->backend, error);
         if (status == CULEX_OK || culex__status_is_fatal(status))
             return status;
         culex__worker_call_failed(worker, NULL, status, error);
@@ -166,16 +170,45 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     }
 }
 
+/* --- executor -------------------------------------------------------------------------- */
+
+static void forget_secrets(void *user)
+{
+    (void)user;
+    culex__environment_forget();
+}
+
+static void memory_limits_warn(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->job_count; i++) {
+        if (worker->jobs[i].type->memory_bytes <= 0)
+            continue;
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+                         "the memory limit of job %s is not enforced: isolation is none",
+                         worker->jobs[i].type->name);
+        return;
+    }
+}
+
 static culex_status executor_start(culex_worker *worker, culex_error *error)
 {
-    const struct culex_executor_config config = {.isolation = CULEX_ISOLATION_NONE,
+    culex_isolation isolation = worker->options.isolation;
+    culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
+                                                                 : culex__executor_process_create;
+    const struct culex_executor_config config = {.isolation = isolation,
                                                  .count = worker->options.concurrency,
                                                  .lease_ms = worker->options.lease_ms,
                                                  .log = &worker->log,
                                                  .env = worker->env,
                                                  .jobs = worker->jobs,
-                                                 .job_count = worker->job_count};
-    return worker->executor_make(&config, &worker->executor, error);
+                                                 .job_count = worker->job_count,
+                                                 .forget = forget_secrets};
+    if (worker->executor_make != NULL)
+        make = worker->executor_make;
+    culex_status status = make(&config, &worker->executor, error);
+    if (status == CULEX_OK && isolation == CULEX_ISOLATION_NONE)
+        memory_limits_warn(worker);
+    return status;
 }
 
 /* --- begin and end --------------------------------------------------------------------- */
@@ -187,7 +220,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->phase_ns = INT64_MAX;
     worker->average_ns = 2000000;
     worker->wake_fd = -1;
-    worker->is_armed = worker->was_armed = false;
+    worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
     worker->outage = (struct culex_outage){0};
     worker->counts = (struct culex_worker_counts){0};
     name_choose(worker);
@@ -195,13 +228,19 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex_status status = lanes_create(worker, error);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
-    if (status == CULEX_OK)
-        status = store_open(worker, error);
+    /* Processes of handlers are forked from this one as it is now: without a connection and,
+     * unless the program itself holds it, without the store's password. */
     if (status == CULEX_OK)
         status = executor_start(worker, error);
+    if (status == CULEX_OK && worker->is_private)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (status == CULEX_OK)
+        status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
+    if (status == CULEX_OK)
+        status = store_open(worker, error);
     if (status == CULEX_OK) {
         char masked[256];
-        culex__log_mask_url(options->url, masked, sizeof masked);
+        culex__log_mask_url(worker->url, masked, sizeof masked);
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
                          "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
                          worker->lane_count, masked, options->concurrency);
@@ -213,11 +252,12 @@ static void end_log(const culex_worker *worker)
 {
     const struct culex_worker_counts *counts = &worker->counts;
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                     "worker %s ends: %llu done, %llu failed (%llu dead), %llu given back, "
-                     "%llu results refused",
+                     "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
+                     "%llu given back, %llu results refused",
                      worker->name, (unsigned long long)counts->done,
-                     (unsigned long long)counts->failed, (unsigned long long)counts->dead,
-                     (unsigned long long)counts->released, (unsigned long long)counts->stale);
+                     (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
+                     (unsigned long long)counts->dead, (unsigned long long)counts->released,
+                     (unsigned long long)counts->stale);
 }
 
 static void end_executor(culex_worker *worker)
@@ -236,10 +276,12 @@ static void end_executor(culex_worker *worker)
 /* The executor frees what it still holds. */
 void culex__worker_end(culex_worker *worker)
 {
-    if (worker->executor != NULL) {
+    if (worker->executor != NULL)
         end_executor(worker);
+    if (worker->backend != NULL)
         end_log(worker);
-    }
+    culex__store_url_free(worker->url);
+    worker->url = NULL;
     if (worker->backend != NULL && worker->given_backend == NULL)
         worker->backend->ops->close(worker->backend);
     worker->backend = NULL;

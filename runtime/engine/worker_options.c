@@ -22,6 +22,8 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
 {
     if (options->concurrency > CONCURRENCY_MAX)
         return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
+    if (options->url != NULL && options->url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE, "both a URL and a URL file are given; use one");
     if (options->batch > CULEX_BATCH_MAX)
         return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
     if (options->lease_ms != 0 &&
@@ -45,19 +47,33 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
     return CULEX_OK;
 }
 
-static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+/* DEFAULT for no such word. */
+static culex_isolation isolation_parse(const char *word)
+{
+    static const char *const words[] = {"none", "process", "job"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) == 0)
+            return (culex_isolation)(CULEX_ISOLATION_NONE + i);
+    }
+    return CULEX_ISOLATION_DEFAULT;
+}
+
+static const char *isolation_wanted(void)
 {
     const char *wanted = getenv("CULEX_ISOLATION");
-    if (isolation == CULEX_ISOLATION_NONE)
-        return CULEX_OK;
-    if (isolation != CULEX_ISOLATION_DEFAULT)
+    return wanted == NULL || wanted[0] == '\0' ? "process" : wanted;
+}
+
+static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+{
+    if ((int)isolation < CULEX_ISOLATION_DEFAULT || isolation > CULEX_ISOLATION_JOB)
         return culex__fail(error, CULEX_EUSAGE, "no such isolation");
-    if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "none") == 0)
-        return CULEX_OK;
-    return culex__fail(error, CULEX_EUSAGE,
-                       "CULEX_ISOLATION is '%s': this version runs handlers on threads only, "
-                       "write none",
-                       wanted);
+    if (isolation == CULEX_ISOLATION_DEFAULT &&
+        isolation_parse(isolation_wanted()) == CULEX_ISOLATION_DEFAULT)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "CULEX_ISOLATION: '%s' is not one of: none, process, job",
+                           isolation_wanted());
+    return CULEX_OK;
 }
 
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
@@ -74,10 +90,8 @@ static unsigned processor_count(void)
 
 void culex__worker_options_complete(culex_worker_options *options)
 {
-    if (options->url == NULL)
-        options->url = getenv("CULEX_URL");
-    if (options->url == NULL || options->url[0] == '\0')
-        options->url = "sqlite:culex.db";
+    if (options->isolation == CULEX_ISOLATION_DEFAULT)
+        options->isolation = isolation_parse(isolation_wanted());
     if (options->concurrency == 0)
         options->concurrency = processor_count();
     if (options->batch == 0)

@@ -41,6 +41,9 @@ struct culex_lane_step {
     struct culex_run *ack_runs[CULEX_BATCH_MAX];
     struct culex_beat beats[CULEX_BATCH_MAX];
     struct culex_run *beat_runs[CULEX_BATCH_MAX];
+    int64_t beat_told_ns[CULEX_BATCH_MAX];       /* the run's deadline as this beat tells it */
+    unsigned beat_progress_tag[CULEX_BATCH_MAX]; /* of the report that it carries */
+    culex_buf texts;                             /* those reports, each with a NUL */
 };
 
 struct culex_lane {
@@ -83,7 +86,7 @@ struct culex_outage {
 };
 
 struct culex_worker_counts {
-    uint64_t done, failed, dead, snoozed, released, stale, timed_out, lost;
+    uint64_t done, failed, crashed, dead, snoozed, released, stale, timed_out, lost;
 };
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
@@ -95,7 +98,8 @@ struct culex_worker {
     culex_worker_options options; /* completed: no zero means a default any more */
     const struct culex_env *env;
     struct culex_log log;
-    culex_executor_make executor_make;
+    culex_executor_make executor_make;   /* of a test; NULL: as options.isolation says */
+    bool is_private;                     /* nobody may look into this process */
     struct culex_backend *given_backend; /* of a test; not closed */
     char name[128];
     char session[17];
@@ -107,9 +111,11 @@ struct culex_worker {
     int stop_fd; /* each stop adds 1 */
 
     /* The supervisor's. */
+    char *url; /* with its password; wiped at the end */
     struct culex_backend *backend;
     struct culex_executor *executor;
     struct culex_storeclock clock;
+    int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
     enum culex_worker_phase phase;
     int64_t phase_ns; /* when it ends by itself */
     struct culex_outage outage;
@@ -129,12 +135,17 @@ struct culex_worker {
     size_t tick_count;
     struct culex_worker_counts counts;
     struct culex_run **scratch; /* room for every run in the executor */
+    bool is_executor_broken;
 };
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
 void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
+
+/* Keeps other processes of this user, debuggers and core dumps out of this process as soon as its
+ * executor has been made. */
+void culex__worker_set_private(culex_worker *worker);
 void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink);
 
 /* --- worker.c --- */
@@ -155,6 +166,11 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
                                const culex_error *error);
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
 
+/* Learns the store's clock from the reply to what was sent at `sent_ns`. A jump of more than a
+ * quarter of a lease is worth a line, once a minute at most: fences keep it from doing harm, but
+ * leases end too early or too late. */
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns);
+
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);
 
@@ -163,7 +179,8 @@ bool culex__status_is_fatal(culex_status status);
 /* CULEX_EUSAGE names what is out of range. */
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error);
 
-/* Puts the default wherever an option is zero; the URL may come from the environment. */
+/* Puts the default wherever an option is zero, but for the URL, which culex__worker_begin chooses:
+ * it may hold a password, and the executor must have been made before. */
 void culex__worker_options_complete(culex_worker_options *options);
 
 /* --- setup.c --- */
@@ -207,8 +224,17 @@ void culex__flight_withdraw(culex_worker *worker);
 /* Looks after leases and timeouts of the lane that have run out by now. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 
-/* Asks the handlers of all runs in flight to stop. */
+/* Asks the handlers of all runs in flight to stop, and ends their processes soon after. */
 void culex__flight_cancel_all(culex_worker *worker);
+
+/* Somebody asked the store to cancel this run. */
+void culex__flight_cancel(struct culex_run *run);
+
+/* The store has granted a claim or heartbeat that was sent at `sent_ns`. */
+void culex__flight_renew(struct culex_run *run, int64_t sent_ns);
+
+/* Moves the deadlines of runs whose handlers asked for more time. */
+void culex__flight_hear_all(culex_worker *worker);
 
 /* Gives all runs in flight back to the store while their handlers go on. */
 void culex__flight_abandon_all(culex_worker *worker);

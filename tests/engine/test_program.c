@@ -53,9 +53,11 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         {{"--concurrency=99999999999999999999"}, "is not a whole number"},
         {{"--batch", "257"}, "--batch: '257' is not a whole number from 1 to 256"},
         {{"--batch", ""}, "--batch: '' is not a whole number"},
-        {{"--isolation=process"}, "--isolation: 'process' is not available yet"},
-        {{"--isolation=job"}, "--isolation: 'job' is not available yet"},
-        {{"--isolation=fork"}, "--isolation: 'fork' is not one of: none"},
+        {{"--isolation=fork"}, "--isolation: 'fork' is not one of: none, process, job"},
+        {{"--url=redis://:hunter2@host"}, "every user of this machine can read a password"},
+        {{"--url=sqlite:a", "--url-file=b"}, "--url and --url-file exclude each other"},
+        {{"--url-file="}, "--url-file: the value is empty"},
+        {{"--core-dumps=1"}, "--core-dumps takes no value"},
         {{"--log-format=xml"}, "--log-format: 'xml' is not one of: text, json"},
         {{"--log-level=loud"}, "--log-level: 'loud' is not one of: error, warn, info, debug"},
         {{"--synchronous=maybe"}, "--synchronous: 'maybe' is not one of: full, normal, off"},
@@ -78,6 +80,7 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         assert_int_equal(error.code, CULEX_EUSAGE);
         if (strstr(error.text, rows[i].text) == NULL)
             fail_msg("'%s' does not say '%s'", error.text, rows[i].text);
+        assert_null(strstr(error.text, "hunter2"));
         culex__settings_release(&settings);
     }
 }
@@ -86,10 +89,10 @@ static void test_every_wrong_variable_is_named(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
-        {"CULEX_LEASE", "soon"},        {"CULEX_GRACE", "1y"},       {"CULEX_IDLE_WAIT", "x"},
-        {"CULEX_STORE_TIMEOUT", "x"},   {"CULEX_CONCURRENCY", "-1"}, {"CULEX_BATCH", "1.5"},
-        {"CULEX_ISOLATION", "process"}, {"CULEX_LOG_FORMAT", "x"},   {"CULEX_LOG_LEVEL", "4"},
-        {"CULEX_SYNCHRONOUS", "x"},     {"CULEX_QUEUES", ","},       {"CULEX_DRAIN", "perhaps"},
+        {"CULEX_LEASE", "soon"},      {"CULEX_GRACE", "1y"},       {"CULEX_IDLE_WAIT", "x"},
+        {"CULEX_STORE_TIMEOUT", "x"}, {"CULEX_CONCURRENCY", "-1"}, {"CULEX_BATCH", "1.5"},
+        {"CULEX_ISOLATION", "fork"},  {"CULEX_LOG_FORMAT", "x"},   {"CULEX_LOG_LEVEL", "4"},
+        {"CULEX_SYNCHRONOUS", "x"},   {"CULEX_QUEUES", ","},       {"CULEX_DRAIN", "perhaps"},
     };
     static const char *const none[] = {NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -134,6 +137,45 @@ static void test_options_win_over_variables_over_defaults(void **state)
     memset(variables, 0, sizeof variables);
 }
 
+static void test_url_on_the_command_line_wins_over_both_variables(void **state)
+{
+    (void)state;
+    struct culex_settings settings;
+    culex_error error = {0};
+    static const char *const file[] = {"--url-file=there", NULL};
+    static const char *const url[] = {"--url=sqlite:there", NULL};
+    static const char *const none[] = {NULL};
+    variables[0][0] = "CULEX_URL";
+    variables[0][1] = "sqlite:here";
+    variables[1][0] = "CULEX_URL_FILE";
+    variables[1][1] = "here";
+    assert_int_equal(read_words(file, &settings, NULL), CULEX_OK);
+    assert_null(settings.options.url);
+    assert_string_equal(settings.options.url_file, "there");
+    culex__settings_release(&settings);
+    assert_int_equal(read_words(url, &settings, NULL), CULEX_OK);
+    assert_null(settings.options.url_file);
+    assert_string_equal(settings.options.url, "sqlite:there");
+    culex__settings_release(&settings);
+    assert_int_equal(read_words(none, &settings, &error), CULEX_EUSAGE);
+    assert_string_equal(error.text, "CULEX_URL and CULEX_URL_FILE exclude each other");
+    culex__settings_release(&settings);
+    memset(variables, 0, sizeof variables);
+}
+
+static void test_isolation_words(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {
+        {"--isolation=none", NULL}, {"--isolation=process", NULL}, {"--isolation=job", NULL}};
+    for (int i = 0; i < 3; i++) {
+        struct culex_settings settings;
+        assert_int_equal(read_words(words[i], &settings, NULL), CULEX_OK);
+        assert_int_equal(settings.options.isolation, CULEX_ISOLATION_NONE + i);
+        culex__settings_release(&settings);
+    }
+}
+
 static void test_help_works_whatever_the_variables_say(void **state)
 {
     (void)state;
@@ -158,8 +200,8 @@ static void test_help_fits_80_columns_and_names_every_variable(void **state)
     for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 80);
     static const char *const names[] = {
-        "--url",        "--queues",    "--name",   "--concurrency",   "--batch",
-        "--isolation",  "--lease",     "--grace",  "--idle-wait",     "--drain",
+        "--url",        "--queues",    "--name",   "--concurrency",   "--batch",      "--url-file",
+        "--core-dumps", "--isolation", "--lease",  "--grace",         "--idle-wait",  "--drain",
         "--log-format", "--log-level", "--prefix", "--store-timeout", "--synchronous"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_non_null(strstr(text, names[i]));
@@ -170,9 +212,10 @@ static void test_main_returns_2_on_wrong_usage_and_1_when_setup_fails(void **sta
 {
     (void)state;
     char *wrong[] = {(char *)(uintptr_t) "worker", (char *)(uintptr_t) "--lease=never", NULL};
-    char *right[] = {(char *)(uintptr_t) "worker", (char *)(uintptr_t) "--url=memory:", NULL};
+    char *right[] = {(char *)(uintptr_t) "worker",
+                     (char *)(uintptr_t) "--url=memory:", (char *)(uintptr_t) "--core-dumps", NULL};
     assert_int_equal(culex_worker_main(2, wrong, NULL, NULL), 2);
-    assert_int_equal(culex_worker_main(2, right, NULL, NULL), 1); /* no job registered */
+    assert_int_equal(culex_worker_main(3, right, NULL, NULL), 1); /* no job registered */
 }
 
 static void test_durations(void **state)
@@ -318,7 +361,17 @@ static void test_log_masks_passwords(void **state)
         {"redis://secret@host:1/2", "redis://***@host:1/2"},
         {"redis:secret@host:1/2", "redis:***@host:1/2"},
         {"secret@host", "***@host"},
+        {"redis+unix:///r.sock?password=a%40b", "redis+unix:///r.sock?password=***"},
+        {"redis+unix:///r.sock?password=a@b", "redis+unix://***"},
+        {"redis+unix:///r.sock?db=1&password=ab&x=1", "redis+unix:///r.sock?db=1&password=***&x=1"},
+        {"redis://:a?b=c@h?db=1", "redis://:***"},
+        {"redis://:a@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
+        {"redis://h?passwords&password", "redis://h?passwords&password"},
         {"sqlite:a@b:c", "sqlite:a@b:c"},
+        {"redis+unix:///s?user=ann&password=se", "redis+unix:///s?user=ann&password=***"},
+        {"redis+unix:///s?password=secret&db=1", "redis+unix:///s?password=***&db=1"},
+        {"redis://ann:x@host?password=secret", "redis://ann:***@host?password=***"},
+        {"redis+unix:///s?password=se@cret", "redis+unix://***"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[64];
@@ -333,6 +386,8 @@ int main(void)
         cmocka_unit_test(test_every_wrong_option_is_named_and_explained),
         cmocka_unit_test(test_every_wrong_variable_is_named),
         cmocka_unit_test(test_options_win_over_variables_over_defaults),
+        cmocka_unit_test(test_url_on_the_command_line_wins_over_both_variables),
+        cmocka_unit_test(test_isolation_words),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),

@@ -30,6 +30,14 @@ struct world_step {
     enum world_fault fault;
 };
 
+/* What a handler that goes on for a while does when it is asked to stop. */
+enum world_manner {
+    WORLD_STUBBORN, /* only SIGKILL ends it */
+    WORLD_MORTAL,   /* knows nothing of its flag; SIGTERM ends it */
+    WORLD_OBEDIENT, /* returns what it would have, 100 ms after its flag */
+    WORLD_CRASHING  /* crashes by itself when its time is over */
+};
+
 struct world {
     struct culex_backend base; /* first: what the worker gets */
     struct culex_backend *store;
@@ -53,6 +61,20 @@ struct world {
     culex_worker *worker;
     /* What handlers do and saw. */
     culex_outcome (*act)(struct world *world, culex_run *run, int64_t n);
+    /* With the killing executor: set by act, the handler goes on for this long. */
+    int64_t hang_ms;
+    enum world_manner manner;
+    void (*then)(struct world *world); /* called once, when the clock reaches then_ms */
+    int64_t then_ms;
+    struct killing_executor *executor;
+    bool is_broken;
+    bool was_suspect;
+    bool stop_when_ended;  /* stop the worker twice after the first such end */
+    int64_t ended_ms;      /* when the last handler's process came to its end */
+    int64_t step_sleep_ms; /* once, between the answer of a step and the worker's reading it */
+    int64_t extended_ms;   /* when a step carried an extension first */
+    unsigned progress_count;
+    char progress[CULEX_PROGRESS_MAX + 1]; /* the last one that a step carried */
     unsigned calls;
     int64_t call_ms[256]; /* since the start */
     int64_t call_n[256];
@@ -100,5 +122,10 @@ void number_handler(void);
 /* Handlers run in collect(), on the calling thread. */
 culex_status executor_inline_create(const struct culex_executor_config *config,
                                     struct culex_executor **ret_executor, culex_error *error);
+
+/* The same, but a handler may go on (world->hang_ms) while time passes, and be killed. Its
+ * processes keep the times of executor.h on the world's clock, whatever the worker does. */
+culex_status executor_killing_create(const struct culex_executor_config *config,
+                                     struct culex_executor **ret_executor, culex_error *error);
 
 #endif

@@ -387,8 +387,8 @@ static void test_second_holder_of_a_key_loses_it(void **state)
 
 static void test_bytes_without_a_run_are_removed(void **state)
 {
-    static const char *const hashes[] = {"payloads", "results", "errors"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const hashes[] = {"payloads", "results", "errors", "progress"};
+    for (size_t i = 0; i < 4; i++) {
         again(*state);
         damage(*state, "HSET", hashes[i], "%b x", stranger);
         expect_and_drain(*state, 1, 0, LIVE_COUNT);

@@ -23,8 +23,7 @@ unsigned fuzz_taken;
 #define at_attempt          record->attempt
 #define at_owner            record->owner
 #define at_at_ms            record->at_ms
-#define at_claimed_at_ms    record->claimed_at_ms
-#define at_limit_at_ms      record->limit_at_ms
+#define at_timeout_from_ms  record->timeout_from_ms
 #define at_losses           record->counters.losses
 #define at_expires_at_ms    record->expires_at_ms
 #define at_cancel           record->is_cancel_requested

@@ -35,6 +35,7 @@ static void info_free(culex_run_info *info)
     free(info->queue);
     free(info->tags);
     free(info->error_text);
+    free(info->progress_text);
     free((void *)(uintptr_t)info->payload.data);
     free((void *)(uintptr_t)info->result.data);
     free(info);
@@ -65,10 +66,10 @@ static void reply_check(const redisReply *reply)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct culex__redis_record record;
-    redisReplyObjectFunctions functions;
+    struct culex__redis_limits limits;
     void *reply = NULL;
     culex__redis_record_parse((const char *)data, size, &record);
-    redisReader *reader = culex__redis_reader_create(&functions);
+    redisReader *reader = culex__redis_reader_create(&limits);
     if (reader == NULL)
         return 0;
     if (redisReaderFeed(reader, (const char *)data, size) == REDIS_OK &&

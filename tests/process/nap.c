@@ -1,10 +1,16 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
- * nap enqueue nap|never      enqueues one run
- * nap state                  prints "STATE attempt N losses N failures N" of every run
+ * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000) and mule (0)
+ * nap cancel                 cancels every active run
+ * nap state                  prints "STATE attempt N losses N failures N crashes N" of every run
+ * nap text                   prints the error text of every run
+ * nap stats                  prints "stale N lost N crashed N"
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
  *                            "start ATTEMPT PID MILLISECONDS" */
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,16 +29,23 @@ static void start_print(culex_run *run)
     fflush(stdout);
 }
 
-static culex_outcome nap(culex_run *run, const nap_job *job, void *user)
+static void tick_sleep(void)
 {
     const struct timespec tick = {0, 10000000};
+    nanosleep(&tick, NULL);
+}
+
+/* --- handlers -------------------------------------------------------------------------------- */
+
+static culex_outcome nap(culex_run *run, const nap_job *job, void *user)
+{
     (void)user;
     start_print(run);
     if (culex_run_attempt(run) > 1)
         return CULEX_DONE;
     int64_t end_ms = now_ms() + job->length / CULEX_MILLISECOND;
     while (now_ms() < end_ms && !culex_run_cancelled(run))
-        nanosleep(&tick, NULL);
+        tick_sleep();
     return culex_run_cancelled(run) ? culex_run_fail(run, "woken") : CULEX_DONE;
 }
 
@@ -44,48 +57,166 @@ static culex_outcome never(culex_run *run, const never_job *job, void *user)
     return culex_run_fail(run, "as always");
 }
 
+static culex_outcome crash(culex_run *run, const crash_job *job, void *user)
+{
+    (void)job;
+    (void)user;
+    start_print(run);
+    *(volatile int *)(uintptr_t)culex_run_failures(run) = 1;
+    return CULEX_DONE;
+}
+
+static culex_outcome bomb(culex_run *run, const bomb_job *job, void *user)
+{
+    (void)job;
+    (void)user;
+    start_print(run);
+    for (int i = 0; i < 1024; i++) {
+        char *block = malloc(1024 * 1024);
+        if (block == NULL)
+            return culex_run_fail(run, "no more than %d MiB", i);
+        memset(block, i, 1024 * 1024);
+    }
+    return CULEX_DONE;
+}
+
+static void stand_still(void)
+{
+    signal(SIGTERM, SIG_IGN);
+    for (;;)
+        tick_sleep();
+}
+
+static culex_outcome mule(culex_run *run, const mule_job *job, void *user)
+{
+    (void)user;
+    start_print(run);
+    culex_run_extend(run, job->extend);
+    stand_still();
+    return CULEX_DONE;
+}
+
+static culex_outcome ox(culex_run *run, const ox_job *job, void *user)
+{
+    (void)job;
+    (void)user;
+    start_print(run);
+    if (culex_run_attempt(run) == 1)
+        stand_still();
+    return CULEX_DONE;
+}
+
+static culex_outcome look(culex_run *run, const look_job *job, void *user)
+{
+    const char *url = getenv("CULEX_URL");
+    const char *password = getenv("CULEX_PASSWORD");
+    (void)job;
+    (void)user;
+    printf("dumpable %d url %s password %s\n", prctl(PR_GET_DUMPABLE), url != NULL ? url : "none",
+           password != NULL && password[0] != '\0' ? password : "none");
+    fflush(stdout);
+    (void)run;
+    return CULEX_DONE;
+}
+
 static int setup(culex_worker *worker, void *user)
 {
-    if (nap_job_register(worker, nap, user) != CULEX_OK)
-        return 1;
-    return never_job_register(worker, never, user);
+    return nap_job_register(worker, nap, user) != CULEX_OK ||
+           never_job_register(worker, never, user) != CULEX_OK ||
+           crash_job_register(worker, crash, user) != CULEX_OK ||
+           bomb_job_register(worker, bomb, user) != CULEX_OK ||
+           mule_job_register(worker, mule, user) != CULEX_OK ||
+           ox_job_register(worker, ox, user) != CULEX_OK ||
+           look_job_register(worker, look, user) != CULEX_OK;
 }
+
+/* --- the producer's verbs ------------------------------------------------------------------------ */
 
 static bool run_print(const culex_run_info *run, void *user)
 {
     (void)user;
-    printf("%s attempt %u losses %u failures %u\n", culex_run_state_name(run->state), run->attempt,
-           run->losses, run->failures);
+    printf("%s attempt %u losses %u failures %u crashes %u\n", culex_run_state_name(run->state),
+           run->attempt, run->losses, run->failures, run->crashes);
     return true;
 }
 
-static culex_status states_print(culex_client *client, culex_error *error)
+static bool text_print(const culex_run_info *run, void *user)
+{
+    culex_run_info *whole = NULL;
+    if (culex_client_get(user, nap_job_type.queue, run->id, &whole, NULL) == CULEX_OK)
+        printf("%s\n", whole->error_text);
+    culex_run_info_free(whole);
+    return true;
+}
+
+static bool run_cancel(const culex_run_info *run, void *user)
+{
+    return run->state != CULEX_RUN_ACTIVE ||
+           culex_client_cancel(user, nap_job_type.queue, run->id, NULL, NULL) == CULEX_OK;
+}
+
+static culex_status each_run(culex_client *client, culex_run_visitor visit, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
         uint64_t cursor = 0;
         status = culex_client_list(client, nap_job_type.queue, (culex_run_state)state, &cursor, 0,
-                                   run_print, NULL, error);
+                                   visit, client, error);
     }
     return status;
+}
+
+static culex_status stats_print(culex_client *client, culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_status status = culex_client_stats(client, nap_job_type.queue, &stats, error);
+    if (status == CULEX_OK)
+        printf("stale %llu lost %llu crashed %llu\n", (unsigned long long)stats.stale,
+               (unsigned long long)stats.lost, (unsigned long long)stats.crashed);
+    return status;
+}
+
+static culex_status enqueue(culex_client *client, const char *name, const char *length,
+                            culex_error *error)
+{
+    static const culex_job_type *const types[] = {&never_job_type, &crash_job_type, &bomb_job_type,
+                                                  &ox_job_type, &look_job_type};
+    culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
+    if (strcmp(name, "nap") == 0) {
+        nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);
+        return nap_job_enqueue(client, &job, NULL, NULL, error);
+    }
+    if (strcmp(name, "mule") == 0) {
+        mule_job job = mule_job_make();
+        job.extend = ms;
+        return mule_job_enqueue(client, &job, NULL, NULL, error);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        static const never_job empty; /* as all of these */
+        if (strcmp(name, types[i]->name) == 0)
+            return culex_client_enqueue(client, types[i], &empty, NULL, NULL, error);
+    }
+    return CULEX_EINVAL;
 }
 
 static culex_status verb_do(culex_client *client, int argc, char **argv, culex_error *error)
 {
     if (strcmp(argv[1], "state") == 0)
-        return states_print(client, error);
-    nap_job nap = nap_job_make(60 * CULEX_SECOND);
-    never_job never = never_job_make();
-    if (argc > 2 && strcmp(argv[2], "never") == 0)
-        return never_job_enqueue(client, &never, NULL, NULL, error);
-    return nap_job_enqueue(client, &nap, NULL, NULL, error);
+        return each_run(client, run_print, error);
+    if (strcmp(argv[1], "text") == 0)
+        return each_run(client, text_print, error);
+    if (strcmp(argv[1], "cancel") == 0)
+        return each_run(client, run_cancel, error);
+    if (strcmp(argv[1], "stats") == 0)
+        return stats_print(client, error);
+    return enqueue(client, argc > 2 ? argv[2] : "nap", argc > 3 ? argv[3] : NULL, error);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2 || argv[1][0] == '-')
         return culex_worker_main(argc, argv, setup, NULL);
-    culex_error error;
+    culex_error error = {0};
     culex_client *client = NULL;
     culex_status status = culex_client_open(NULL, NULL, &client, &error);
     if (status == CULEX_OK)

@@ -40,7 +40,7 @@ static void test_record__fields(void **state)
     assert_int_equal(r.owner.len, 16);
     assert_true(r.is_cancel_requested);
     assert_true(r.at_ms == INT64_C(1750000001000));
-    assert_true(r.claimed_at_ms == INT64_C(1750000000000));
+    assert_true(r.timeout_from_ms == INT64_C(1750000000000));
     assert_int_equal(r.job.len, 9);
     assert_int_equal(r.priority, 9);
     assert_true(r.expires_at_ms == INT64_C(1750000060000));

@@ -2,6 +2,8 @@
 
 #include "cases.h"
 
+#include "base/limits.h"
+
 /* --- every state x every event --------------------------------------------------------- */
 
 enum { DELAY_MS = 60000, EXPIRES_MS = 600000, LEASE_MS = 1200000, KEEP_MS = 864000000 };
@@ -336,6 +338,9 @@ void case_settle__tenth_loss_is_death(struct suite *suite)
         assert_state(suite, run.id, n < 10 ? CULEX_RUN_WAITING : CULEX_RUN_DEAD);
         assert_int_equal(suite->info->losses, n);
     }
+    assert_string_equal(suite->info->error_text,
+                        "the lease ran out before the worker said how the run ended (loss 10 of "
+                        "10)");
     assert_int_equal(suite_stats(suite).lost, 10);
     assert_int_equal(suite_stats(suite).dead, 1);
 }
@@ -492,8 +497,8 @@ void case_beat__not_beyond_the_timeout(struct suite *suite)
     run.timeout_ms = 20000;
     suite_put_run(suite, &run);
     uint32_t attempt = suite_take(suite, ANN, run.id);
-    int64_t end_ms = suite->now_ms + 20000;
-    suite->now_ms += 10000;
+    int64_t end_ms = suite->now_ms + 20000 + CULEX_TIMEOUT_SLACK_MS;
+    suite->now_ms += 20000;
     suite_beat(suite, ANN, run.id, attempt, SUITE_LEASE_MS);
     assert_int_equal(suite_get(suite, run.id)->at_ms, end_ms);
     suite->now_ms = end_ms - 1;
@@ -501,6 +506,107 @@ void case_beat__not_beyond_the_timeout(struct suite *suite)
     suite_pass(suite, 1);
     assert_state(suite, run.id, CULEX_RUN_WAITING);
     assert_int_equal(suite->info->losses, 1);
+}
+
+/* A run with a timeout of 20 s that ANN holds; *ret_limit_ms is where its leases end at last. */
+static struct culex_beat limited_take(struct suite *suite, int64_t *ret_limit_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.timeout_ms = 20000;
+    suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, run.id);
+    *ret_limit_ms = suite->now_ms + 20000 + CULEX_TIMEOUT_SLACK_MS;
+    return (struct culex_beat){.id = run.id, .attempt = attempt};
+}
+
+void case_beat__extension_moves_the_limit(struct suite *suite)
+{
+    int64_t limit_ms;
+    struct culex_beat beat = limited_take(suite, &limit_ms);
+    suite->now_ms += 5000;
+    beat.extend_ms = 30000;
+    assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+    limit_ms = suite->now_ms + 30000 + CULEX_TIMEOUT_SLACK_MS;
+    beat.extend_ms = 0;
+    while (suite->now_ms + SUITE_LEASE_MS < limit_ms) {
+        suite->now_ms += SUITE_LEASE_MS / 2;
+        assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+    }
+    assert_int_equal(suite_get(suite, beat.id)->at_ms, limit_ms);
+}
+
+void case_beat__extension_never_shortens(struct suite *suite)
+{
+    int64_t limit_ms;
+    struct culex_beat beat = limited_take(suite, &limit_ms);
+    suite->now_ms = limit_ms - SUITE_LEASE_MS / 2;
+    suite->now_ms -= SUITE_LEASE_MS;
+    suite_tell(suite, ANN, beat);
+    suite->now_ms += SUITE_LEASE_MS - 1;
+    beat.extend_ms = 1;
+    assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+    assert_int_equal(suite_get(suite, beat.id)->at_ms, limit_ms);
+}
+
+void case_beat__extension_without_timeout_changes_nothing(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    struct culex_beat beat = {.id = id, .attempt = attempt, .extend_ms = 1};
+    for (int n = 0; n < 5; n++) {
+        suite->now_ms += SUITE_LEASE_MS / 2;
+        assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+        assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + SUITE_LEASE_MS);
+    }
+}
+
+static void assert_progress(struct suite *suite, culex_uuid id, int percent, const char *text)
+{
+    suite_get(suite, id);
+    assert_int_equal(suite->info->progress, percent);
+    assert_string_equal(suite->info->progress_text, text);
+}
+
+void case_beat__progress_is_kept_until_the_next_claim(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    struct culex_beat beat = {.id = id, .attempt = suite_take(suite, ANN, id)};
+    assert_progress(suite, id, -1, "");
+    beat.progress = "40 two of \"five\" | caf\xc3\xa9";
+    suite_tell(suite, ANN, beat);
+    assert_progress(suite, id, 40, beat.progress + 3);
+    beat.progress = NULL;
+    suite_tell(suite, ANN, beat);
+    assert_progress(suite, id, 40, "two of \"five\" | caf\xc3\xa9");
+    beat.progress = "-1 last words";
+    assert_int_equal(suite_tell(suite, BOB, beat), CULEX_ANSWER_STALE);
+    suite_tell(suite, ANN, beat);
+    suite_end(suite, ANN, id, beat.attempt, CULEX_EVENT_FAIL, 0);
+    assert_progress(suite, id, -1, "last words");
+    assert_int_equal(suite_take(suite, BOB, id), 2);
+    assert_progress(suite, id, -1, "");
+}
+
+void case_beat__progress_out_of_form_is_refused_whole(struct suite *suite)
+{
+    char long_text[CULEX_PROGRESS_MAX + 2] = "";
+    const char *const bad[] = {long_text, "5 \xff"};
+    memset(long_text, 'x', CULEX_PROGRESS_MAX + 1);
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    int64_t at_ms = suite_get(suite, id)->at_ms;
+    suite->now_ms += 1000;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct culex_beat beat = {.id = id, .attempt = attempt, .progress = bad[i]};
+        struct culex_step step = suite_step_make(suite, ANN, 0);
+        struct culex_step_reply reply = {0};
+        step.beats = &beat;
+        step.beat_count = 1;
+        assert_int_equal(suite->backend->ops->step(suite->backend, &step, &reply, NULL),
+                         CULEX_EINVAL);
+    }
+    assert_int_equal(suite_get(suite, id)->at_ms, at_ms);
+    assert_progress(suite, id, -1, "");
 }
 
 void case_beat__from_another_session_is_stale(struct suite *suite)

@@ -1,5 +1,7 @@
 #include "compare.h"
 
+#include "base/limits.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -271,6 +273,16 @@ static bool same_facts(const culex_run_info *info, const struct model_run *run)
     return true;
 }
 
+/* As it went into the beat. */
+static const char *progress_of(const culex_run_info *info)
+{
+    static char text[CULEX_PROGRESS_MAX + 8];
+    if (info->progress < 0 && info->progress_text[0] == '\0')
+        return "";
+    snprintf(text, sizeof text, "%d %s", info->progress, info->progress_text);
+    return text;
+}
+
 static bool same_run(struct compare *compare, const char *queue, const struct model_run *run)
 {
     culex_run_info *info = NULL;
@@ -287,6 +299,9 @@ static bool same_run(struct compare *compare, const char *queue, const struct mo
              strcmp(info->error_text, run->error_text) != 0)
         is_same = differs("%s: error text '%s', not '%s'", text_of(run->id), info->error_text,
                           run->error_text);
+    else if (strcmp(progress_of(info), run->progress) != 0)
+        is_same = differs("%s: progress '%s', not '%s'", text_of(run->id), progress_of(info),
+                          run->progress);
     else if (run->state == CULEX_RUN_DONE
                  ? info->payload.len != 0 || !same_bytes(info->result, run->result, run->result_len)
                  : !same_bytes(info->payload, run->made.payload, run->made.payload_len))

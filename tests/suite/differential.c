@@ -287,6 +287,15 @@ static bool is_named(const struct culex_ack *acks, size_t count, culex_uuid id)
     return false;
 }
 
+static bool is_beaten(const struct culex_beat *beats, size_t count, culex_uuid id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&beats[i].id, &id, sizeof id) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
 {
     static const enum culex_run_event events[] = {
@@ -318,6 +327,15 @@ static int64_t claims_left(const struct world *world, int queue)
     return left < 0 ? 0 : left < STEP_MAX ? left : STEP_MAX;
 }
 
+static struct culex_beat beat_make(struct world *world, const struct known_grant *grant)
+{
+    static const char *const words[] = {NULL, NULL, NULL, "0 begun", "50 half | way", "-1 soon"};
+    return (struct culex_beat){.id = grant->id,
+                               .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u),
+                               .extend_ms = chance(world, 20) ? below(world, 60000) : 0,
+                               .progress = words[below(world, 6)]};
+}
+
 static bool op_step(struct world *world, int queue)
 {
     int session = (int)below(world, SESSIONS);
@@ -340,9 +358,8 @@ static bool op_step(struct world *world, int queue)
     }
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
-        if (grant != NULL)
-            last->beats[step->beat_count++] = (struct culex_beat){
-                .id = grant->id, .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u)};
+        if (grant != NULL && !is_beaten(last->beats, step->beat_count, grant->id))
+            last->beats[step->beat_count++] = beat_make(world, grant);
     }
     last->at_ms = world->now_ms;
     last->is_repeatable = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/progress.h"
 
 /* The rules' numbers, written again on purpose: changing one in run_rules.def alone
  * turns the suite red. */
@@ -14,6 +15,7 @@ enum {
     LOSSES = 10,
     LOSSES_OF_A_SUSPECT = 2,
     HORIZON_MS = 10 * 60 * 1000,
+    TIMEOUT_SLACK_MS = 5000,
     REAPED_AT_ONCE = 32,
     PROMOTED_AT_ONCE = 64,
     PURGED_AT_ONCE = 64,
@@ -224,6 +226,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
+    char story[128];
     switch (ack->event) {
     case CULEX_EVENT_DONE:
         run->result = keep_bytes(model, ack->result, ack->result_len);
@@ -247,7 +250,10 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
-        run->error_text = ""; /* a store may say here that the lease ran out */
+        snprintf(story, sizeof story,
+                 "the lease ran out before the worker said how the run ended (loss %u of %d)",
+                 counters->losses, LOSSES);
+        set_error(model, run, story);
         give_back(model, run, ack, true);
         break;
     case CULEX_EVENT_RELEASE:
@@ -312,7 +318,7 @@ static void run_add(struct model *model, struct model_queue *queue,
     run->made.unique_key = keep_text(model, made->unique_key);
     run->made.payload = keep_bytes(model, made->payload, made->payload_len);
     run->counters.attempts_max = made->attempts_max;
-    run->owner = run->error_text = run->result = "";
+    run->owner = run->error_text = run->result = run->progress = "";
     run->created_at_ms = now;
     run->expires_at_ms = made->expires_ms > 0 ? (due > now ? due : now) + made->expires_ms : 0;
     if (due > now)
@@ -399,6 +405,11 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
         queue->stats.stale++;
         return CULEX_ANSWER_STALE;
     }
+    int64_t longer_ms = now_of(model) + beat->extend_ms + TIMEOUT_SLACK_MS;
+    if (beat->extend_ms > 0 && run->lease_max_ms != 0 && run->lease_max_ms < longer_ms)
+        run->lease_max_ms = longer_ms;
+    if (beat->progress != NULL && beat->progress[0] != '\0')
+        run->progress = keep_text(model, beat->progress);
     run->at_ms = now_of(model) + step->lease_ms;
     if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
         run->at_ms = run->lease_max_ms;
@@ -523,7 +534,9 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     run->attempt++;
     run->owner = session->name;
     run->at_ms = now + step->lease_ms;
-    run->lease_max_ms = run->made.timeout_ms > 0 ? now + run->made.timeout_ms : 0;
+    run->lease_max_ms =
+        run->made.timeout_ms > 0 ? now + run->made.timeout_ms + TIMEOUT_SLACK_MS : 0;
+    run->progress = "";
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
 }
@@ -592,6 +605,10 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     for (size_t i = 0; i < step->ack_count; i++) {
         if (!is_workers_event(step->acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu is no worker's report", i);
+    }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        if (!culex__progress_is_valid(step->beats[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: no progress", i);
     }
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
@@ -787,6 +804,8 @@ static void info_fill(culex_run_info *info, const struct model_run *run)
     info->cancel_requested = run->is_cancel_requested;
     info->tags = (char *)run->made.tags;
     info->error_text = (char *)(uintptr_t) "";
+    info->progress = -1;
+    info->progress_text = (char *)(uintptr_t) "";
 }
 
 static char *own(const void *bytes, size_t len)
@@ -797,6 +816,15 @@ static char *own(const void *bytes, size_t len)
     if (len > 0)
         memcpy(copy, bytes, len);
     return copy;
+}
+
+/* "PERCENT TEXT"; the suite reports nothing else. */
+static void progress_fill(culex_run_info *info, const char *progress)
+{
+    const char *space = strchr(progress, ' ');
+    info->progress = space != NULL ? atoi(progress) : -1;
+    const char *words = space != NULL ? space + 1 : "";
+    info->progress_text = own(words, strlen(words));
 }
 
 static culex_status model_get(struct culex_backend *backend, const char *queue, culex_uuid id,
@@ -814,6 +842,7 @@ static culex_status model_get(struct culex_backend *backend, const char *queue, 
     info->queue = own(info->queue, strlen(info->queue));
     info->tags = own(info->tags, strlen(info->tags));
     info->error_text = own(run->error_text, strlen(run->error_text));
+    progress_fill(info, run->progress);
     if (run->state != CULEX_RUN_DONE)
         info->payload.len = run->made.payload_len;
     info->payload.data = (uint8_t *)own(run->made.payload, info->payload.len);

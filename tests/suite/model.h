@@ -32,6 +32,7 @@ struct model_run {
     bool is_delayed;       /* its time was in the future when it was set */
     bool was_promoted;     /* became ready because its time had come, at `ready_ms` */
     const char *error_text;
+    const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;
     size_t result_len;
 };

@@ -13,6 +13,7 @@ struct key_space {
     const struct redis_server *server;
     const char *prefix, *queue;
     redisReply *runs; /* field, value, field, value ... */
+    size_t *order;    /* places of its fields, by id */
 };
 
 struct record {
@@ -61,13 +62,45 @@ static bool record_read(const redisReply *id, const redisReply *text, struct rec
     return ret_record->fields[FIELD_COUNT - 1] != NULL && rest == NULL;
 }
 
+static int id_compare(const redisReply *left, const redisReply *right)
+{
+    int order = memcmp(left->str, right->str, left->len < right->len ? left->len : right->len);
+    return order != 0 ? order : (left->len > right->len) - (left->len < right->len);
+}
+
+static int by_id(const void *left, const void *right, void *runs)
+{
+    const redisReply *all = runs;
+    return id_compare(all->element[*(const size_t *)left], all->element[*(const size_t *)right]);
+}
+
+/* A storm leaves hundreds of thousands of runs: no walk for each entry of an index. */
+static void runs_order(struct key_space *keys)
+{
+    size_t count = keys->runs->elements / 2;
+    keys->order = calloc(count + 1, sizeof *keys->order);
+    if (keys->order == NULL)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        keys->order[i] = 2 * i;
+    qsort_r(keys->order, count, sizeof *keys->order, by_id, keys->runs);
+}
+
 /* False when there is no such run. */
 static bool record_find(const struct key_space *keys, const redisReply *id,
                         struct record *ret_record)
 {
-    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2) {
-        if (is_same(keys->runs->element[i], id))
-            return record_read(keys->runs->element[i], keys->runs->element[i + 1], ret_record);
+    size_t low = 0, high = keys->runs->elements / 2;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const redisReply *field = keys->runs->element[keys->order[middle]];
+        int order = id_compare(field, id);
+        if (order == 0)
+            return record_read(field, keys->runs->element[keys->order[middle] + 1], ret_record);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return false;
 }
@@ -223,14 +256,17 @@ static bool check_records(const struct key_space *keys)
 
 bool redis_check(const struct redis_server *server, const char *prefix, const char *queue)
 {
-    struct key_space keys = {server, prefix, queue, NULL};
+    struct key_space keys = {.server = server, .prefix = prefix, .queue = queue};
     keys.runs = ask(&keys, "HGETALL", "runs", "");
+    runs_order(&keys);
     bool is_good = check_records(&keys) && check_set(&keys, "scheduled", "S") &&
                    check_set(&keys, "active", "A") && check_set(&keys, "done", "D") &&
                    check_set(&keys, "dead", "X") && check_set(&keys, "cancelled", "C") &&
                    check_ready(&keys) && check_hash(&keys, "payloads", "SWAXC", true) &&
                    check_hash(&keys, "results", "D", false) &&
-                   check_hash(&keys, "errors", "SWADXC", false) && check_unique(&keys);
+                   check_hash(&keys, "errors", "SWADXC", false) &&
+                   check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys);
+    free(keys.order);
     freeReplyObject(keys.runs);
     return is_good;
 }

@@ -168,6 +168,15 @@ enum culex_answer suite_beat(struct suite *suite, const char *session, culex_uui
     return suite->reply.beats[0];
 }
 
+enum culex_answer suite_tell(struct suite *suite, const char *session, struct culex_beat beat)
+{
+    struct culex_step step = suite_step_make(suite, session, 0);
+    step.beats = &beat;
+    step.beat_count = 1;
+    suite_step(suite, &step);
+    return suite->reply.beats[0];
+}
+
 const culex_run_info *suite_get(struct suite *suite, culex_uuid id)
 {
     culex_error error = {0};

@@ -57,6 +57,8 @@ void suite_pass(struct suite *suite, int64_t ms);
 enum culex_answer suite_ack(struct suite *suite, const char *session, struct culex_ack ack);
 enum culex_answer suite_end(struct suite *suite, const char *session, culex_uuid id,
                             uint32_t attempt, enum culex_run_event event, int64_t delay_ms);
+/* The beat as it stands, with the usual lease. */
+enum culex_answer suite_tell(struct suite *suite, const char *session, struct culex_beat beat);
 enum culex_answer suite_beat(struct suite *suite, const char *session, culex_uuid id,
                              uint32_t attempt, int64_t lease_ms);
 

@@ -23,12 +23,16 @@ typedef struct culex_client_options {
     int64_t timeout_ms;      /* longest wait of one call; 0 means 5000 */
     const char *prefix;      /* Redis: first part of every key; NULL means "culex" */
     const char *synchronous; /* SQLite: "full" (default), "normal" or "off" */
+    const char *url_file;    /* see culex_client_open */
 } culex_client_options;
 
-/* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by
+/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (README), "memory:" or "memory:NAME" (shared by
  * every handle of this process with the same name), "redis://[[user]:password@]host[:port][/db]",
  * "redis+unix:///path/to.sock[?db=N]", "rediss://..." where the build has TLS.
- * NULL means $CULEX_URL, and without that "sqlite:culex.db".
+ * NULL means the content of options->url_file, else $CULEX_URL or the content of
+ * $CULEX_URL_FILE, and without those "sqlite:culex.db". Such a file holds one line, the URL, and
+ * is refused unless it is this user's own and readable by nobody else. A Redis URL without a
+ * password gets the one in $CULEX_PASSWORD.
  * Connects at once: CULEX_ECONNECT names host and reason. `options` may be NULL.
  * *ret_client is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,

@@ -40,7 +40,8 @@ extern "C" {
     X(EUNSUPPORTED, -21, "not supported by this build or store")                                   \
     X(EUNIQUE, -22, "another run holds this unique key")                                           \
     X(EUSAGE, -23, "bad option, variable or value")                                                \
-    X(EDENIED, -24, "the store denies permission")
+    X(EDENIED, -24, "the store denies permission")                                                 \
+    X(EBROKEN, -25, "the worker cannot run handlers any more")
 
 typedef enum culex_status {
 #define CULEX_STATUS_ENUM(name, number, text) CULEX_##name = number,

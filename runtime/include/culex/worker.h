@@ -31,13 +31,16 @@ CULEX_API const char *culex_run_job(const culex_run *run);   /* qualified name *
 CULEX_API const char *culex_run_queue(const culex_run *run);
 CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
 
-/* True once the handler should stop: the run was cancelled, its timeout or lease is
- * over, or the worker's grace period has ended. Cheap; ask in every long loop. */
+/* True once the handler should stop: the run was cancelled, its timeout is over, its lease is
+ * nearly over, or the worker's grace period has ended. Cheap; ask in every long loop. A handler in
+ * a process of its own that goes on gets SIGTERM after 1 s (timeout), 5 s (cancellation) or at
+ * once (lease, stop), and SIGKILL 1 or 2 s later. */
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
  * schema's timeout; it never shortens. Without a timeout it does nothing. Repeat it as work goes
- * on. */
+ * on. Timeouts count from the moment at which the worker asked for the run, just before its
+ * start; a run that has not started by then is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
@@ -85,7 +88,7 @@ typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_forma
 
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
 typedef struct culex_worker_options {
-    const char *url;           /* NULL: $CULEX_URL, then sqlite:culex.db */
+    const char *url;           /* NULL: see culex_client_open, which holds for url_file too */
     const char *name;          /* of this worker; NULL: host name and pid */
     const char *const *queues; /* run_from: only these; none: the queues of all registered jobs */
     size_t queue_count;
@@ -101,11 +104,13 @@ typedef struct culex_worker_options {
     const char *prefix;       /* see culex_client_options */
     int64_t store_timeout_ms; /* 0: 5000 */
     const char *synchronous;  /* see culex_client_options */
+    const char *url_file;     /* a file with the URL; not together with `url` */
+    bool core_dumps;          /* culex_worker_main: let debuggers and core dumps see the worker */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
- * are borrowed; `options` may be NULL. Of the environment only CULEX_URL and
- * CULEX_ISOLATION are read here. *ret_worker is returned owned. */
+ * are borrowed; `options` may be NULL. Of the environment only CULEX_ISOLATION is read
+ * here. *ret_worker is returned owned. */
 CULEX_API culex_status culex_worker_create(const culex_worker_options *options,
                                            culex_worker **ret_worker, culex_error *error);
 
@@ -121,19 +126,29 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
 
 /* Makes the worker run jobs of `type`. Generated `P_register` functions call this.
  * Before culex_worker_run only. CULEX_EINVAL when the job is registered already.
- * `user` is handed to the handler as it is, and must bear calls from several threads. */
+ * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
+ * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
+ * neither does the next run when a fresh process takes it. Under NONE it must bear calls from
+ * several threads. */
 CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
                                              culex_handler_call call, culex_handler_fn handler,
                                              void *user);
 
 /* Runs jobs on the calling thread until culex_worker_stop, or, with options.drain,
  * until nothing is left. A store that cannot be reached is tried again with growing,
- * jittered waits and a log line a minute; only configuration errors end the call. */
+ * jittered waits and a log line a minute; only configuration errors end the call, and
+ * CULEX_EBROKEN when handlers cannot be run any more.
+ *
+ * Unless isolation is NONE, the processes of handlers are forked here, before the URL of the
+ * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
+ * CULEX_PASSWORD are wiped from their environment. A program that hands a password over in
+ * options.url holds it itself. Call it while the process has one thread. */
 CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error);
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
- * started, lets running handlers finish within the grace period. A second call
- * skips the grace period. Safe from any thread and from a signal handler. */
+ * started, lets running handlers finish within the grace period. Then their cancel flags are set
+ * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged. A
+ * second call skips the grace period. Safe from any thread and from a signal handler. */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,

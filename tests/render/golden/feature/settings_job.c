@@ -641,6 +641,93 @@ culex_status no_retry_job_decode(culex_arena *arena, const void *text, size_t le
     return status;
 }
 
+static const culex_struct_type bounded_job_params = {
+    "bounded", sizeof(bounded_job), NULL, 0,
+};
+
+const culex_job_type bounded_job_type = {
+    1,                            /* descriptor version */
+    "bounded",
+    "bounded",                    /* its name in the store */
+    "bounded",                    /* queue */
+    &bounded_job_params,
+    NULL,                         /* result */
+    UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
+    3,                            /* priority */
+    3600000,                      /* timeout, ms */
+    0,                            /* expires, ms */
+    1000,                         /* kept after success, ms */
+    172800000,                    /* kept after the last failure, ms */
+    268435456,                    /* memory, bytes */
+    {2, CULEX_BACKOFF_CONSTANT, 100, 1.0, 0, NULL, 0, CULEX_JITTER_RATIO, 0.5},
+    0,                            /* every, ms */
+    0,                            /* its jitter, ms */
+    NULL,                         /* tags */
+    0,
+};
+
+culex_status bounded_job_enqueue(culex_client *client, const bounded_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
+{
+    return culex_client_enqueue(client, &bounded_job_type, job, options, ret_id, error);
+}
+
+culex_status bounded_job_enqueue_in(culex_client *client, const bounded_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = delay;
+    return culex_client_enqueue(client, &bounded_job_type, job, &options, ret_id, error);
+}
+
+culex_status bounded_job_enqueue_at(culex_client *client, const bounded_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = at;
+    return culex_client_enqueue(client, &bounded_job_type, job, &options, ret_id, error);
+}
+
+culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
+{
+    return culex_client_enqueue_many(client, &bounded_job_type, jobs, sizeof *jobs, count, options,
+                                     ret_ids, ret_enqueued, error);
+}
+
+static culex_outcome bounded_job_call(culex_run *run, culex_handler_fn handler, const void *params,
+                                      void *user)
+{
+    return CULEX_FN_CAST(bounded_job_handler, handler)(run,
+                                                       CULEX_PTR_CAST(const bounded_job *, params),
+                                                       user);
+}
+
+culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler, void *user)
+{
+    return culex_worker_register(worker, &bounded_job_type, bounded_job_call,
+                                 CULEX_FN_CAST(culex_handler_fn, handler), user);
+}
+
+culex_status bounded_job_encode(const bounded_job *job, culex_buf *ret_text, culex_error *error)
+{
+    return culex_encode(&bounded_job_params, job, ret_text, error);
+}
+
+culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len,
+                                const bounded_job **ret_job, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&bounded_job_params, arena, text, len, &value, error);
+    if (status == CULEX_OK)
+        *ret_job = CULEX_PTR_CAST(const bounded_job *, value);
+    return status;
+}
+
 static const int32_t ticking_job_batch_default = 100;
 
 static const culex_field ticking_job_fields[] = {

@@ -432,10 +432,66 @@ CULEX_HIDDEN culex_status no_retry_job_encode(const no_retry_job *job, culex_buf
 CULEX_HIDDEN culex_status no_retry_job_decode(culex_arena *arena, const void *text, size_t len,
                                               const no_retry_job **ret_job, culex_error *error);
 
-typedef struct ticking_job { /* settings.job:13 */
-    int32_t batch;    /* settings.job:13 */
+typedef struct bounded_job { /* settings.job:13 */
+    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
+} bounded_job;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline bounded_job bounded_job_make(void)
+{
+    bounded_job made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
+/* Names, offsets, limits and policy, for the runtime and for generic tools. */
+CULEX_HIDDEN extern const culex_job_type bounded_job_type;
+
+/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+ * so may `ret_id`. See culex_client_enqueue. */
+CULEX_HIDDEN culex_status bounded_job_enqueue(culex_client *client, const bounded_job *job,
+                                              const culex_enqueue_options *options,
+                                              culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start after `delay`. */
+CULEX_HIDDEN culex_status bounded_job_enqueue_in(culex_client *client, const bounded_job *job,
+                                                 culex_duration delay, culex_uuid *ret_id,
+                                                 culex_error *error);
+
+/* The same, to start at `at`; a time in the past means now. */
+CULEX_HIDDEN culex_status bounded_job_enqueue_at(culex_client *client, const bounded_job *job,
+                                                 culex_time at, culex_uuid *ret_id,
+                                                 culex_error *error);
+
+/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
+ * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+CULEX_HIDDEN culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *jobs,
+                                                   size_t count,
+                                                   const culex_enqueue_options *options,
+                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                   culex_error *error);
+
+/* Called for each run. `job` and all it points to live until it returns. */
+typedef culex_outcome (*bounded_job_handler)(culex_run *run, const bounded_job *job, void *user);
+
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+CULEX_HIDDEN culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler,
+                                               void *user);
+
+/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
+CULEX_HIDDEN culex_status bounded_job_encode(const bounded_job *job, culex_buf *ret_text,
+                                             culex_error *error);
+
+/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
+CULEX_HIDDEN culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len,
+                                             const bounded_job **ret_job, culex_error *error);
+
+typedef struct ticking_job { /* settings.job:14 */
+    int32_t batch;    /* settings.job:14 */
     bool has_only;
-    const char *only; /* settings.job:13 */
+    const char *only; /* settings.job:14 */
 } ticking_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -491,13 +547,13 @@ CULEX_HIDDEN culex_status ticking_job_encode(const ticking_job *job, culex_buf *
 CULEX_HIDDEN culex_status ticking_job_decode(culex_arena *arena, const void *text, size_t len,
                                              const ticking_job **ret_job, culex_error *error);
 
-typedef struct words_job { /* settings.job:16 */
-    const char *queue;         /* settings.job:17 */
-    const char *job;           /* settings.job:17 */
-    int32_t retry;             /* settings.job:17 */
-    bool params;               /* settings.job:17 */
-    const char *every;         /* settings.job:17 */
-    const char *reserved_word; /* settings.job:17 */
+typedef struct words_job { /* settings.job:17 */
+    const char *queue;         /* settings.job:18 */
+    const char *job;           /* settings.job:18 */
+    int32_t retry;             /* settings.job:18 */
+    bool params;               /* settings.job:18 */
+    const char *every;         /* settings.job:18 */
+    const char *reserved_word; /* settings.job:18 */
 } words_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -518,8 +574,8 @@ static inline words_job words_job_make(const char *queue, const char *job, int32
 }
 
 /* What words returns. */
-typedef struct words_result { /* settings.job:16 */
-    bool success; /* settings.job:18 */
+typedef struct words_result { /* settings.job:17 */
+    bool success; /* settings.job:19 */
 } words_result;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.

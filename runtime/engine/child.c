@@ -1,0 +1,427 @@
+#include "engine/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "engine/child_message.h"
+#include "engine/crash_report.h"
+
+enum {
+    CHANNEL_FD = 3,
+    ANNOUNCE_COUNT = 16,
+    ANNOUNCE_NS = 500000,
+    LOOK_COUNT = 64,        /* short runs between two looks at our own size */
+    LOOK_NS = 1000000,      /* a run this long is worth a look at once */
+    RUNS_MAX = 10000,       /* then the child is replaced */
+    GROWN_BYTES = 128 << 20 /* as is one that is left so much larger than it began */
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+#ifndef HAS_ASAN
+#define HAS_ASAN 0
+#endif
+
+struct child {
+    const struct culex_executor_config *config;
+    struct culex_mailbox *mailbox;
+    struct culex_log log;
+    struct culex_run *run;
+    culex_arena *arena;
+    uint64_t seq;       /* of the run at hand */
+    size_t unannounced; /* ends that the supervisor was not told of */
+    int64_t announced_ns;
+    int64_t began_data; /* memory that counts for the limit, before any run */
+    int64_t began_rss;
+    int64_t limit_bytes; /* memory limit set now, 0 for none */
+    size_t runs;
+    bool is_leaving; /* skips what is left */
+    size_t packet_len;
+    char packet[CULEX_PACKET_MAX];
+    char out[CULEX_PACKET_MAX];
+};
+
+/* The handler reaches its child through run->port, which has no room for more than the run. */
+static struct child *self;
+
+/* --- to the supervisor ----------------------------------------------------------------- */
+
+/* Without a supervisor there is nothing to run for. */
+static void packet_send(const void *packet, size_t len)
+{
+    while (send(CHANNEL_FD, packet, len, MSG_NOSIGNAL) < 0) {
+        if (errno == ECONNRESET || errno == EPIPE)
+            _exit(0);
+        if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
+            return; /* the handler did something to our channel: the mailbox still tells */
+    }
+}
+
+/* One packet from one record; any thread. */
+static void record_send(enum culex_record_type type, const void *head, size_t head_len,
+                        const void *bytes, size_t len)
+{
+    struct culex_record record = {(uint32_t)type, (uint32_t)(head_len + len), self->seq};
+    struct iovec parts[3] = {{&record, sizeof record},
+                             {(void *)(uintptr_t)head, head_len},
+                             {(void *)(uintptr_t)bytes, len}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+    while (sendmsg(CHANNEL_FD, &message, MSG_NOSIGNAL) < 0) {
+        if (errno == ECONNRESET || errno == EPIPE)
+            _exit(0);
+        if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
+            return;
+    }
+}
+
+static void log_send(void *context, const char *line, size_t len)
+{
+    (void)context;
+    if (len <= CULEX_PACKET_MAX - sizeof(struct culex_record))
+        record_send(CULEX_RECORD_LOG, NULL, 0, line, len);
+}
+
+static void result_send(const culex_buf *result)
+{
+    const size_t room =
+        CULEX_PACKET_MAX - sizeof(struct culex_record) - sizeof(struct culex_record_part);
+    size_t offset = 0;
+    do {
+        size_t len = result->len - offset < room ? result->len - offset : room;
+        struct culex_record_part part = {(uint32_t)result->len, (uint32_t)offset};
+        record_send(CULEX_RECORD_RESULT, &part, sizeof part, result->data + offset, len);
+        offset += len;
+    } while (offset < result->len);
+}
+
+static void child_announce(struct child *child)
+{
+    struct culex_record wake = {CULEX_RECORD_WAKE, 0, child->seq};
+    child->unannounced = 0;
+    packet_send(&wake, sizeof wake);
+}
+
+/* --- what the handler asks and says ---------------------------------------------------- */
+
+static bool port_is_cancelled(const struct culex_run *run)
+{
+    (void)run;
+    uint64_t seq = self->seq;
+    return atomic_load_explicit(&self->mailbox->cancelled[seq % CULEX_WINDOW],
+                                memory_order_relaxed) == seq;
+}
+
+static void port_progress(struct culex_run *run, const char *text)
+{
+    (void)run;
+    record_send(CULEX_RECORD_PROGRESS, NULL, 0, text, strnlen(text, CULEX_PROGRESS_MAX));
+}
+
+static void port_extend(struct culex_run *run, int64_t extend_ms)
+{
+    (void)run;
+    struct culex_record_extend extend = {extend_ms > 0 ? extend_ms : 0};
+    record_send(CULEX_RECORD_EXTEND, &extend, sizeof extend, NULL, 0);
+}
+
+static const struct culex_run_port child_port = {port_is_cancelled, port_progress, port_extend};
+
+/* --- memory ---------------------------------------------------------------------------- */
+
+/* Resident pages and those that RLIMIT_DATA counts, in bytes; false when unknown. */
+static bool memory_look(int64_t *ret_rss, int64_t *ret_data)
+{
+    char text[256];
+    long total, resident, shared, code, library, data;
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    if (sscanf(text, "%ld %ld %ld %ld %ld %ld", &total, &resident, &shared, &code, &library,
+               &data) != 6)
+        return false;
+    int64_t page = sysconf(_SC_PAGESIZE);
+    *ret_rss = resident * page;
+    *ret_data = data * page;
+    return true;
+}
+
+/* The job's limit counts from what the program has before it runs any handler. RLIMIT_DATA, not
+ * RLIMIT_AS: reserved address space (arenas, libraries) is no memory. */
+static void memory_limit(struct child *child, int64_t limit_bytes)
+{
+    if (HAS_ASAN || limit_bytes == child->limit_bytes)
+        return;
+    struct rlimit limit;
+    getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = limit_bytes > 0 ? (rlim_t)(child->began_data + limit_bytes) : limit.rlim_max;
+    if (setrlimit(RLIMIT_DATA, &limit) == 0)
+        child->limit_bytes = limit_bytes;
+}
+
+/* The run left us so large that the next ones should have a new process. */
+static bool is_grown(const struct child *child)
+{
+    int64_t rss = 0, data = 0;
+    if (!memory_look(&rss, &data))
+        return false;
+    if (rss - child->began_rss > GROWN_BYTES)
+        return true;
+    return child->limit_bytes > 0 && data - child->began_data > child->limit_bytes / 2;
+}
+
+static bool wants_to_leave(const struct child *child, int64_t duration_ns)
+{
+    if (child->runs >= RUNS_MAX)
+        return true;
+    bool is_time = duration_ns >= LOOK_NS || child->runs % LOOK_COUNT == 0;
+    return is_time && is_grown(child);
+}
+
+/* A handler that reports a failure while errno says ENOMEM most likely ran into its limit. */
+static void memory_blame(const struct child *child, struct culex_run *run, int error_number)
+{
+    if (child->limit_bytes == 0 || error_number != ENOMEM || run->end.event != CULEX_EVENT_FAIL)
+        return;
+    char before[CULEX_ERROR_TEXT_MAX + 1];
+    snprintf(before, sizeof before, "%s", run->end.text != NULL ? run->end.text : "failed");
+    culex_run_fail(run, "%.3900s (out of memory: the job's limit is %lld bytes)", before,
+                   (long long)child->limit_bytes);
+}
+
+/* --- a run ----------------------------------------------------------------------------- */
+
+static uint32_t end_flags(const struct culex_run *run)
+{
+    const struct culex_execution_end *end = &run->end;
+    uint32_t flags = 0;
+    if (end->is_snoozed)
+        flags |= CULEX_END_SNOOZED;
+    if (end->is_not_understood)
+        flags |= CULEX_END_NOT_UNDERSTOOD;
+    if (end->text != NULL)
+        flags |= CULEX_END_TEXT;
+    if (run->has_result && end->event == CULEX_EVENT_DONE)
+        flags |= CULEX_END_RESULT;
+    return flags;
+}
+
+static void end_publish(struct child *child, uint32_t flags)
+{
+    const struct culex_run *run = child->run;
+    struct culex_mailbox_end *end = &child->mailbox->ends[child->seq % CULEX_WINDOW];
+    end->seq = child->seq;
+    end->event = (uint32_t)run->end.event;
+    end->flags = flags;
+    end->delay_ms = run->end.delay_ms;
+    end->started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
+    end->duration_ns = run->end.duration_ns;
+    atomic_store_explicit(&child->mailbox->finished, child->seq, memory_order_release);
+    child->unannounced++;
+}
+
+static void end_tell(struct child *child)
+{
+    struct culex_run *run = child->run;
+    uint32_t flags = end_flags(run);
+    if ((flags & CULEX_END_TEXT) != 0) {
+        char clean[CULEX_ERROR_TEXT_MAX + 1];
+        size_t len = culex__utf8_clean(clean, sizeof clean, run->end.text, strlen(run->end.text));
+        record_send(CULEX_RECORD_TEXT, NULL, 0, clean, len);
+    }
+    if ((flags & CULEX_END_RESULT) != 0)
+        result_send(&run->result);
+    if (wants_to_leave(child, run->end.duration_ns)) {
+        child->is_leaving = true;
+        flags |= CULEX_END_LAST;
+    }
+    end_publish(child, flags);
+}
+
+static void run_fill(struct child *child, const struct culex_record_run *record)
+{
+    struct culex_run *run = child->run;
+    run->job = child->config->jobs[record->job];
+    run->id = record->id;
+    run->attempt = record->attempt;
+    run->counters = record->counters;
+    run->created_at_ms = record->created_at_ms;
+    run->timeout_ms = record->timeout_ms;
+    memcpy(run->queue, record->queue, sizeof run->queue);
+    memcpy(run->fence, record->fence, sizeof run->fence);
+    run->is_suspect = record->is_suspect;
+    run->log = &child->log;
+    run->port = &child_port;
+    run->end = (struct culex_execution_end){0};
+    atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&run->lease_ns,
+                          atomic_load(&child->mailbox->lease_ns[child->seq % CULEX_WINDOW]),
+                          memory_order_relaxed);
+    atomic_store_explicit(&run->is_cancelled, port_is_cancelled(run), memory_order_relaxed);
+}
+
+static void run_execute(struct child *child, bool has_payload)
+{
+    struct culex_run *run = child->run;
+    if (child->arena == NULL)
+        child->arena = culex_arena_create();
+    memory_limit(child, run->job.type->memory_bytes);
+    errno = 0;
+    culex__run_execute(run, has_payload ? child->arena : NULL, child->config->env);
+    int error_number = errno;
+    fflush(NULL); /* this process may be killed before it comes to exit() */
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* whatever the handler left blocked */
+    memory_blame(child, run, error_number);
+    child->runs++;
+    end_tell(child);
+}
+
+/* Copies the payload's first bytes and awaits the others. False when there is no memory. */
+static bool payload_receive(struct child *child, const char *bytes, size_t len, size_t total);
+
+static void run_take(struct child *child, uint64_t seq, const char *bytes, size_t len)
+{
+    struct culex_record_run record;
+    memcpy(&record, bytes, sizeof record);
+    child->seq = seq;
+    run_fill(child, &record);
+    bool has_payload =
+        payload_receive(child, bytes + sizeof record, len - sizeof record, record.payload_len);
+    atomic_store(&child->mailbox->started, seq);
+    if (child->is_leaving || atomic_load(&child->mailbox->skip_until) >= seq) {
+        end_publish(child, CULEX_END_SKIPPED);
+        return;
+    }
+    child->is_leaving = record.is_last;
+    run_execute(child, has_payload);
+}
+
+/* --- the loop -------------------------------------------------------------------------- */
+
+/* The next packet. Ends the process when the supervisor wants no more of it. */
+static void packet_receive(struct child *child)
+{
+    for (;;) {
+        ssize_t got = recv(CHANNEL_FD, child->packet, sizeof child->packet, 0);
+        if (got > 0) {
+            child->packet_len = (size_t)got;
+            return;
+        }
+        if (got == 0 || (errno != EINTR && errno != ENOMEM && errno != ENOBUFS))
+            _exit(0);
+    }
+}
+
+static bool payload_receive(struct child *child, const char *bytes, size_t len, size_t total)
+{
+    struct culex_run *run = child->run;
+    if (len == total)
+        return culex__run_set_payload(run, bytes, len);
+    /* Room for all of it first, so that the parts only need copying. */
+    static char nothing[CULEX_PAYLOAD_MAX];
+    bool has_room = culex__run_set_payload(run, nothing, total);
+    if (has_room && len > 0)
+        memcpy(run->payload, bytes, len);
+    while (len < total) {
+        packet_receive(child);
+        size_t more = child->packet_len - sizeof(struct culex_record);
+        if (has_room)
+            memcpy(run->payload + len, child->packet + sizeof(struct culex_record), more);
+        len += more;
+        child->packet_len = 0;
+    }
+    return has_room;
+}
+
+static void announce_if_due(struct child *child)
+{
+    int64_t now_ns = culex__env_boottime_ns(child->config->env);
+    if (child->unannounced < ANNOUNCE_COUNT && now_ns - child->announced_ns < ANNOUNCE_NS)
+        return;
+    child->announced_ns = now_ns;
+    child_announce(child);
+}
+
+/* Ends are told when the packet is done, and between its runs only now and then: each word costs
+ * the supervisor a wake-up, and it looks in by itself. */
+static void packet_run(struct child *child)
+{
+    size_t at = 0;
+    packet_receive(child);
+    while (at < child->packet_len) {
+        struct culex_record record;
+        memcpy(&record, child->packet + at, sizeof record);
+        at += sizeof record;
+        run_take(child, record.seq, child->packet + at, record.len);
+        at += culex__record_padded(record.len);
+        if (at < child->packet_len)
+            announce_if_due(child);
+    }
+    child_announce(child);
+}
+
+static void mailbox_keep(const struct culex_zygote_config *config, size_t slot)
+{
+    char *mine = config->mailboxes + slot * config->stride;
+    char *end = config->mailboxes + config->slot_count * config->stride;
+    if (slot > 0)
+        munmap(config->mailboxes, slot * config->stride);
+    if (mine + config->stride < end)
+        munmap(mine + config->stride, (size_t)(end - mine) - config->stride);
+    madvise(mine, config->stride, MADV_DONTFORK);
+}
+
+static void child_prepare(const struct culex_zygote_config *config, size_t slot, int channel_fd,
+                          pid_t zygote_pid)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "culex-handler");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != zygote_pid)
+        _exit(0);
+    if (channel_fd != CHANNEL_FD && dup2(channel_fd, CHANNEL_FD) < 0)
+        _exit(0);
+    culex__process_close_from(CHANNEL_FD + 1);
+    fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+    mailbox_keep(config, slot);
+    culex__crash_report_install(culex__zygote_mailbox(config, slot), zygote_pid);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+_Noreturn void culex__child_main(const struct culex_zygote_config *config, size_t slot,
+                                 int channel_fd, pid_t zygote_pid)
+{
+    static struct child child;
+    child_prepare(config, slot, channel_fd, zygote_pid);
+    child.config = config->executor;
+    child.mailbox = culex__zygote_mailbox(config, slot);
+    child.log = *config->executor->log;
+    child.log.sink = (struct culex_log_sink){log_send, NULL};
+    child.run = culex__run_create();
+    if (child.run == NULL || !memory_look(&child.began_rss, &child.began_data))
+        _exit(0);
+    self = &child;
+    for (;;)
+        packet_run(&child);
+}

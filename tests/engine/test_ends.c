@@ -1,0 +1,538 @@
+/* How runs end that do not simply return: crashes, timeouts, cancellations, a stop, a store out
+ * of reach, a machine that slept. On a driven clock, with an executor that can kill. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static void run_worker(struct world *world, culex_worker_options options, culex_job_type *type)
+{
+    world_worker(world, options, type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+}
+
+static const culex_worker_options draining = {.drain = true};
+
+static void assert_text(struct world *world, culex_uuid id, culex_run_state state, const char *text)
+{
+    culex_run_info *run = world_get(world, id);
+    assert_string_equal(culex_run_state_name(run->state), culex_run_state_name(state));
+    assert_string_equal(run->error_text, text);
+    culex_run_info_free(run);
+}
+
+static void assert_uncharged(struct world *world, culex_uuid id, culex_run_state state)
+{
+    culex_run_info *run = world_get(world, id);
+    if (run->state != state)
+        fail_msg("%s, not %s:\n%.3000s", culex_run_state_name(run->state),
+                 culex_run_state_name(state), world->log);
+    assert_int_equal(run->failures + run->crashes + run->losses, 0);
+    culex_run_info_free(run);
+}
+
+/* --- crashes --------------------------------------------------------------------------- */
+
+static culex_outcome act_crash(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world->hang_ms = 10;
+    world->manner = WORLD_CRASHING;
+    return CULEX_DONE;
+}
+
+static void test_run_that_crashes_three_times_is_dead_and_says_so(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_crash;
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 3);
+    assert_text(world, id, CULEX_RUN_DEAD,
+                "crashed 3 times in a row: killed by SIGSEGV in zoo.c:1");
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->crashes, 3);
+    assert_int_equal(run->failures, 0);
+    culex_run_info_free(run);
+    assert_int_equal(world_log_count(world, " crashed: killed by SIGSEGV in zoo.c:1; next at "), 2);
+    assert_int_equal(world_log_count(world, " dead: crashed 3 times in a row: "), 1);
+}
+
+static culex_outcome act_fail_then_crash(struct world *world, culex_run *run, int64_t n)
+{
+    if (world->calls < 2)
+        return culex_run_fail(run, "not today");
+    return act_crash(world, run, n);
+}
+
+static void test_crash_after_failures_tells_both(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 1;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_fail_then_crash;
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 2);
+    assert_text(world, id, CULEX_RUN_DEAD,
+                "crashed after 1 failures and 0 other crashes: killed by SIGSEGV in zoo.c:1");
+}
+
+/* --- timeouts -------------------------------------------------------------------------- */
+
+static culex_outcome act_hang(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = n;
+    return CULEX_DONE;
+}
+
+static void time_out(struct world *world, enum world_manner manner, const char *text)
+{
+    culex_job_type type = number_type();
+    type.timeout_ms = 30000;
+    type.retry.max = 0;
+    world->manner = manner;
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    run_worker(world, draining, &type);
+    assert_text(world, id, CULEX_RUN_DEAD, text);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->failures, 1); /* not a crash: we ended it */
+    assert_int_equal(run->crashes + run->losses, 0);
+    culex_run_info_free(run);
+}
+
+static void test_timed_out_handler_that_ignores_everything_is_killed(void **state)
+{
+    time_out(*state, WORLD_STUBBORN, "timed out after 30s; killed by SIGKILL in zoo.c:1");
+    assert_in_range(world_ms(*state), 32000, 33000);
+}
+
+static void test_timed_out_handler_ends_by_sigterm(void **state)
+{
+    time_out(*state, WORLD_MORTAL, "timed out after 30s; killed by SIGTERM in zoo.c:1");
+    assert_in_range(world_ms(*state), 31000, 32000);
+}
+
+static void test_timed_out_handler_may_return_by_itself(void **state)
+{
+    time_out(*state, WORLD_OBEDIENT,
+             "timed out after 30s; the handler returned by itself 100ms later");
+}
+
+static culex_outcome act_extend(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    culex_run_extend(run, 100 * CULEX_SECOND);
+    culex_run_extend(run, 50 * CULEX_SECOND); /* never shortens */
+    culex_run_extend(run, -CULEX_SECOND);
+    return CULEX_DONE;
+}
+
+static void test_extension_moves_the_timeout(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 90000);
+    world->act = act_extend;
+    run_worker(world, draining, &type);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->extended_ms, 1, 100); /* told at once, not with the next regular beat */
+    id = world_enqueue(world, &type, 110000);
+    run_worker(world, draining, &type);
+    assert_text(world, id, CULEX_RUN_DEAD, "timed out after 3s; killed by SIGKILL in zoo.c:1");
+}
+
+static culex_outcome act_progress(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    culex_run_progress(run, 10, "first");
+    culex_run_progress(run, 142, "%s \xff", "half\tway");
+    return CULEX_DONE;
+}
+
+static void test_progress_goes_with_the_next_heartbeat(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 20000);
+    world->act = act_progress;
+    world->manner = WORLD_OBEDIENT;
+    run_worker(world, draining, &type);
+    assert_int_equal(world->progress_count, 1);
+    assert_string_equal(world->progress, "100 half\tway ?");
+}
+
+/* --- cancellation and stop --------------------------------------------------------------- */
+
+static culex_uuid the_run;
+
+static void cancel_the_run(struct world *world)
+{
+    assert_int_equal(culex_client_cancel(world->client, "numbers", the_run, NULL, NULL), 0);
+}
+
+/* Learnt with the heartbeat at 5 s. */
+static void cancel_at_4_s(struct world *world, enum world_manner manner, int64_t end_ms)
+{
+    culex_job_type type = number_type();
+    the_run = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = manner;
+    world->then = cancel_the_run;
+    world->then_ms = 4000;
+    run_worker(world, draining, &type);
+    assert_in_range(world->ended_ms, end_ms, end_ms + 10);
+}
+
+static void test_cancelled_handler_may_come_to_its_end(void **state)
+{
+    cancel_at_4_s(*state, WORLD_OBEDIENT, 5100);
+    assert_int_equal(world_state(*state, the_run), CULEX_RUN_DONE);
+}
+
+static void test_cancelled_handler_gets_sigterm_after_five_seconds(void **state)
+{
+    cancel_at_4_s(*state, WORLD_MORTAL, 10000);
+    assert_uncharged(*state, the_run, CULEX_RUN_CANCELLED);
+}
+
+static void test_cancelled_handler_is_killed_after_seven_seconds(void **state)
+{
+    cancel_at_4_s(*state, WORLD_STUBBORN, 12000);
+    assert_uncharged(*state, the_run, CULEX_RUN_CANCELLED);
+}
+
+static void stop_worker(struct world *world)
+{
+    culex_worker_stop(world->worker);
+}
+
+static void stop_after_grace(struct world *world, enum world_manner manner, int64_t end_ms)
+{
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = manner;
+    world->then = stop_worker;
+    world->then_ms = 1000;
+    run_worker(world, (culex_worker_options){.grace_ms = 10000}, &type);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+    assert_true(world_log_has(world, "given back: shutdown"));
+    assert_in_range(world_ms(world), end_ms, end_ms + 100);
+}
+
+static void test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace(void **state)
+{
+    stop_after_grace(*state, WORLD_MORTAL, 11000);
+}
+
+static void test_stop_kills_a_stubborn_handler_two_seconds_later(void **state)
+{
+    stop_after_grace(*state, WORLD_STUBBORN, 13000);
+}
+
+static void stop_worker_twice(struct world *world)
+{
+    culex_worker_stop(world->worker);
+    culex_worker_stop(world->worker);
+}
+
+static void test_second_stop_goes_straight_to_sigterm(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = WORLD_MORTAL;
+    world->then = stop_worker_twice;
+    world->then_ms = 1000;
+    run_worker(world, (culex_worker_options){.grace_ms = 60000}, &type);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+    assert_in_range(world_ms(world), 1000, 1100);
+}
+
+/* --- the fence ------------------------------------------------------------------------- */
+
+static void cut_store_off(struct world *world)
+{
+    world->fault_until_ns = INT64_MAX;
+}
+
+static void cut_off(struct world *world, enum world_manner manner)
+{
+    static culex_job_type type; /* until the worker ends */
+    type = number_type();
+    world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = manner;
+    world->then = cut_store_off;
+    world->then_ms = 12000; /* the beat at 10 s was granted: the lease is over at 25 s */
+    world_worker(world, (culex_worker_options){0}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+}
+
+static void stop_and_mend(struct world *world)
+{
+    world->fault_until_ns = 0;
+    culex_worker_stop(world->worker);
+    culex_worker_stop(world->worker);
+}
+
+static void cut_then_mend_at_24(struct world *world)
+{
+    cut_store_off(world);
+    world->then = stop_and_mend;
+    world->then_ms = 24000;
+}
+
+/* 0.75 of a lease after the last granted heartbeat it ends by SIGTERM, and goes back uncharged
+ * as the store is there again before the lease is over. */
+static void test_cut_off_worker_stops_its_handlers_before_the_lease_ends(void **state)
+{
+    struct world *world = *state;
+    cut_off(world, WORLD_MORTAL);
+    world->then = cut_then_mend_at_24;
+    world_run(world);
+    assert_true(world_log_has(world, "no heartbeat has reached the store"));
+    assert_true(world_log_has(world, "given back: cut off from the store"));
+    assert_in_range(world->ended_ms, 10000 + 11250, 10000 + 11260);
+}
+
+static void cut_then_mend_at_40(struct world *world)
+{
+    cut_store_off(world);
+    world->then = stop_and_mend;
+    world->then_ms = 40000;
+}
+
+static void test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end(void **state)
+{
+    struct world *world = *state;
+    cut_off(world, WORLD_STUBBORN);
+    world->then = cut_then_mend_at_40;
+    world_run(world);
+    assert_true(world_log_has(world, "lease lost; "));
+    assert_in_range(world->ended_ms, 10000 + 13500, 10000 + 13510);
+    for (size_t i = 0; i < world->step_count; i++)
+        assert_int_equal(world->steps[i].ack_count, 0); /* dropped without a call */
+}
+
+/* --- a machine that sleeps ---------------------------------------------------------------- */
+
+static void sleep_for_a_minute(struct world *world)
+{
+    world_pass(world, 60000);
+}
+
+static void test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 20000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->then = sleep_for_a_minute;
+    world->then_ms = 6000;
+    run_worker(world, draining, &type);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->losses, 1);
+    assert_int_equal(run->attempt, 2);
+    culex_run_info_free(run);
+    assert_true(world_log_has(world, "lease lost; the result came too late and is discarded"));
+    assert_false(world_log_has(world, "result refused"));
+}
+
+static void test_claim_answered_after_a_sleep_is_not_started(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->step_sleep_ms = 20000; /* between the store's answer and our reading it */
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 1);
+    assert_true(world->call_ms[0] >= 20000);
+    assert_int_equal(world_log_count(world, " started\n"), 1);
+    assert_int_equal(world_log_count(world, " given back\n"), 1);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->losses, 0);
+    culex_run_info_free(run);
+}
+
+static void test_run_whose_lease_is_over_is_not_started(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct culex_log log = {.sink = {world_sink, world}, .env = &world->env, .level = 3};
+    struct culex_run *run = culex__run_create();
+    culex_arena *arena = culex_arena_create();
+    run->job = (struct culex_job){&type, number_call, number_handler, world};
+    run->log = &log;
+    assert_true(culex__run_set_payload(run, "{\"n\":1}", 7));
+    atomic_store(&run->lease_ns, world->now_ns);
+    culex__run_execute(run, arena, &world->env);
+    assert_int_equal(run->end.event, CULEX_EVENT_RELEASE);
+    assert_int_equal(world->calls, 0);
+    atomic_store(&run->lease_ns, world->now_ns + 1);
+    culex__run_execute(run, arena, &world->env);
+    assert_int_equal(run->end.event, CULEX_EVENT_DONE);
+    culex_arena_free(arena);
+    culex__run_free(run);
+}
+
+/* The store's lease ends with the timeout and its slack, long before a whole lease. */
+static void test_lease_of_a_short_timeout_ends_with_its_slack(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 1000;
+    world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->then = sleep_for_a_minute;
+    world->then_ms = 500;
+    world_worker(world, (culex_worker_options){.lease_ms = 30000}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world->stop_when_ended = true;
+    world_run(world);
+    assert_int_equal(world->ended_ms, 1000 + CULEX_TIMEOUT_SLACK_MS * 9 / 10);
+}
+
+/* --- suspects, a broken executor --------------------------------------------------------- */
+
+static void test_run_lost_twice_is_told_to_the_executor_as_a_suspect(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    for (int i = 0; i < 2; i++) {
+        struct culex_step_reply reply = {0};
+        struct culex_step step = {.queue = "numbers",
+                                  .session = "00000000deadbeef",
+                                  .nonce = (uint64_t)i + 1,
+                                  .want = 1,
+                                  .max_bytes = 1000,
+                                  .lease_ms = 1000};
+        assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+        assert_int_equal(reply.grant_count, 1);
+        assert_int_equal(reply.grants[0].counters.losses, i);
+        world->store->ops->step_release(world->store, &reply);
+        world_pass(world, 2000);
+    }
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 1);
+    assert_true(world->was_suspect);
+}
+
+static void break_executor(struct world *world)
+{
+    world->is_broken = true;
+}
+
+static void lose_executor(struct world *world, enum world_manner manner)
+{
+    static culex_job_type type;
+    culex_error error = {0};
+    type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = manner;
+    world->then = break_executor;
+    world->then_ms = 1000;
+    world_worker(world, (culex_worker_options){0}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EBROKEN);
+    assert_non_null(strstr(error.text, "has died"));
+    culex_worker_free(world->worker);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+}
+
+static void test_worker_without_its_zygote_gives_back_and_ends_with_an_error(void **state)
+{
+    lose_executor(*state, WORLD_CRASHING);
+    assert_true(
+        world_log_has(*state, "given back: its process died with the one that starts them"));
+}
+
+static void test_worker_whose_executor_says_nothing_more_ends_all_the_same(void **state)
+{
+    lose_executor(*state, WORLD_STUBBORN);
+    assert_in_range(world_ms(*state), 4000, 7000);
+}
+
+static culex_outcome act_fence(struct world *world, culex_run *run, int64_t n)
+{
+    (void)n;
+    snprintf(world->progress, sizeof world->progress, "%s", culex_run_fence(run));
+    return world->calls == 1 ? CULEX_FAILED : CULEX_DONE;
+}
+
+static void test_fence_names_session_and_attempt(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world->act = act_fence;
+    run_worker(world, draining, &type);
+    assert_int_equal(strlen(world->progress), 18);
+    assert_int_equal(strspn(world->progress, "0123456789abcdef"), 16);
+    assert_string_equal(world->progress + 16, "-2");
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_run_that_crashes_three_times_is_dead_and_says_so),
+        UNIT(test_crash_after_failures_tells_both),
+        UNIT(test_timed_out_handler_that_ignores_everything_is_killed),
+        UNIT(test_timed_out_handler_ends_by_sigterm),
+        UNIT(test_timed_out_handler_may_return_by_itself),
+        UNIT(test_extension_moves_the_timeout),
+        UNIT(test_progress_goes_with_the_next_heartbeat),
+        UNIT(test_cancelled_handler_may_come_to_its_end),
+        UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),
+        UNIT(test_cancelled_handler_is_killed_after_seven_seconds),
+        UNIT(test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace),
+        UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
+        UNIT(test_second_stop_goes_straight_to_sigterm),
+        UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
+        UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
+        UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),
+        UNIT(test_claim_answered_after_a_sleep_is_not_started),
+        UNIT(test_run_whose_lease_is_over_is_not_started),
+        UNIT(test_lease_of_a_short_timeout_ends_with_its_slack),
+        UNIT(test_run_lost_twice_is_told_to_the_executor_as_a_suspect),
+        UNIT(test_worker_without_its_zygote_gives_back_and_ends_with_an_error),
+        UNIT(test_worker_whose_executor_says_nothing_more_ends_all_the_same),
+        UNIT(test_fence_names_session_and_attempt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/* isolation/zoo.h - handlers that misbehave, one way each, and a few that behave. */
+#ifndef CULEX_ISOLATION_ZOO_H
+#define CULEX_ISOLATION_ZOO_H
+
+#include <stdatomic.h>
+
+#include "engine/execution.h"
+
+struct zoo_params {
+    int64_t n;
+    const char *text;
+};
+
+/* Memory that the test and all handlers see. */
+struct zoo_board {
+    atomic_int starts;     /* runs that began */
+    atomic_int ends;       /* runs that came to their end */
+    atomic_int pid;        /* of the last child that began a run */
+    atomic_int other;      /* pid of a grandchild */
+    atomic_int forgets;    /* calls of zoo_forget */
+    atomic_int may_end;    /* gate opens */
+    atomic_llong first_ns; /* boot time of the first instruction of gate and stamp */
+};
+
+extern struct zoo_board *zoo_board;
+
+void zoo_open(void); /* a fresh board */
+void zoo_close(void);
+
+const struct culex_job *zoo_jobs(void);
+size_t zoo_count(void);
+const struct culex_job *zoo_find(const char *name);
+
+#endif

@@ -1,0 +1,112 @@
+#include "dump.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+/* Each must answer 0. */
+static const char *const claims[] = {
+    "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+    "SELECT count(*) FROM queue q WHERE pending <>"
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W')",
+    "SELECT count(*) FROM queue q WHERE active <>"
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'A')",
+    "SELECT count(*) FROM queue q WHERE kept_done <>"
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'D')",
+    "SELECT count(*) FROM queue q WHERE kept_dead <>"
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'X')",
+    "SELECT count(*) FROM queue q WHERE kept_cancelled <>"
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'C')",
+    "SELECT count(*) FROM run WHERE state <> 'D' AND payload IS NULL"
+    " AND seq NOT IN (SELECT seq FROM payload)",
+    "SELECT count(*) FROM payload WHERE seq NOT IN (SELECT seq FROM run)",
+    "SELECT count(*) FROM seen s WHERE EXISTS"
+    " (SELECT 1 FROM run r WHERE r.queue = s.queue AND r.id = s.id)",
+};
+
+static bool rows_visit(sqlite3 *db, const char *sql, void (*row)(sqlite3_stmt *rows, FILE *out),
+                       FILE *out)
+{
+    sqlite3_stmt *rows = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &rows, NULL);
+    while (code == SQLITE_OK || code == SQLITE_ROW) {
+        code = sqlite3_step(rows);
+        if (code == SQLITE_ROW)
+            row(rows, out);
+    }
+    sqlite3_finalize(rows);
+    if (code == SQLITE_DONE)
+        return true;
+    fprintf(stderr, "storm_dump: %s: %s\n", sql, sqlite3_errmsg(db));
+    return false;
+}
+
+static void run_row(sqlite3_stmt *rows, FILE *out)
+{
+    char id[DUMP_ID_SIZE];
+    dump_id(sqlite3_column_blob(rows, 0), id);
+    fprintf(out, "run %s", id);
+    for (int i = 1; i < 11; i++)
+        fprintf(out, " %s", (const char *)sqlite3_column_text(rows, i));
+    fputc(' ', out);
+    dump_text(out, (const char *)sqlite3_column_text(rows, 11),
+              (size_t)sqlite3_column_bytes(rows, 11));
+    fputs(" .\n", out);
+}
+
+static void seen_row(sqlite3_stmt *rows, FILE *out)
+{
+    char id[DUMP_ID_SIZE];
+    dump_id(sqlite3_column_blob(rows, 0), id);
+    fprintf(out, "seen %s .\n", id);
+}
+
+static void queue_row(sqlite3_stmt *rows, FILE *out)
+{
+    fputs("queue", out);
+    for (int i = 0; i < 9; i++)
+        fprintf(out, " %s", (const char *)sqlite3_column_text(rows, i));
+    fputs(" .\n", out);
+}
+
+static bool is_true(sqlite3 *db, const char *claim)
+{
+    sqlite3_stmt *rows = NULL;
+    bool is_true = sqlite3_prepare_v2(db, claim, -1, &rows, NULL) == SQLITE_OK &&
+                   sqlite3_step(rows) == SQLITE_ROW && sqlite3_column_int64(rows, 0) == 0;
+    sqlite3_finalize(rows);
+    if (!is_true)
+        fprintf(stderr, "storm_dump: does not hold: %s\n", claim);
+    return is_true;
+}
+
+static bool content_dump(sqlite3 *db, FILE *out)
+{
+    return rows_visit(db,
+                      "SELECT id, name, state, attempt, failures, crashes, crash_streak, losses,"
+                      " attempts_max, iif(owner = '', '-', owner), job,"
+                      " iif(state = 'X', coalesce(error_text, ''), '')"
+                      " FROM run JOIN queue USING (queue)",
+                      run_row, out) &&
+           rows_visit(db, "SELECT id FROM seen", seen_row, out) &&
+           rows_visit(db,
+                      "SELECT name, enqueued, done, failed, crashed, lost, dead, cancelled, stale"
+                      " FROM queue",
+                      queue_row, out);
+}
+
+bool dump_sqlite(const char *path, FILE *out)
+{
+    sqlite3 *db = NULL;
+    bool is_good = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
+    if (is_good)
+        is_good = content_dump(db, out);
+    else
+        fprintf(stderr, "storm_dump: %s: %s\n", path, sqlite3_errmsg(db));
+    bool is_sound = is_good;
+    for (size_t i = 0; is_good && i < sizeof claims / sizeof claims[0]; i++)
+        is_sound &= is_true(db, claims[i]);
+    if (is_sound)
+        fputs("sound yes .\n", out);
+    sqlite3_close(db);
+    return is_good;
+}
