@@ -36,7 +36,10 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
     struct culex_new_run run = fixture_run(fixture);
     run.priority = priority;
     run.delay_ms = delay_ms;
-    run.unique_key = which == WAITING_B ? "aa" : which == ACTIVE_B ? "bb" : NULL;
+    run.unique_key = which == WAITING_B  ? "aa"
+                     : which == ACTIVE_B ? "bb"
+                     : which == DEAD_A   ? "dd"
+                                         : NULL;
     run.attempts_max = 5;
     assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
     ids[which] = run.id;
@@ -201,7 +204,7 @@ static void expect_and_drain(struct fixture *fixture, uint64_t wrong, uint64_t s
 static void damage(struct fixture *fixture, const char *verb, const char *name, const char *words,
                    culex_uuid id)
 {
-    char line[256];
+    char line[1024];
     snprintf(line, sizeof line, "%s culex:{q}:%s %s", verb, name, words);
     redisReply *reply = redis_server_command(&fixture->server, line, &id, sizeof id);
     assert_non_null(reply);
@@ -438,22 +441,56 @@ static void test_active_run_without_payload_may_finish(void **state)
     expect_and_drain(*state, 0, 0, LIVE_COUNT - 1);
 }
 
-/* Every class of damage to a record's text, in every place that a record may be in. */
-static const char *const spoilt_records[] = {
-    "",
-    "x",
-    "2|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|Q|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|00||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|4294967296||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|0||0|0|0|0|2|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|10|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000fF|00000000000000ff|",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|a|b",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop.send|0|0|0|00000000000000ff|00000000000000ff|\xff",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|shop\n|0|0|0|00000000000000ff|00000000000000ff|",
-    "1|W|0||0|0|0|0|0|0|0|0|1|1000||5|\xed\xa0\x80|0|0|0|00000000000000ff|00000000000000ff|"};
-enum { SPOILT = sizeof spoilt_records / sizeof spoilt_records[0] };
+/* Every class of damage to a record's text: a field of a sound one with another value. A field
+ * without one is left out, and "text" stands for the whole. */
+static const struct {
+    const char *field, *value;
+} spoils[] = {{"text", ""},
+              {"text", "x"},
+              {"version", "2"},
+              {"state", "Q"},
+              {"attempt", "00"},
+              {"attempt", "4294967296"},
+              {"attempt", "-1"},
+              {"cancel", "2"},
+              {"priority", "10"},
+              {"at_ms", "1000000000000000000"},
+              {"fingerprint", "00000000000000fF"},
+              {"content", "00000000000000f"},
+              {"tags", NULL},
+              {"tags", "a|b"},
+              {"tags", "\xff"},
+              {"tags", "\xc0\x80"},
+              {"job", "shop\n"},
+              {"job", "\xed\xa0\x80"}};
+enum { SPOILS = sizeof spoils / sizeof spoils[0] };
+
+static void field_add(char *text, const char *name, const char *value, size_t spoil)
+{
+    if (spoil < SPOILS && strcmp(spoils[spoil].field, name) == 0)
+        value = spoils[spoil].value;
+    if (value == NULL)
+        return;
+    if (text[0] != '\0')
+        strcat(text, "|");
+    strcat(text, value);
+}
+
+/* A record of a waiting run, sound when there is no such spoil. */
+static const char *record_make(size_t spoil)
+{
+    static const char letter[] = "W", integer[] = "0", hex[] = "00000000000000ff", name[] = "a,b";
+    static char text[512];
+    text[0] = '\0';
+    if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
+        return spoils[spoil].value;
+    field_add(text, "version", "1", spoil);
+#define RECORD_FIELD(field, kind) field_add(text, #field, record_##kind, spoil);
+    const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
+                      *const record_name = name;
+#include "core/run_rules.def"
+    return text;
+}
 
 static void record_put(struct fixture *fixture, culex_uuid id, const char *text)
 {
@@ -476,7 +513,7 @@ static void assert_kept(struct fixture *fixture, culex_uuid id, const char *text
 static void test_damaged_record_is_put_aside(void **state)
 {
     for (int which = 0; which < SEED_COUNT; which++) {
-        const char *text = spoilt_records[which % SPOILT];
+        const char *text = record_make((size_t)which % SPOILS);
         again(*state);
         record_put(*state, ids[which], text);
         expect(*state, 0, 1);
@@ -491,9 +528,13 @@ static void test_damaged_record_is_put_aside(void **state)
 static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
 {
     again(*state);
-    for (size_t i = 0; i < SPOILT; i++) {
-        record_put(*state, ids[WAITING_A], spoilt_records[i]);
-        assert_int_equal(report(*state).damaged, 1);
+    damage(*state, "LREM", "ready", "0 %b", ids[WAITING_A]);
+    for (size_t i = 0; i <= SPOILS; i++) {
+        record_put(*state, ids[WAITING_A], record_make(i));
+        culex_fsck_counts counts = report(*state);
+        assert_int_equal(counts.damaged, i < SPOILS);
+        /* The sound one is missed: where it waits, and its key. */
+        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 2);
     }
 }
 
@@ -510,7 +551,9 @@ static void test_record_that_a_claim_set_aside_is_kept(void **state)
 static void test_field_that_is_no_id_is_put_aside(void **state)
 {
     again(*state);
-    damage(*state, "HSET", "runs", "short x", stranger);
+    char words[600];
+    snprintf(words, sizeof words, "short %s", record_make(SPOILS));
+    damage(*state, "HSET", "runs", words, stranger);
     assert_int_equal(report(*state).damaged, 1);
     assert_int_equal(fsck(*state, true).damaged, 1);
     struct fixture *fixture = *state;
@@ -568,17 +611,87 @@ static void test_lost_records_leave_nothing_behind(void **state)
     assert_int_equal(drain(fixture), 0);
 }
 
+/* Plain runs in batches, some of them urgent or delayed when `is_mixed`. */
+static void fill(struct fixture *fixture, int count, bool is_mixed)
+{
+    enum { BATCH = 500 };
+    static struct culex_new_run runs[BATCH];
+    static struct culex_enqueue_result results[BATCH];
+    for (int i = 0; i < count; i++) {
+        runs[i % BATCH] = fixture_run(fixture);
+        runs[i % BATCH].priority = is_mixed && i % 5 == 0 ? 3 : 0;
+        runs[i % BATCH].delay_ms = is_mixed && i % 7 == 0 ? 1 + 5 * i : 0;
+        if (i % BATCH == BATCH - 1 || i == count - 1)
+            assert_ok(fixture->backend->ops->enqueue(
+                fixture->backend, "q", runs, (size_t)(i % BATCH) + 1, results, &call_error));
+    }
+}
+
+/* Goes on in a report up to the share of that number, 0 for the end; nothing may be wrong. */
+static void report_until(struct fixture *fixture, uint64_t *cursor, unsigned share)
+{
+    struct culex_fsck_reply reply = {.cursor = *cursor};
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
+                                              &call_error));
+        assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
+    } while (reply.cursor != 0 && reply.cursor >> 56 != share);
+    assert_int_equal(reply.cursor >> 56, share);
+    *cursor = reply.cursor;
+}
+
+/* Away while the list is walked, back before those that were not met are looked at again. */
+static void test_runs_that_left_and_came_back_are_not_missing(void **state)
+{
+    enum { WALK = 1, VERIFY = 2, AWAY = 5 };
+    struct fixture *fixture = *state;
+    struct culex_new_run mortal = fixture_run(fixture);
+    struct culex_step_reply grants;
+    uint64_t cursor = 0;
+    mortal.expires_ms = 50;
+    assert_int_equal(fixture_enqueue(fixture, &mortal), CULEX_ENQUEUED_NEW);
+    fill(fixture, 3000, false);
+    report_until(fixture, &cursor, WALK);
+    fixture->now_ms += 100;
+    struct culex_step step = fixture_step(fixture, SESSION_A, AWAY);
+    fixture_run_step(fixture, &step, &grants);
+    assert_int_equal(grants.grant_count, AWAY);
+    assert_int_equal(fixture_state(fixture, mortal.id), CULEX_RUN_DEAD);
+    report_until(fixture, &cursor, VERIFY);
+    for (int i = 0; i < AWAY; i++)
+        fixture_ack(fixture, SESSION_A, grants.grants[i].id, 1, CULEX_EVENT_RELEASE);
+    fixture->backend->ops->step_release(fixture->backend, &grants);
+    assert_ok(fixture->backend->ops->retry(fixture->backend, "q", mortal.id, &call_error));
+    fill(fixture, 1200, false);
+    report_until(fixture, &cursor, 0);
+}
+
+/* As after a lost reply: what the first call put back is not put there again. */
+static void test_repeated_repair_puts_back_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    again(fixture);
+    damage(fixture, "DEL", "ready", "", stranger);
+    uint64_t found = 0, cursor = 0;
+    do {
+        for (int times = 0; times < 2; times++) {
+            assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", cursor, true, &reply,
+                                                  &call_error));
+            found += reply.counts.wrong;
+        }
+        cursor = reply.cursor;
+    } while (cursor != 0 && cursor >> 56 < 20);
+    assert_int_equal(found, 3);
+    assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:ready"), 3);
+}
+
 /* More than one share of everything, and a list that moves between the shares. */
 static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
 {
-    enum { RUNS = 2500, ROUNDS = 40 };
+    enum { RUNS = 6000, ROUNDS = 40 };
     struct fixture *fixture = *state;
-    for (int i = 0; i < RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture);
-        run.priority = i % 5 == 0 ? 3 : 0;
-        run.delay_ms = i % 7 == 0 ? 5 * i : 0;
-        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
-    }
+    fill(fixture, RUNS, true);
     struct culex_fsck_reply reply = {.cursor = 0};
     struct culex_backend *other = fixture_open(fixture, fixture->server.url);
     uint64_t records = 0;
@@ -617,10 +730,7 @@ static void test_large_lost_list_is_rebuilt(void **state)
 {
     enum { RUNS = 2500 };
     struct fixture *fixture = *state;
-    for (int i = 0; i < RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture);
-        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
-    }
+    fill(fixture, RUNS, false);
     assert_int_equal(report(fixture).records, RUNS);
     damage(fixture, "LTRIM", "ready", "900 1999", stranger);
     expect_and_drain(fixture, RUNS - 1100, 0, RUNS);
@@ -671,6 +781,8 @@ int main(void)
         TEST(test_time_to_live_is_lifted),
         TEST(test_remembered_ids_and_sessions_are_in_order),
         TEST(test_lost_records_leave_nothing_behind),
+        TEST(test_runs_that_left_and_came_back_are_not_missing),
+        TEST(test_repeated_repair_puts_back_once),
         TEST(test_runs_that_move_meanwhile_are_not_wrong),
         TEST(test_large_lost_list_is_rebuilt),
         TEST(test_cursor_of_nobody_is_refused),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <culex/maintain.h>
+
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
 
@@ -252,6 +254,34 @@ static void test_many_rows_take_many_calls(void **state)
     assert_int_equal(drain(fixture), LIVE_COUNT + 450 - spoilt);
 }
 
+/* The public call goes from share to share and adds up. */
+static void test_client_adds_up_all_shares(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_client *client = NULL;
+    culex_fsck_counts counts;
+    char url[128];
+    for (int i = 0; i < 250; i++)
+        put(fixture, 10, 0);
+    fixture_sql(fixture, "UPDATE queue SET pending = 0, kept_done = 9");
+    fixture_sql(fixture, "UPDATE run SET payload = NULL" LATER);
+    snprintf(url, sizeof url, "sqlite:%s", fixture->path);
+    assert_int_equal(culex_client_open(url, NULL, &client, NULL), CULEX_OK);
+    for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+        assert_int_equal(culex_client_fsck(client, "q", is_repairing != 0, &counts, NULL),
+                         CULEX_OK);
+        assert_int_equal(counts.records, SEED_COUNT + 250);
+        assert_int_equal(counts.wrong, 2);
+        assert_int_equal(counts.damaged, 1);
+    }
+    assert_int_equal(culex_client_fsck(client, "q", false, &counts, NULL), CULEX_OK);
+    assert_int_equal(counts.wrong + counts.damaged, 0);
+    assert_int_equal(culex_client_fsck(client, "", false, &counts, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_fsck(NULL, "q", false, &counts, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_fsck(client, "q", false, NULL, NULL), CULEX_EINVAL);
+    culex_client_close(client);
+}
+
 static void test_cursor_of_nobody_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -271,6 +301,7 @@ int main(void)
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),
         TEST(test_many_rows_take_many_calls),
+        TEST(test_client_adds_up_all_shares),
         TEST(test_cursor_of_nobody_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
