@@ -61,7 +61,7 @@ MUTANTS = [
      "run->attempt == attempt && session != NULL", "memory"),
     ("no state in the fence", SQL + "step.c", "if (!is_mine || run.state != CULEX_RUN_ACTIVE)",
      "if (!is_mine)", "memory"),
-    ("beats pass the timeout", SQL + "step.c", "if (run.limit_ms != 0 &&", "if (run.limit_ms < 0 &&",
+    ("beats pass the timeout", SQL + "step.c", "if (limit_ms != 0 &&", "if (limit_ms < 0 &&",
      "memory"),
     ("no memory of the step", SQL + "memo.c", "== step->nonce;\n    culex_status", "== step->nonce + 1;\n    culex_status",
      "memory"),
