@@ -234,6 +234,7 @@ static void redis_close(struct culex_backend *backend)
     struct culex__redis *redis = culex__redis_of(backend);
     culex__redis_conn_close(&redis->conn);
     culex__redis_conn_close(&redis->wake.conn);
+    culex__redis_fsck_release(redis);
     culex__redis_target_release(&redis->target);
     culex__redis_request_release(&redis->request);
     while (redis->queues != NULL) {
@@ -261,6 +262,8 @@ static const struct culex_backend_ops redis_ops = {
     .list = culex__redis_list_runs,
     .list_release = culex__redis_list_release,
     .queues = culex__redis_queue_names,
+    .doctor = culex__redis_doctor,
+    .fsck = culex__redis_fsck_share,
     .now = redis_now,
     .wake_arm = culex__redis_wake_arm,
     .wake_take = culex__redis_wake_take,

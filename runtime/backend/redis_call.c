@@ -248,6 +248,31 @@ static bool is_name_dispensable(const culex_error *error)
            culex__redis_refusal_is(error->text, "ASK");
 }
 
+/* Workers sleep in BLPOP, which no script can try: here it finds something and returns at once. */
+static culex_status blocking_probe(struct culex__redis *redis, const char *queue,
+                                   int64_t deadline_ns, culex_error *error)
+{
+    char key[CULEX__REDIS_PREFIX_MAX + CULEX__REDIS_NAME_MAX + 16];
+    snprintf(key, sizeof key, "%s:{%s}:probe", redis->prefix, queue);
+    const char *push[] = {"RPUSH", key, "e"}, *pop[] = {"BLPOP", key, "1"};
+    redisReply *reply = NULL;
+    culex_status status =
+        culex__redis_conn_command(&redis->conn, push, 3, deadline_ns, &reply, error);
+    if (status == CULEX_EFULL)
+        return CULEX_OK; /* it will be asked when there is memory */
+    if (status != CULEX_OK)
+        return status;
+    freeReplyObject(reply);
+    status = culex__redis_conn_command(&redis->conn, pop, 3, deadline_ns, &reply, error);
+    if (status != CULEX_OK) {
+        const char *drop[] = {"UNLINK", key};
+        if (culex__redis_conn_command(&redis->conn, drop, 2, deadline_ns, &reply, NULL) != CULEX_OK)
+            return status;
+    }
+    freeReplyObject(reply);
+    return status;
+}
+
 /* PREFIX:queues lies in a slot of its own, so no script can write it. */
 static culex_status queue_name_add(struct culex__redis *redis, struct culex__redis_queue *queue,
                                    int64_t deadline_ns, culex_error *error)
@@ -284,6 +309,8 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
     status = culex__redis_conn_open(&redis->conn, deadline_ns, error);
     if (status == CULEX_OK)
         status = queue_probe(redis, known, level, deadline_ns, error);
+    if (status == CULEX_OK && is_worker)
+        status = blocking_probe(redis, queue, deadline_ns, error);
     if (status == CULEX_OK)
         status = queue_name_add(redis, known, deadline_ns, error);
     return status;

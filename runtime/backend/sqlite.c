@@ -43,6 +43,7 @@ static const struct culex_backend_ops operations = {
     .list_release = culex__sqlite_list_release,
     .queues = culex__sqlite_queues,
     .doctor = culex__sqlite_doctor,
+    .fsck = culex__sqlite_fsck,
     .now = culex__sqlite_now,
     .wake_arm = culex__sqlite_wake_arm,
     .wake_take = culex__sqlite_wake_take,

@@ -427,6 +427,12 @@ culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_nam
 culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
                                culex_error *error);
 
+/* --- sqlite_fsck.c --------------------------------------------------------------------- */
+
+culex_status culex__sqlite_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                                bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                culex_error *error);
+
 /* --- sqlite_wake.c --------------------------------------------------------------------- */
 
 void culex__sqlite_wake_init(struct culex_sqlite *store);

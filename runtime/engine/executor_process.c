@@ -41,7 +41,7 @@ enum {
     ANSWER_MS = 30000,  /* a zygote that has not buried a killed child by then is lost */
     FORK_RETRY_MS = 10, /* doubled up to ... */
     FORK_RETRY_MAX_MS = 1000,
-    FORK_PATIENCE = 8, /* failures in a row; then runs are given back */
+    FORK_PATIENCE = 6, /* failures in a row; then runs are given back */
     SPARE_MAX = 2,     /* children forked ahead when each has one run */
     EVENTS_MAX = 64
 };
@@ -290,8 +290,7 @@ static void signal_send(struct processes *processes, struct culex_handler_proces
 static void child_kill(struct processes *processes, struct culex_handler_process *child,
                        const char *why)
 {
-    if (child->killed_why == NULL)
-        child->killed_why = why;
+    child->killed_why = why;
     child->state = CULEX_HANDLER_ENDING;
     child->ending_ns = now_of(processes);
     child->is_spent = true;

@@ -166,8 +166,7 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
         return false;
     }
     run->job = *job;
-    /* The grant itself may have come late: this machine may have slept meanwhile. */
-    if (worker->phase != CULEX_WORKER_RUNNING || culex__worker_now_ns(worker) >= run->lease_ns) {
+    if (worker->phase != CULEX_WORKER_RUNNING) {
         settle_release(run, 0);
         return false;
     }
@@ -333,7 +332,7 @@ static void worker_learn_duration(culex_worker *worker, const struct culex_run *
     worker->average_ns += (run->end.duration_ns - worker->average_ns) / 8;
 }
 
-/* When the handler came to its end; now for one that did not begin. */
+/* When the handler came to its end. */
 static int64_t ended_ns(const struct culex_run *run)
 {
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
@@ -377,7 +376,7 @@ static bool end_judge(struct culex_run *run)
 {
     bool has_begun = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0;
     flight_hear(run);
-    if (ended_ns(run) >= run->lease_ns) {
+    if (has_begun && ended_ns(run) >= run->lease_ns) {
         lease_log(run, "the result came too late and is discarded");
         return false;
     }

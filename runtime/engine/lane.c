@@ -277,7 +277,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
     int64_t now_ns = culex__worker_now_ns(worker);
-    culex__storeclock_set(&worker->clock, worker->env, reply->now_ms);
+    culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
     step->is_pending = false;
     lane->is_hinting = false;
     lane->asked_ns = now_ns;
@@ -300,12 +300,12 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
     size_t released = 0;
-    int64_t now_ms = 0;
+    int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
     culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
                                                       worker->session, &released, &now_ms, error);
     if (status != CULEX_OK)
         return status;
-    culex__storeclock_set(&worker->clock, worker->env, now_ms);
+    culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
     lane->is_likely = true;
     if (released > 0)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "engine/log.h"
 
 enum { URL_MAX = 2048, FILE_MAX = URL_MAX + 2 }; /* a newline may end the line */
 
@@ -245,27 +244,79 @@ culex_status culex__store_url_choose(const char *url, const char *url_file, char
     return url_complete(url != NULL && url[0] != '\0' ? url : "sqlite:culex.db", ret_url, error);
 }
 
-/* --- the environment ------------------------------------------------------------------------- */
+/* --- the environment ------------------------------------------------------------------------- *
+ *
+ * Byte by byte and through volatile pointers: the C library's string functions take whole vector
+ * registers of a secret, and the dynamic linker puts those on the stack when it resolves a name,
+ * where they would stay. */
 
-/* In place: other processes of this user may read the bytes, not the table of variables. */
-static void url_forget(char *url)
+enum { SCRUB_SIZE = 64 * 1024 };
+
+static bool begins_with(const volatile char *text, const char *word)
 {
-    size_t len = strlen(url);
-    char masked[URL_MAX + 8];
-    if (!culex__store_url_has_password(url))
-        return;
-    culex__log_mask_url(url, masked, sizeof masked);
-    wipe(url, len);
-    if (strlen(masked) <= len)
-        memcpy(url, masked, strlen(masked));
+    for (; *word != '\0'; word++, text++) {
+        if (*text != *word)
+            return false;
+    }
+    return true;
 }
+
+/* Rather one too many: an '@', or behind '?' a word with an escape or that may be "password". */
+static bool may_hold_password(const volatile char *url)
+{
+    bool is_query = false;
+    for (; *url != '\0'; url++) {
+        is_query = is_query || *url == '?';
+        if (*url == '@' || (is_query && (*url == '%' || begins_with(url, "pass"))))
+            return true;
+    }
+    return false;
+}
+
+static volatile char *behind_scheme(volatile char *url)
+{
+    for (volatile char *at = url; *at != '\0'; at++) {
+        if (begins_with(at, "://"))
+            return at + 3;
+    }
+    return url;
+}
+
+static void url_forget(volatile char *url)
+{
+    if (begins_with(url, "sqlite:") || begins_with(url, "memory:") || !may_hold_password(url))
+        return;
+    volatile char *at = behind_scheme(url);
+    for (int i = 0; i < 3 && *at != '\0'; i++)
+        *at++ = '*';
+    while (*at != '\0')
+        *at++ = '\0';
+}
+
+static void password_forget(volatile char *password)
+{
+    while (*password != '\0')
+        *password++ = '\0';
+}
+
+/* What calls before this one have left where later ones will be. */
+static __attribute__((noinline)) void stack_scrub(void)
+{
+    char deep[SCRUB_SIZE];
+    wipe(deep, sizeof deep);
+}
+
+extern char **environ;
 
 void culex__environment_forget(void)
 {
-    char *url = getenv("CULEX_URL");
-    char *password = getenv("CULEX_PASSWORD");
-    if (url != NULL)
-        url_forget(url);
-    if (password != NULL)
-        wipe(password, strlen(password));
+    static const char url[] = "CULEX_URL=", password[] = "CULEX_PASSWORD=";
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        volatile char *text = *entry;
+        if (begins_with(text, url))
+            url_forget(text + sizeof url - 1);
+        if (begins_with(text, password))
+            password_forget(text + sizeof password - 1);
+    }
+    stack_scrub();
 }

@@ -31,7 +31,8 @@ const char *culex__store_url_secret(const char *url, const char *from, size_t *r
 bool culex__store_url_has_password(const char *url);
 
 /* Overwrites the passwords in this process's environment, in place, where others may read it:
- * $CULEX_PASSWORD becomes empty and the one in $CULEX_URL "***". */
+ * $CULEX_PASSWORD becomes empty, and a $CULEX_URL that may hold one its scheme and three stars. For
+ * a process that has just been forked: scrubs the free part of its stack too. */
 void culex__environment_forget(void);
 
 #endif

@@ -88,10 +88,10 @@ static culex_uuid tick_id(const culex_worker *worker)
 }
 
 static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
-                            const struct culex_tick_reply *reply)
+                            const struct culex_tick_reply *reply, int64_t sent_ns)
 {
     int64_t now_ns = culex__worker_now_ns(worker);
-    culex__storeclock_set(&worker->clock, worker->env, reply->now_ms);
+    culex__worker_learn_clock(worker, reply->now_ms, sent_ns);
     tick->tick_ms =
         culex__schedule_next_tick(reply->mark_ms, tick->job->type->every_ms, reply->now_ms);
     int64_t wait_ms = tick->tick_ms - reply->now_ms;
@@ -123,9 +123,10 @@ static culex_status tick_send(culex_worker *worker, struct culex_tick_state *tic
                                  .interval_ms = type->every_ms,
                                  .run = &run};
     struct culex_tick_reply reply = {0};
+    int64_t sent_ns = culex__worker_now_ns(worker);
     status = worker->backend->ops->tick(worker->backend, &request, &reply, error);
     if (status == CULEX_OK)
-        tick_take_reply(worker, tick, &reply);
+        tick_take_reply(worker, tick, &reply, sent_ns);
     return status;
 }
 

@@ -20,12 +20,14 @@
 
 enum {
     LOOK_MS = 5000,        /* the store is asked at least this often */
+    LOOK_LEAST_MS = 1000,  /* or, where leases are short, up to this often */
     DRAIN_LOOK_MS = 200,   /* and while draining, when others hold the last runs */
     QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
     STALL_MS = 200,        /* queued runs go back when the handlers stand still this long */
     CANCEL_MS = 2000,      /* from asking handlers to stop to giving them up */
     REAP_MS = 1000,        /* and to wait for those that were killed then */
     OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
+    JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
@@ -178,6 +180,24 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
     *outage = (struct culex_outage){0};
 }
 
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)
+{
+    int64_t jump_ms =
+        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / 1000000);
+    int64_t size_ms = jump_ms < 0 ? -jump_ms : jump_ms, now_ns = culex__worker_now_ns(worker);
+    bool is_told =
+        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * MS;
+    if (size_ms <= worker->options.lease_ms / 4 || is_told)
+        return;
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(size_ms, span);
+    worker->jump_logged_ns = now_ns;
+    culex__log_write(
+        &worker->log, CULEX_LOG_WARNING, NULL,
+        "the store's clock jumped %s by %s: leases end too %s, see to its time service",
+        jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
+}
+
 size_t culex__worker_limit(const culex_worker *worker)
 {
     const culex_worker_options *options = &worker->options;
@@ -185,10 +205,18 @@ size_t culex__worker_limit(const culex_worker *worker)
     return worker->average_ns < SHORT_NS ? threads + 2 * (size_t)options->batch : threads;
 }
 
+/* Nobody tells an idle worker of the lease that another one has just taken: it must find out in
+ * time if that one dies. */
+static int64_t idle_look_ms(const culex_worker *worker)
+{
+    int64_t third_ms = worker->options.lease_ms / 3;
+    return third_ms >= LOOK_MS ? LOOK_MS : third_ms > LOOK_LEAST_MS ? third_ms : LOOK_LEAST_MS;
+}
+
 int64_t culex__worker_look_ns(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    int64_t wait_ms = worker->wake_fd < 0 ? worker->options.idle_wait_ms : LOOK_MS;
+    int64_t wait_ms = worker->wake_fd < 0 ? worker->options.idle_wait_ms : idle_look_ms(worker);
     if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
         wait_ms = DRAIN_LOOK_MS;
     return lane->asked_ns + wait_ms * MS;
@@ -365,7 +393,8 @@ static bool wake_arm(culex_worker *worker, int64_t now_ns)
 {
     culex_error error = {0};
     int fd = -1;
-    if (!has_room(worker) || worker->is_armed || worker->outage.is_on ||
+    /* One queue in trouble does not keep the others from being woken. */
+    if (!has_room(worker) || worker->is_armed || now_ns < worker->outage.until_ns ||
         now_ns < worker->arm_retry_ns)
         return true;
     culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->lane_names,

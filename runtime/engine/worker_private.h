@@ -115,6 +115,7 @@ struct culex_worker {
     struct culex_backend *backend;
     struct culex_executor *executor;
     struct culex_storeclock clock;
+    int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
     enum culex_worker_phase phase;
     int64_t phase_ns; /* when it ends by itself */
     struct culex_outage outage;
@@ -164,6 +165,11 @@ int64_t culex__worker_look_ns(const struct culex_lane *lane);
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
                                const culex_error *error);
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
+
+/* Learns the store's clock from the reply to what was sent at `sent_ns`. A jump of more than a
+ * quarter of a lease is worth a line, once a minute at most: fences keep it from doing harm, but
+ * leases end too early or too late. */
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns);
 
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);

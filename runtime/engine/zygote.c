@@ -32,6 +32,7 @@ struct zygote {
     const struct culex_zygote_config *config;
     pid_t pid;
     int signal_fd;
+    bool has_dead;   /* there may be more of them than one turn buries */
     bool has_strays; /* something may have been re-parented to us */
     struct slot *slots;
 };
@@ -205,8 +206,10 @@ static size_t strays_kill(struct zygote *zygote, bool is_last)
 
 static void deaths_take(struct zygote *zygote)
 {
-    for (int i = 0; i < BURIALS && death_take(zygote); i++) {
-    }
+    int buried = 0;
+    while (buried < BURIALS && death_take(zygote))
+        buried++;
+    zygote->has_dead = buried == BURIALS;
     if (zygote->has_strays)
         zygote->has_strays = strays_kill(zygote, false) == STRAYS;
 }
@@ -272,6 +275,8 @@ static bool zygote_turn(struct zygote *zygote)
         {.fd = zygote->signal_fd, .events = POLLIN},
     };
     int64_t next_ns = leases_guard(zygote);
+    if (zygote->has_dead || zygote->has_strays)
+        next_ns = 0;
     if (poll(fds, 2, wait_ms(zygote, next_ns)) < 0)
         return errno == EINTR;
     if (fds[1].revents != 0) {
@@ -280,7 +285,7 @@ static bool zygote_turn(struct zygote *zygote)
         (void)got;
         deaths_take(zygote);
     }
-    if (zygote->has_strays)
+    if (zygote->has_dead || zygote->has_strays)
         deaths_take(zygote);
     if (getppid() != zygote->config->supervisor_pid)
         return false;

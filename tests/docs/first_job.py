@@ -69,4 +69,5 @@ def main() -> None:
     print("the first job works, and the README's options are those of --help")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -100,13 +100,73 @@ static void test_crash_after_failures_tells_both(void **state)
                 "crashed after 1 failures and 0 other crashes: killed by SIGSEGV in zoo.c:1");
 }
 
-/* --- long handlers -------------------------------------------------------------------------- */
+/* --- timeouts -------------------------------------------------------------------------- */
 
 static culex_outcome act_hang(struct world *world, culex_run *run, int64_t n)
 {
     (void)run;
     world->hang_ms = n;
     return CULEX_DONE;
+}
+
+static void time_out(struct world *world, enum world_manner manner, const char *text)
+{
+    culex_job_type type = number_type();
+    type.timeout_ms = 30000;
+    type.retry.max = 0;
+    world->manner = manner;
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    run_worker(world, draining, &type);
+    assert_text(world, id, CULEX_RUN_DEAD, text);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->failures, 1); /* not a crash: we ended it */
+    assert_int_equal(run->crashes + run->losses, 0);
+    culex_run_info_free(run);
+}
+
+static void test_timed_out_handler_that_ignores_everything_is_killed(void **state)
+{
+    time_out(*state, WORLD_STUBBORN, "timed out after 30s; killed by SIGKILL in zoo.c:1");
+    assert_in_range(world_ms(*state), 32000, 33000);
+}
+
+static void test_timed_out_handler_ends_by_sigterm(void **state)
+{
+    time_out(*state, WORLD_MORTAL, "timed out after 30s; killed by SIGTERM in zoo.c:1");
+    assert_in_range(world_ms(*state), 31000, 32000);
+}
+
+static void test_timed_out_handler_may_return_by_itself(void **state)
+{
+    time_out(*state, WORLD_OBEDIENT,
+             "timed out after 30s; the handler returned by itself 100ms later");
+}
+
+static culex_outcome act_extend(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    culex_run_extend(run, 100 * CULEX_SECOND);
+    culex_run_extend(run, 50 * CULEX_SECOND); /* never shortens */
+    culex_run_extend(run, -CULEX_SECOND);
+    return CULEX_DONE;
+}
+
+static void test_extension_moves_the_timeout(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 90000);
+    world->act = act_extend;
+    run_worker(world, draining, &type);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->extended_ms, 1, 100); /* told at once, not with the next regular beat */
+    id = world_enqueue(world, &type, 110000);
+    run_worker(world, draining, &type);
+    assert_text(world, id, CULEX_RUN_DEAD, "timed out after 3s; killed by SIGKILL in zoo.c:1");
 }
 
 static culex_outcome act_progress(struct world *world, culex_run *run, int64_t n)
@@ -313,12 +373,16 @@ static void test_claim_answered_after_a_sleep_is_not_started(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
-    world_enqueue(world, &type, 1);
+    culex_uuid id = world_enqueue(world, &type, 1);
     world->step_sleep_ms = 20000; /* between the store's answer and our reading it */
     run_worker(world, draining, &type);
     assert_int_equal(world->calls, 1);
     assert_true(world->call_ms[0] >= 20000);
     assert_int_equal(world_log_count(world, " started\n"), 1);
+    assert_int_equal(world_log_count(world, " given back\n"), 1);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->losses, 0);
+    culex_run_info_free(run);
 }
 
 static void test_run_whose_lease_is_over_is_not_started(void **state)
@@ -448,6 +512,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT(test_run_that_crashes_three_times_is_dead_and_says_so),
         UNIT(test_crash_after_failures_tells_both),
+        UNIT(test_timed_out_handler_that_ignores_everything_is_killed),
+        UNIT(test_timed_out_handler_ends_by_sigterm),
+        UNIT(test_timed_out_handler_may_return_by_itself),
+        UNIT(test_extension_moves_the_timeout),
         UNIT(test_progress_goes_with_the_next_heartbeat),
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),

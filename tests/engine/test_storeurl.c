@@ -154,25 +154,27 @@ static void test_password_of_its_own_goes_into_a_redis_url(void **state)
 static void test_forgotten_environment_holds_no_password(void **state)
 {
     (void)state;
-    setenv("CULEX_URL", "redis://ann:hunter2hunter2@host:1/2", 1);
-    setenv("CULEX_PASSWORD", "hunter2", 1);
-    const char *url = getenv("CULEX_URL");
-    const char *password = getenv("CULEX_PASSWORD");
-    culex__environment_forget();
-    assert_string_equal(url, "redis://ann:***@host:1/2");
-    for (size_t i = strlen(url); i < sizeof "redis://ann:hunter2hunter2@host:1/2"; i++)
-        assert_int_equal(url[i], 0);
-    for (size_t i = 0; i < sizeof "hunter2"; i++)
-        assert_int_equal(password[i], 0);
-    setenv("CULEX_URL", "redis+unix:///r.sock?password=hunter2&db=1", 1);
-    culex__environment_forget();
-    assert_string_equal(getenv("CULEX_URL"), "redis+unix:///r.sock?password=***&db=1");
-    setenv("CULEX_URL", "redis://:x@host", 1); /* shorter than its mask */
-    culex__environment_forget();
-    assert_string_equal(getenv("CULEX_URL"), "");
-    setenv("CULEX_URL", "redis://host", 1);
-    culex__environment_forget();
-    assert_string_equal(getenv("CULEX_URL"), "redis://host");
+    static const char *const rows[][2] = {
+        {"redis://ann:hunter2hunter2@host:1/2", "redis://***"},
+        {"redis+unix:///r.sock?password=hunter2&db=1", "redis+unix://***"},
+        {"redis+unix:///r.sock?p%61ssword=hunter2", "redis+unix://***"},
+        {"redis:hunter2@host", "***"},
+        {"redis://@", "redis://*"},
+        {"redis://host:1/2", "redis://host:1/2"},
+        {"redis+unix:///r.sock?db=1", "redis+unix:///r.sock?db=1"},
+        {"sqlite:/a@b?password=c", "sqlite:/a@b?password=c"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        setenv("CULEX_URL", rows[i][0], 1);
+        setenv("CULEX_PASSWORD", "hunter2", 1);
+        const char *url = getenv("CULEX_URL"), *password = getenv("CULEX_PASSWORD");
+        culex__environment_forget();
+        assert_string_equal(url, rows[i][1]);
+        for (size_t k = strlen(url); k <= strlen(rows[i][0]); k++)
+            assert_int_equal(url[k], 0);
+        for (size_t k = 0; k < sizeof "hunter2"; k++)
+            assert_int_equal(password[k], 0);
+    }
 }
 
 static void test_client_takes_a_url_file(void **state)

@@ -232,6 +232,47 @@ static void test_timeout_is_told_while_the_handler_is_stuck(void **state)
     assert_state(scene, id, CULEX_RUN_DEAD); /* the late result changed nothing */
 }
 
+static culex_outcome extend_call(culex_run *run, culex_handler_fn handler, const void *params,
+                                 void *user)
+{
+    struct scene *scene = user;
+    (void)handler;
+    (void)params;
+    atomic_fetch_add(&scene->started, 1);
+    for (int i = 0; !atomic_load(&scene->may_end) && !culex_run_cancelled(run); i++) {
+        culex_run_extend(run, 1500 * CULEX_MILLISECOND);
+        culex_run_progress(run, i % 101, "step %d", i);
+        nap();
+    }
+    atomic_fetch_add(&scene->ended, 1);
+    return CULEX_DONE;
+}
+
+/* The handler's thread reports while the supervisor beats. */
+static void test_reports_of_a_thread_reach_the_store(void **state)
+{
+    struct scene *scene = scene_open(state);
+    culex_job_type type = number_type();
+    type.timeout_ms = 700;
+    culex_uuid id = scene_enqueue(scene, &type);
+    scene_start_with(scene, (culex_worker_options){.lease_ms = 600}, &type, extend_call);
+    AWAIT(atomic_load(&scene->started) == 1);
+    int64_t long_ms = now_ms() + 2000; /* more than the timeout */
+    culex_run_info *run = NULL;
+    while (now_ms() < long_ms)
+        nap();
+    run = scene_get(scene, id);
+    assert_int_equal(run->state, CULEX_RUN_ACTIVE);
+    assert_int_equal(strncmp(run->progress_text, "step ", 5), 0);
+    assert_in_range(run->progress, 0, 100);
+    culex_run_info_free(run);
+    atomic_store(&scene->may_end, true);
+    AWAIT(atomic_load(&scene->ended) == 1);
+    culex_worker_stop(scene->worker);
+    scene_join(scene);
+    assert_state(scene, id, CULEX_RUN_DONE);
+}
+
 static void test_stop_lets_handlers_finish(void **state)
 {
     struct scene *scene = scene_open(state);
@@ -345,6 +386,7 @@ int main(void)
         UNIT(test_heartbeats_keep_a_long_run),
         UNIT(test_cancel_reaches_the_handler),
         UNIT(test_timeout_is_told_while_the_handler_is_stuck),
+        UNIT(test_reports_of_a_thread_reach_the_store),
         UNIT(test_stop_lets_handlers_finish),
         UNIT(test_second_stop_skips_the_grace),
         UNIT(test_stuck_handler_is_abandoned_and_its_run_given_back),

@@ -525,6 +525,34 @@ static void test_idle_worker_hardly_calls(void **state)
     assert_true(world->step_count < 50);
 }
 
+/* Another worker was woken, claimed the run after our last look, and was killed. */
+static void taken_by_another(struct world *world)
+{
+    bool is_woken;
+    culex_job_type type = number_type();
+    struct culex_step_reply reply;
+    struct culex_step step = {
+        .queue = "numbers", .session = "feedfacefeedface", .nonce = 1, .want = 1, .lease_ms = 400};
+    world_enqueue(world, &type, 99);
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 1);
+    world->store->ops->step_release(world->store, &reply);
+    world->store->ops->wake_take(world->store, &is_woken, NULL);
+}
+
+static void test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world->act = act_stop;
+    world->then = taken_by_another;
+    world->then_ms = 10100;
+    world_worker(world, (culex_worker_options){.lease_ms = 400}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_true(world->call_ms[0] <= 10100 + 400 + 1000 + 10);
+}
+
 static void test_store_without_wake_up_is_asked_at_idle_wait(void **state)
 {
     struct world *world = *state;
@@ -657,6 +685,7 @@ int main(void)
         UNIT(test_bulk_is_claimed_in_batches),
         UNIT(test_long_runs_are_not_prefetched),
         UNIT(test_idle_worker_hardly_calls),
+        UNIT(test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second),
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_restarted_worker_does_not_tick_again),

@@ -118,6 +118,8 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
                                  .fault = fault_take(world)};
     world->now_ns += 100000; /* a call takes time */
     for (size_t i = 0; i < step->beat_count; i++) {
+        if (step->beats[i].extend_ms > 0 && world->extended_ms == 0)
+            world->extended_ms = world_ms(world) + 1;
         if (step->beats[i].progress == NULL)
             continue;
         world->progress_count++;

@@ -72,6 +72,7 @@ struct world {
     bool stop_when_ended;  /* stop the worker twice after the first such end */
     int64_t ended_ms;      /* when the last handler's process came to its end */
     int64_t step_sleep_ms; /* once, between the answer of a step and the worker's reading it */
+    int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;
     char progress[CULEX_PROGRESS_MAX + 1]; /* the last one that a step carried */
     unsigned calls;

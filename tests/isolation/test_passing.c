@@ -309,8 +309,11 @@ static void test_secrets_are_forgotten(void **state)
 
 #define PASS_TEST(name) cmocka_unit_test_teardown(name, finish)
 
-int main(void)
+/* An argument is a pattern: only tests with such a name run. */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         PASS_TEST(test_failure_text_passes),
         PASS_TEST(test_long_hostile_failure_text_is_cut_and_cleaned),

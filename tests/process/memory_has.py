@@ -1,4 +1,5 @@
-"""Exits with 0 when a text is found in the readable memory of a process.
+"""Exits with 0 when a text is found in the readable memory of a process, with 1 when it is not, and
+with 2 when that cannot be told.
 
 usage: memory_has.py PID TEXT
 """
@@ -32,7 +33,8 @@ def main() -> int:
                 at += len(chunk)
                 total += len(chunk)
     if total < CHUNK:
-        sys.exit(f"only {total} bytes of process {pid} could be read")
+        print(f"only {total} bytes of process {pid} could be read", file=sys.stderr)
+        return 2
     return 0 if found else 1
 
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A handler that heeds nothing is killed after its timeout, counted as a failure.
+# A handler that heeds nothing is killed after its timeout, counted as a failure; an extension
+# moves the timeout.
 . "$(dirname "$0")/lib.sh"
 store_start
 "$nap" enqueue mule
@@ -8,3 +9,12 @@ worker_expect 0
 expect state 'dead attempt 1 losses 0 failures 1 crashes 0' "$("$nap" state)"
 text_has '^timed out after 500ms; .*SIGKILL'
 all_gone "$(pid_of_start only 1)" || fail 'its process lives'
+
+"$nap" enqueue mule 2000
+before=$(date +%s%3N)
+worker_start longer --drain --lease 600ms
+worker_expect 0
+after=$(date +%s%3N)
+[ $((after - before)) -ge 3900 ] || fail "killed after $((after - before)) ms in spite of 2000 ms more"
+expect 'both states' 'dead attempt 1 losses 0 failures 1 crashes 0
+dead attempt 1 losses 0 failures 1 crashes 0' "$("$nap" state)"

@@ -14,7 +14,9 @@
 #include "rescue.h"
 
 /* As in run_rules.def and storm.job, written down a second time on purpose. */
-enum { CRASH_STREAK_MAX = 3, LOSSES_MAX = 10, SHOWN_MAX = 20 };
+enum { CRASH_STREAK_MAX = 3, LOSSES_MAX = 10 };
+
+enum { SHOWN_MAX = 20, TELLING_STOPS = 200 };
 
 struct check {
     const struct book *book;
@@ -290,6 +292,10 @@ static void book_check(struct check *check)
                 book->complaint);
     if (check->acked == 0)
         violate(check, NULL, "no run was acknowledged: nothing is proved");
+    if (book->stops >= TELLING_STOPS && total_of(book, offsetof(struct queue_totals, stale)) == 0)
+        violate(check, NULL,
+                "%" PRIu64 " stops, and no result came too late: the stops did nothing",
+                book->stops);
     if (book->torn > book->kills)
         violate(check, NULL, "%" PRIu64 " torn lines by %" PRIu64 " kills", book->torn,
                 book->kills);

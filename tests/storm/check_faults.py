@@ -24,8 +24,7 @@ born worker 20 worker2 100 .
 killed worker 10 worker1 2000 .
 born worker 30 worker1 2100 .
 killed child 21 child 2500 .
-stopped worker 20 worker 2600 .
-""",
+""" + 200 * "stopped worker 20 worker 2600 .\n",
     "producers.ledger": f"""
 intend {CALM} plain PLAIN 0 .
 acked {CALM} .
@@ -117,6 +116,8 @@ FAULTS = [
      "1 runs that nobody enqueued"),
     ("params are changed on the way", "workers.ledger", "FAIL 99 2420", "FAIL 98 2420",
      "other params"),
+    ("stops that nobody noticed", "store.txt", "queue calm 4 4 0 1 1 0 0 1", "queue calm 4 4 0 1 1 0 0 0",
+     "the stops did nothing"),
     ("the store's structure is not in order", "store.txt", "sound yes .\n", "", "not in order"),
     ("a producer is refused", "producers.ledger", f"intend {UNSURE}",
      f"refused {UNSURE} .\nintend {UNSURE}", "refused"),

@@ -498,6 +498,25 @@ static bool op_hello(struct world *world, int queue)
     return true;
 }
 
+/* Whatever has happened, every index agrees with the records; a repair finds nothing to do. */
+static bool op_fsck(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world);
+    struct culex_fsck_reply reply = {.cursor = 0};
+    bool is_repairing = chance(world, 50);
+    uint64_t bad = 0;
+    TRACE(world, "fsck queue %d", queue);
+    do {
+        culex_status status;
+        PERSIST(world, status,
+                store->ops->fsck(store, queues[queue], reply.cursor, is_repairing, &reply, NULL));
+        if (status != CULEX_OK)
+            return differs("FSCK: status %d", (int)status);
+        bad += reply.counts.wrong + reply.counts.damaged;
+    } while (reply.cursor != 0);
+    return bad == 0 || differs("FSCK: %" PRIu64 " wrong or damaged", bad);
+}
+
 static void clock_advance(struct world *world, int64_t by_ms)
 {
     world->now_ms += by_ms;
@@ -527,8 +546,8 @@ static const struct {
     int weight;
     bool (*run)(struct world *world, int queue);
 } operations[] = {
-    {24, op_enqueue}, {40, op_step}, {6, op_repeat}, {4, op_cancel}, {4, op_retry},  {3, op_forget},
-    {1, op_purge},    {2, op_pause}, {2, op_hello},  {3, op_tick},   {11, op_clock},
+    {24, op_enqueue}, {39, op_step}, {6, op_repeat}, {4, op_cancel}, {4, op_retry},  {3, op_forget},
+    {1, op_purge},    {2, op_pause}, {2, op_hello},  {3, op_tick},   {11, op_clock}, {1, op_fsck},
 };
 
 static size_t live_count(const struct model *model)
@@ -568,7 +587,7 @@ static bool nothing_is_lost(struct world *world)
 static bool compare_all(struct world *world)
 {
     for (int queue = 0; queue < QUEUES; queue++) {
-        if (!settle_down(world, queue) ||
+        if (!op_fsck(world, queue) || !settle_down(world, queue) ||
             !compare_queue(&world->compare, queues[queue], 1 + (size_t)below(world, 30)) ||
             !stores_check(STORE_NAME, queues[queue]))
             return false;

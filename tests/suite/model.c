@@ -928,6 +928,19 @@ static culex_status model_wake_take(struct culex_backend *backend, bool *ret_wok
     return CULEX_OK;
 }
 
+static culex_status model_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                               bool is_repairing, struct culex_fsck_reply *ret_reply,
+                               culex_error *error)
+{
+    const struct model *model = of(backend);
+    (void)cursor, (void)is_repairing, (void)error;
+    *ret_reply = (struct culex_fsck_reply){.cursor = 0};
+    for (size_t i = 0; i < model->run_count; i++)
+        ret_reply->counts.records += !model->runs[i]->is_gone &&
+                                     strcmp(model->runs[i]->queue->name, queue) == 0;
+    return CULEX_OK;
+}
+
 static void model_close(struct culex_backend *backend)
 {
     struct model *model = of(backend);
@@ -963,6 +976,7 @@ struct culex_backend *model_open(const struct culex_env *env)
         .list = model_list,
         .list_release = model_list_release,
         .queues = model_queues,
+        .fsck = model_fsck,
         .now = model_now,
         .wake_arm = model_wake_arm,
         .wake_take = model_wake_take,

@@ -1,4 +1,4 @@
-/* torn_redis/bounds.c - what one script costs at most beside very many runs.
+/* bounds/bounds.c - what one script costs at most beside very many runs.
  *
  * A queue of 100000 runs in each of several shapes; on each every verb is called once, while
  * MONITOR tells what the scripts do. Counted are commands and their words, which are the runs
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 100000, GHOSTS = 5000, COMMANDS_MAX = 200, SPAN_MAX = 1000 };
+enum { RUNS = 100000, GHOSTS = 5000, SPAN_MAX = 1000 };
 
 static struct redis_server server;
 static struct traffic traffic;
@@ -90,6 +90,8 @@ static void command_check(const char *line)
         span_check(line);
     if (is_command(line, "ZRANGEBYSCORE"))
         need(strstr(line, "\"LIMIT\"") != NULL, "a range without a limit:", line);
+    if (is_command(line, "LPOS"))
+        need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
     if (is_command(line, "LPOP"))
         need(strtol(word_at(line, 2), NULL, 10) <= SPAN_MAX, "too many popped:", line);
 }
@@ -127,8 +129,8 @@ static void measure_begin(const char *name)
     freeReplyObject(monitor_next());
 }
 
-/* `words_max`: somewhat more than is needed now, and far less than one word a run. */
-static void measure_end(long words_max)
+/* `most`: somewhat more than is needed now, and far less than one a run. */
+static void measure_end(struct cost most)
 {
     char detail[64];
     bool is_over = false;
@@ -142,7 +144,7 @@ static void measure_end(long words_max)
     redisFree(monitor);
     snprintf(detail, sizeof detail, "%ld commands, %ld words", worst.commands, worst.words);
     need(worst.commands > 0, "no script was seen", "");
-    need(worst.commands <= COMMANDS_MAX && worst.words <= words_max, "too much:", detail);
+    need(worst.commands <= most.commands && worst.words <= most.words, "too much:", detail);
     printf("%-24s %-10s at most %s\n", shape, verb, detail);
 }
 
@@ -226,22 +228,42 @@ static void hello_once(void)
          "failed", "");
 }
 
+/* The queue is sound, so it finds nothing. */
+static void fsck_once(void)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    do {
+        need(traffic.backend->ops->fsck(traffic.backend, TRAFFIC_QUEUE, reply.cursor, true, &reply,
+                                        NULL) == CULEX_OK,
+             "failed", "");
+        need(reply.counts.wrong + reply.counts.damaged == 0, "something is wrong", "");
+    } while (reply.cursor != 0);
+}
+
 static void verbs_measure(const char *name)
 {
     static const struct {
         const char *name;
         void (*call)(void);
-        long words_max;
-    } verbs[] = {{"STEP", step_once, 3000},    {"ENQUEUE", enqueue_once, 150},
-                 {"TICK", tick_once, 100},     {"look", look_once, 150},
-                 {"manage", manage_once, 100}, {"PURGE", purge_once, 4500},
-                 {"HELLO", hello_once, 3000}};
+        struct cost most;
+    } verbs[] = {{"STEP", step_once, {200, 3000}},    {"ENQUEUE", enqueue_once, {200, 150}},
+                 {"TICK", tick_once, {200, 100}},     {"look", look_once, {200, 150}},
+                 {"manage", manage_once, {200, 100}}, {"PURGE", purge_once, {200, 4500}},
+                 {"HELLO", hello_once, {200, 3000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         measure_begin(verbs[i].name);
         verbs[i].call();
-        measure_end(verbs[i].words_max);
+        measure_end(verbs[i].most);
     }
+}
+
+/* FSCK sees every run, so not beside every shape. */
+static void fsck_measure(void)
+{
+    measure_begin("FSCK");
+    fsck_once();
+    measure_end((struct cost){500, 1500});
 }
 
 /* --- shapes ---------------------------------------------------------------------------- */
@@ -307,6 +329,7 @@ static void shapes_measure(void)
     shape_begin();
     put_many(0, 0, 0);
     verbs_measure("waiting");
+    fsck_measure();
     shape_begin();
     put_many(0, 0, 3);
     verbs_measure("waiting, urgent");
@@ -337,6 +360,7 @@ static void shapes_measure(void)
     take_many(&discard);
     traffic.now_ms += 60000;
     verbs_measure("all dead, time over");
+    fsck_measure();
     shape_begin();
     ghosts_make();
     verbs_measure("ghosts first");
@@ -348,7 +372,7 @@ int main(void)
         fprintf(stderr, "skipped: no redis-server can be started here\n");
         return 77;
     }
-    traffic_open(&traffic, server.url, 1);
+    traffic_open(&traffic, server.url);
     shapes_measure();
     traffic_close(&traffic);
     redis_server_stop(&server);

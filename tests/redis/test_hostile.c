@@ -1,0 +1,328 @@
+/* Replies as an enemy would write them: no crash, no wait beyond the deadline, no memory worth
+ * mentioning, and the next call works. The replies are injected by the proxy. */
+#include "fixture.h"
+
+#include <errno.h>
+
+#include "backend/redis_conn.h"
+#include "proxy.h"
+
+static const char *const hostile[] = {
+    "*1000000000\r\n",
+    "*16385\r\n",
+    "*2147483648\r\n",
+    "*9223372036854775807\r\n",
+    "*-2\r\n",
+    "*16000\r\n*16000\r\n*16000\r\n*16000\r\n",
+    "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+    "$9223372036854775807\r\n",
+    "$9000000000000000000\r\nabc",
+    "$-2\r\n",
+    "$18446744073709551615\r\n",
+    "$4\r\nabcdefgh\r\n",
+    ":99999999999999999999999\r\n",
+    ":1\r\n:2\r\n",
+    "+OK\r\n+OK\r\n",
+    "HTTP/1.1 400 Bad Request\r\n\r\n",
+    "%1\r\n+a\r\n+b\r\n",
+    "\r\n",
+    /* Well-formed, and not what any of our scripts answers. */
+    "+OK\r\n",
+    ":-1\r\n",
+    "$-1\r\n",
+    "*-1\r\n",
+    "*0\r\n",
+    "*1\r\n$-1\r\n",
+    "*3\r\n:1\r\n:-9\r\n:99\r\n",
+    "*5\r\n:1\r\n:1\r\n:0\r\n$3\r\nOOO\r\n$0\r\n\r\n",
+    "*6\r\n:1\r\n:1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n$4\r\nxxxx\r\n",
+    "*8\r\n:1\r\n:1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n$16\r\n0123456789abcdef\r\n$1\r\n|\r\n$1\r\nx\r\n",
+    "*2\r\n*0\r\n*0\r\n",
+    "*2\r\n$1\r\n0\r\n*2\r\n:1\r\n*0\r\n",
+    "-\r\n",
+    "-ERR \xff\xfe\r\n",
+};
+
+enum verb { ENQUEUE, STEP, HELLO, GET, LIST, STATS, QUEUES, CANCEL, PURGE, PAUSE, NOW, VERBS };
+
+static culex_status verb_call(struct fixture *f, struct culex_backend *backend, enum verb verb,
+                              culex_error *error)
+{
+    struct culex_new_run run = fixture_run(f);
+    struct culex_enqueue_result result;
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    struct culex_step_reply reply;
+    struct culex_list_reply page;
+    culex_run_info *info = NULL;
+    culex_queue_stats stats;
+    culex_run_state state;
+    char **names = NULL;
+    size_t count;
+    int64_t now_ms;
+    culex_status status;
+    switch (verb) {
+    case ENQUEUE:
+        return backend->ops->enqueue(backend, "q", &run, 1, &result, error);
+    case STEP:
+        status = backend->ops->step(backend, &step, &reply, error);
+        if (status == CULEX_OK)
+            backend->ops->step_release(backend, &reply);
+        return status;
+    case HELLO:
+        return backend->ops->hello(backend, "q", "w", SESSION_A, &count, &now_ms, error);
+    case GET:
+        status = backend->ops->get(backend, "q", run.id, &info, error);
+        culex_run_info_free(info);
+        return status;
+    case LIST:
+        status = backend->ops->list(backend, "q", CULEX_RUN_WAITING, 0, 100, &page, error);
+        if (status == CULEX_OK)
+            backend->ops->list_release(backend, &page);
+        return status;
+    case STATS:
+        return backend->ops->stats(backend, "q", &stats, error);
+    case QUEUES:
+        status = backend->ops->queues(backend, &names, error);
+        free(names);
+        return status;
+    case CANCEL:
+        return backend->ops->cancel(backend, "q", run.id, &state, error);
+    case PURGE:
+        return backend->ops->purge(backend, "q", CULEX_RUN_DEAD, 10, &count, error);
+    case PAUSE:
+        return backend->ops->pause(backend, "q", false, error);
+    default: {
+        int64_t (*clock)(void *) = f->env.store_clock_ms;
+        f->env.store_clock_ms = NULL; /* so that the server is asked */
+        status = backend->ops->now(backend, &now_ms, error);
+        f->env.store_clock_ms = clock;
+        return status;
+    }
+    }
+}
+
+static struct culex_backend *short_backend(struct fixture *f, const char *url)
+{
+    const struct culex_backend_options options = {.timeout_ms = 20};
+    struct culex_backend *backend = NULL;
+    for (int i = 0; i < 100 && backend == NULL; i++)
+        culex__backend_open(url, &options, &f->env, &backend, NULL);
+    assert_non_null(backend);
+    return backend;
+}
+
+static void test_hostile_reply_costs_one_call(void **state)
+{
+    struct fixture *f = *state;
+    struct proxy *proxy = proxy_start(f->server.socket);
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
+        struct culex_backend *backend = short_backend(f, proxy_url(proxy));
+        for (int verb = 0; verb < VERBS; verb++) {
+            culex_error error = {.code = CULEX_OK};
+            size_t text_len = strlen(hostile[i]);
+            /* So that the answer meets the verb and not the greeting or the probe. */
+            for (int k = 0; k < 100 && verb_call(f, backend, ENQUEUE, NULL) != CULEX_OK; k++)
+                continue;
+            verb_call(f, backend, HELLO, NULL);
+            proxy_set(proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
+                                                   .text = hostile[i],
+                                                   .text_len = text_len,
+                                                   .times = 1});
+            culex_status status = verb_call(f, backend, verb, &error);
+            if (proxy_hits(proxy) != 1)
+                fail_msg("reply %d never met verb %d", (int)i, verb);
+            if (status == CULEX_OK && i < 18)
+                fail_msg("verb %d took reply %d", verb, (int)i);
+            proxy_set(proxy, NULL);
+        }
+        for (int k = 0; k < 100 && verb_call(f, backend, STATS, NULL) != CULEX_OK; k++)
+            assert_true(k < 99);
+        backend->ops->close(backend);
+    }
+    proxy_stop(proxy);
+}
+
+/* Each header of seven bytes would take 128 KiB of pointers, nested ones that times 16000. */
+static void test_nested_arrays_share_one_budget(void **state)
+{
+    (void)state;
+    static const char headers[] = "*16000\r\n*16000\r\n";
+    struct culex__redis_limits limits;
+    redisReader *reader = culex__redis_reader_create(&limits);
+    void *reply = NULL;
+    assert_int_equal(redisReaderFeed(reader, headers, strlen(headers)), REDIS_OK);
+    assert_int_equal(redisReaderGetReply(reader, &reply), REDIS_ERR);
+    redisReaderFree(reader);
+    /* The budget is a reply's own: the next one has it anew. */
+    reader = culex__redis_reader_create(&limits);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(redisReaderFeed(reader, "*2\r\n*1\r\n:1\r\n:2\r\n", 16), REDIS_OK);
+        assert_int_equal(redisReaderGetReply(reader, &reply), REDIS_OK);
+        assert_non_null(reply);
+        freeReplyObject(reply);
+    }
+    assert_int_equal(limits.items_left, CULEX__REDIS_REPLY_ITEMS_MAX - 3);
+    redisReaderFree(reader);
+}
+
+/* --- a server in memory ---------------------------------------------------------------------- */
+
+/* An environment whose socket never ends, and whose time passes only in recv(). */
+struct drip {
+    struct culex_env env;
+    int64_t now_ns;
+    int64_t step_ns; /* a recv takes this long */
+    size_t piece;    /* and brings so many bytes */
+    char byte;
+    uint64_t received;
+};
+
+static int64_t drip_boottime(void *self)
+{
+    return ((struct drip *)self)->now_ns;
+}
+
+static ssize_t drip_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms)
+{
+    struct drip *drip = self;
+    (void)fd;
+    if (drip->step_ns > timeout_ms * INT64_C(1000000)) {
+        drip->now_ns += timeout_ms * INT64_C(1000000);
+        errno = EAGAIN;
+        return -1;
+    }
+    drip->now_ns += drip->step_ns;
+    len = len < drip->piece ? len : drip->piece;
+    memset(ret_bytes, drip->byte, len);
+    drip->received += len;
+    return (ssize_t)len;
+}
+
+static void drip_close(void *self, int fd)
+{
+    (void)self;
+    (void)fd;
+}
+
+static culex_status drip_receive(struct drip *drip, int64_t limit_ms, culex_error *error)
+{
+    struct culex__redis_target target = {.label = "drip"};
+    struct culex__redis_conn conn;
+    redisReply *reply = NULL;
+    drip->env = *culex__env_system();
+    drip->env.self = drip;
+    drip->env.boottime_ns = drip_boottime;
+    drip->env.recv = drip_recv;
+    drip->env.close = drip_close;
+    culex__redis_conn_init(&conn, &drip->env, &target);
+    conn.fd = 1000;
+    conn.reader = culex__redis_reader_create(&conn.limits);
+    culex_status status =
+        culex__redis_conn_receive(&conn, drip->now_ns + limit_ms * 1000000, &reply, error);
+    assert_int_equal(conn.fd, -1); /* never used again */
+    return status;
+}
+
+static void test_slow_drip_ends_at_the_deadline(void **state)
+{
+    (void)state;
+    struct drip drip = {.step_ns = 9000000, .piece = 1, .byte = '+'};
+    culex_error error;
+    assert_int_equal(drip_receive(&drip, 100, &error), CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "timed out"));
+    assert_int_equal(drip.now_ns, 100 * 1000000);
+    assert_int_equal(drip.received, 11);
+}
+
+static void test_black_hole_ends_at_the_deadline(void **state)
+{
+    (void)state;
+    struct drip drip = {.step_ns = INT64_MAX, .piece = 1, .byte = '+'};
+    culex_error error;
+    assert_int_equal(drip_receive(&drip, 100, &error), CULEX_EUNKNOWN);
+    assert_int_equal(drip.now_ns, 100 * 1000000);
+}
+
+/* The deadline is looked at although there is always more to read. */
+static void test_endless_flood_ends_at_the_deadline(void **state)
+{
+    (void)state;
+    struct drip drip = {.step_ns = 1000000, .piece = 64, .byte = '$'};
+    culex_error error;
+    drip.byte = '+';
+    assert_int_equal(drip_receive(&drip, 100, &error), CULEX_EUNKNOWN);
+    assert_int_equal(drip.now_ns, 100 * 1000000);
+    assert_int_equal(drip.received, 6400);
+}
+
+static void test_endless_line_is_cut_short(void **state)
+{
+    (void)state;
+    struct drip drip = {.step_ns = 1, .piece = SIZE_MAX, .byte = '-'};
+    culex_error error;
+    assert_int_equal(drip_receive(&drip, 1000000, &error), CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "64 KiB"));
+    assert_true(drip.received <= 3 * CULEX__REDIS_REPLY_LINE_MAX);
+}
+
+/* --- words of the server that could tell ---------------------------------------------------- */
+
+static void test_injected_refusal_of_auth_never_shows_the_password(void **state)
+{
+    struct fixture *f = *state;
+    struct proxy *proxy = proxy_start(f->server.socket);
+    char url[192];
+    culex_error error;
+    struct culex_backend *backend = NULL;
+    snprintf(url, sizeof url, "%s?user=ann&password=hunter2", proxy_url(proxy));
+    proxy_set(proxy, &(struct proxy_fault){
+                         .action = PROXY_ANSWER,
+                         .match = "AUTH",
+                         .text = "-ERR unknown command 'AUTH', with args beginning with: 'ann' "
+                                 "'hunter2'\r\n"});
+    assert_int_equal(culex__backend_open(url, NULL, &f->env, &backend, &error), CULEX_EDENIED);
+    assert_null(strstr(error.text, "hunter2"));
+    assert_non_null(strstr(error.text, "login"));
+    proxy_stop(proxy);
+}
+
+/* The server says why, and hangs up before it has read a word. */
+static void test_injected_last_words_are_heard(void **state)
+{
+    struct fixture *f = *state;
+    struct proxy *proxy = proxy_start(f->server.socket);
+    const char *urls[] = {proxy_url(proxy), proxy_tcp_url(proxy)};
+    proxy_set(proxy, &(struct proxy_fault){.action = PROXY_REFUSE,
+                                           .text = "-ERR max number of clients reached\r\n"});
+    for (int i = 0; i < 100; i++) {
+        culex_error error;
+        struct culex_backend *backend = NULL;
+        assert_int_equal(culex__backend_open(urls[i % 2], NULL, &f->env, &backend, &error),
+                         CULEX_EBUSY);
+        assert_non_null(strstr(error.text, "raise maxclients"));
+    }
+    proxy_set(proxy,
+              &(struct proxy_fault){.action = PROXY_REFUSE,
+                                    .text = "-DENIED Redis is running in protected mode\r\n"});
+    culex_error error;
+    struct culex_backend *backend = NULL;
+    assert_int_equal(culex__backend_open(urls[0], NULL, &f->env, &backend, &error), CULEX_EDENIED);
+    assert_non_null(strstr(error.text, "bind address"));
+    proxy_stop(proxy);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_hostile_reply_costs_one_call),
+        cmocka_unit_test(test_nested_arrays_share_one_budget),
+        cmocka_unit_test(test_slow_drip_ends_at_the_deadline),
+        cmocka_unit_test(test_black_hole_ends_at_the_deadline),
+        cmocka_unit_test(test_endless_flood_ends_at_the_deadline),
+        cmocka_unit_test(test_endless_line_is_cut_short),
+        TEST(test_injected_refusal_of_auth_never_shows_the_password),
+        TEST(test_injected_last_words_are_heard),
+    };
+    return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
+}

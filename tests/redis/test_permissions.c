@@ -1,0 +1,521 @@
+/* Who may do what. The users are made from the lines of SECURITY.md, word for word; and for each
+ * command that the scripts call, a user without it is turned away before anything is changed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+
+#include "backend/redis.h"
+#include "backend/redis_scripts.h"
+#include "engine/client_private.h"
+#include "engine/worker_private.h"
+#include "redis_server.h"
+#include "world.h"
+
+enum { COMMANDS_MAX = 64, COMMAND_SIZE = 32 };
+
+struct stage {
+    struct redis_server server;
+    redisContext *direct;
+    unsigned done;
+};
+
+static const char *security_path;
+
+/* --- the server ------------------------------------------------------------------------------ */
+
+static redisReply *say(struct stage *s, const char *command)
+{
+    redisReply *reply = redisCommand(s->direct, command);
+    assert_non_null(reply);
+    if (reply->type == REDIS_REPLY_ERROR)
+        fail_msg("%s: %s", command, reply->str);
+    return reply;
+}
+
+static void tell(struct stage *s, const char *format, const char *argument)
+{
+    char command[256];
+    snprintf(command, sizeof command, format, argument);
+    freeReplyObject(say(s, command));
+}
+
+static long long keys_count(struct stage *s)
+{
+    redisReply *reply = say(s, "DBSIZE");
+    long long count = reply->integer;
+    freeReplyObject(reply);
+    return count;
+}
+
+/* Every line of SECURITY.md that begins with "ACL SETUSER"; returns how many. */
+static int users_make(struct stage *s)
+{
+    char line[2048];
+    int count = 0;
+    FILE *file = fopen(security_path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "ACL SETUSER", 11) != 0 || strstr(line, "default") != NULL)
+            continue;
+        freeReplyObject(say(s, line));
+        count++;
+    }
+    fclose(file);
+    return count;
+}
+
+static const char *url_of(const struct stage *s, const char *user, const char *password)
+{
+    static char url[320];
+    snprintf(url, sizeof url, "%s?user=%s&password=%s", s->server.url, user, password);
+    return url;
+}
+
+static culex_client *client_open(struct stage *s, const char *role)
+{
+    char user[64], password[64];
+    culex_client *client = NULL;
+    culex_error error;
+    snprintf(user, sizeof user, "culex-%s", role);
+    snprintf(password, sizeof password, "%s-password", role);
+    if (culex_client_open(url_of(s, user, password), NULL, &client, &error) != CULEX_OK)
+        fail_msg("%s: %s", role, error.text);
+    return client;
+}
+
+static struct culex_backend *backend_open(const char *url)
+{
+    struct culex_backend *backend = NULL;
+    culex_error error;
+    if (culex__backend_open(url, NULL, culex__env_system(), &backend, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    return backend;
+}
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        culex_error call_error = {.code = CULEX_OK};                                               \
+        if ((call) != CULEX_OK)                                                                    \
+            fail_msg("%s: %s", culex_status_name(call_error.code), call_error.text);               \
+    } while (0)
+
+static culex_uuid enqueue(culex_client *client)
+{
+    const culex_job_type type = number_type();
+    const struct number params = {1};
+    culex_uuid id;
+    assert_ok(culex_client_enqueue(client, &type, &params, NULL, &id, &call_error));
+    return id;
+}
+
+/* --- the document ---------------------------------------------------------------------------- */
+
+static culex_outcome act(culex_run *run, culex_handler_fn handler, const void *params, void *user)
+{
+    struct stage *s = user;
+    (void)handler;
+    (void)params;
+    s->done++;
+    return s->done == 1 ? CULEX_DONE : culex_run_discard(run, "enough");
+}
+
+static void no_log(void *self, const char *line, size_t len)
+{
+    (void)self;
+    (void)line;
+    (void)len;
+}
+
+static void worker_drain(struct stage *s)
+{
+    const culex_job_type type = number_type();
+    culex_worker_options options = {.name = "w", .concurrency = 1, .drain = true};
+    culex_worker *worker = NULL;
+    options.isolation = CULEX_ISOLATION_NONE;
+    options.url = url_of(s, "culex-worker", "worker-password");
+    assert_ok(culex_worker_create(&options, &worker, &call_error));
+    culex__worker_set_sink(worker, (struct culex_log_sink){no_log, NULL});
+    assert_int_equal(culex_worker_register(worker, &type, act, number_handler, s), CULEX_OK);
+    assert_ok(culex_worker_run(worker, &call_error));
+    culex_worker_free(worker);
+}
+
+static bool visit_run(const culex_run_info *run, void *user)
+{
+    (void)run;
+    ++*(unsigned *)user;
+    return true;
+}
+
+static bool visit_queue(const char *name, void *user)
+{
+    assert_string_equal(name, "numbers");
+    ++*(unsigned *)user;
+    return true;
+}
+
+static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
+{
+    culex_queue_stats stats;
+    culex_doctor_report *report = NULL;
+    unsigned runs = 0, queues = 0;
+    uint64_t cursor = 0;
+    size_t deleted;
+    assert_ok(culex_client_stats(client, "numbers", &stats, &call_error));
+    assert_ok(culex_client_queues(client, visit_queue, &queues, &call_error));
+    assert_ok(culex_client_list(client, "numbers", CULEX_RUN_DEAD, &cursor, 0, visit_run, &runs,
+                                &call_error));
+    assert_int_equal(runs, 1);
+    assert_int_equal(queues, 1);
+    assert_ok(culex_client_pause(client, "numbers", &call_error));
+    assert_ok(culex_client_retry(client, "numbers", dead, &call_error));
+    assert_ok(culex_client_cancel(client, "numbers", dead, NULL, &call_error));
+    assert_ok(culex_client_delete(client, "numbers", dead, &call_error));
+    assert_ok(culex_client_cancel(client, "numbers", waiting, NULL, &call_error));
+    assert_ok(
+        culex_client_purge(client, "numbers", CULEX_RUN_CANCELLED, 10, &deleted, &call_error));
+    assert_ok(culex_client_resume(client, "numbers", &call_error));
+    assert_ok(culex_client_doctor(client, &report, &call_error));
+    for (size_t i = 0; i < report->finding_count; i++) {
+        assert_string_not_equal(report->findings[i].id, "redis-config");
+        assert_string_not_equal(report->findings[i].id, "redis-info");
+    }
+    culex_doctor_report_free(report);
+}
+
+static void test_documented_users_suffice_for_their_programs(void **state)
+{
+    struct stage *s = *state;
+    assert_int_equal(users_make(s), 3);
+    freeReplyObject(say(s, "SCRIPT FLUSH")); /* so that each loads its scripts itself */
+    culex_client *producer = client_open(s, "producer");
+    enqueue(producer);
+    culex_uuid second = enqueue(producer);
+    worker_drain(s);
+    assert_int_equal(s->done, 2);
+    culex_uuid third = enqueue(producer);
+    culex_run_info *run = NULL;
+    assert_ok(culex_client_get(producer, "numbers", second, &run, &call_error));
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    culex_run_info_free(run);
+    freeReplyObject(say(s, "SCRIPT FLUSH"));
+    culex_client *operator= client_open(s, "operator");
+    operate(operator, second, third);
+    culex_client_close(operator);
+    culex_client_close(producer);
+}
+
+static void test_producer_cannot_claim_cancel_or_delete(void **state)
+{
+    struct stage *s = *state;
+    users_make(s);
+    culex_client *producer = client_open(s, "producer");
+    culex_uuid id = enqueue(producer);
+    long long keys = keys_count(s);
+    culex_error error;
+    size_t count;
+    int64_t now_ms;
+    struct culex_backend *backend = backend_open(url_of(s, "culex-producer", "producer-password"));
+    assert_int_equal(
+        backend->ops->hello(backend, "numbers", "w", "aaaaaaaaaaaaaaaa", &count, &now_ms, &error),
+        CULEX_EDENIED);
+    struct culex_step step = {.queue = "numbers",
+                              .session = "aaaaaaaaaaaaaaaa",
+                              .nonce = 1,
+                              .want = 1,
+                              .max_bytes = 1000,
+                              .lease_ms = 1000};
+    struct culex_step_reply reply;
+    assert_int_equal(backend->ops->step(backend, &step, &reply, &error), CULEX_EDENIED);
+    backend->ops->close(backend);
+    assert_int_equal(culex_client_cancel(producer, "numbers", id, NULL, &error), CULEX_EDENIED);
+    assert_int_equal(culex_client_delete(producer, "numbers", id, &error), CULEX_EDENIED);
+    assert_int_equal(culex_client_purge(producer, "numbers", CULEX_RUN_WAITING, 10, &count, &error),
+                     CULEX_EDENIED);
+    assert_int_equal(culex_client_pause(producer, "numbers", &error), CULEX_EDENIED);
+    assert_non_null(strstr(error.text, "SECURITY.md"));
+    culex_run_info *run = NULL;
+    assert_ok(culex_client_get(producer, "numbers", id, &run, &call_error));
+    assert_int_equal(run->state, CULEX_RUN_WAITING);
+    assert_int_equal(run->attempt, 0);
+    culex_run_info_free(run);
+    culex_client_close(producer);
+    assert_int_equal(keys_count(s), keys);
+}
+
+static void test_nobody_flushes_configures_or_leaves_the_prefix(void **state)
+{
+    static const char *const roles[] = {"producer", "worker", "operator"};
+    static const char *const commands[] = {"FLUSHALL",
+                                           "FLUSHDB",
+                                           "CONFIG SET maxmemory 1",
+                                           "SCRIPT FLUSH",
+                                           "KEYS *",
+                                           "SCAN 0",
+                                           "ACL LIST",
+                                           "ACL SETUSER x on",
+                                           "MONITOR",
+                                           "REPLICAOF NO ONE",
+                                           "DEBUG SLEEP 0",
+                                           "CLIENT KILL TYPE normal",
+                                           "SAVE",
+                                           "SET culex:{q}:x 1",
+                                           "GET other",
+                                           "HSET other f 1",
+                                           "HGET other f",
+                                           "LLEN culexx",
+                                           "UNLINK other",
+                                           "PUBLISH c m",
+                                           "SUBSCRIBE c",
+                                           "EVAL return{redis.call('hset',KEYS[1],'f',1)} 1 other",
+                                           "EVAL return{redis.call('flushall')} 0"};
+    struct stage *s = *state;
+    users_make(s);
+    freeReplyObject(say(s, "HSET other g 1"));
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        redisContext *context = redisConnectUnix(s->server.socket);
+        redisReply *reply = redisCommand(context, "AUTH culex-%s %s-password", roles[i], roles[i]);
+        assert_string_equal(reply->str, "OK");
+        freeReplyObject(reply);
+        for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++) {
+            reply = redisCommand(context, commands[k]);
+            assert_non_null(reply);
+            if (reply->type != REDIS_REPLY_ERROR)
+                fail_msg("%s may %s", roles[i], commands[k]);
+            freeReplyObject(reply);
+        }
+        redisFree(context);
+    }
+    assert_int_equal(keys_count(s), 1);
+}
+
+/* --- every command --------------------------------------------------------------------------- */
+
+struct commands {
+    char names[COMMANDS_MAX][COMMAND_SIZE];
+    size_t count;
+};
+
+static void command_add(struct commands *commands, const char *name, size_t len)
+{
+    char text[COMMAND_SIZE];
+    assert_true(len < sizeof text && commands->count < COMMANDS_MAX);
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)tolower((unsigned char)name[i]);
+    text[len] = '\0';
+    for (size_t i = 0; i < commands->count; i++) {
+        if (strcmp(commands->names[i], text) == 0)
+            return;
+    }
+    strcpy(commands->names[commands->count++], text);
+}
+
+/* What the script calls: the first argument of call(), pcall() and write(). */
+static void commands_collect(struct commands *commands, const struct culex__redis_script *script)
+{
+    static const char *const verbs[] = {"call('", "write('"};
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        for (const char *at = script->text; (at = strstr(at, verbs[i])) != NULL;) {
+            at += strlen(verbs[i]);
+            command_add(commands, at, strcspn(at, "'"));
+        }
+    }
+}
+
+static void assert_denied(const struct stage *s, culex_status status, const culex_error *error,
+                          const char *verb, const char *command)
+{
+    (void)s;
+    if (status != CULEX_EDENIED || strcasestr(error->text, command) == NULL)
+        fail_msg("%s without %s: %s %s", verb, command, culex_status_name(status),
+                 status != CULEX_OK ? error->text : "");
+}
+
+static struct culex_backend *without(struct stage *s, const char *command)
+{
+    tell(s, "ACL SETUSER bob reset on >pw ~* &* +@all -%s", command);
+    return backend_open(url_of(s, "bob", "pw"));
+}
+
+static void test_permission_worker_is_refused_without_each_command(void **state)
+{
+    struct stage *s = *state;
+    struct commands commands = {.count = 0};
+    commands_collect(&commands, &culex__redis_hello);
+    commands_collect(&commands, &culex__redis_step);
+    commands_collect(&commands, &culex__redis_tick);
+    command_add(&commands, "blpop", 5);
+    command_add(&commands, "evalsha", 7);
+    assert_true(commands.count > 20);
+    for (size_t i = 0; i < commands.count; i++) {
+        struct culex_backend *backend = without(s, commands.names[i]);
+        culex_error error;
+        size_t released;
+        int64_t now_ms;
+        culex_status status =
+            backend->ops->hello(backend, "q", "w", "aaaaaaaaaaaaaaaa", &released, &now_ms, &error);
+        assert_denied(s, status, &error, "hello", commands.names[i]);
+        backend->ops->close(backend);
+        assert_int_equal(keys_count(s), 0);
+    }
+    printf("%zu commands\n", commands.count);
+}
+
+static struct culex_new_run new_run(const struct culex_backend *backend)
+{
+    int64_t ms = culex__env_clock_ms(backend->env);
+    struct culex_new_run run = {.job = "j",
+                                .attempts_max = 1,
+                                .keep_success_ms = 1000,
+                                .keep_failure_ms = 1000,
+                                .tags = "",
+                                .payload = "{}",
+                                .payload_len = 2};
+    for (int i = 0; i < 6; i++)
+        run.id.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
+    run.id.b[6] = 0x70;
+    return run;
+}
+
+static void test_permission_producer_is_refused_without_each_command(void **state)
+{
+    struct stage *s = *state;
+    struct commands commands = {.count = 0};
+    commands_collect(&commands, &culex__redis_enqueue);
+    assert_true(commands.count > 10);
+    for (size_t i = 0; i < commands.count; i++) {
+        struct culex_backend *backend = without(s, commands.names[i]);
+        struct culex_new_run run = new_run(backend);
+        struct culex_enqueue_result result;
+        culex_error error;
+        culex_status status = backend->ops->enqueue(backend, "q", &run, 1, &result, &error);
+        assert_denied(s, status, &error, "enqueue", commands.names[i]);
+        backend->ops->close(backend);
+        assert_int_equal(keys_count(s), 0);
+    }
+}
+
+/* Operators' verbs, each on a handle that has done nothing else. */
+static culex_status operate_once(struct culex_backend *backend, size_t verb, culex_uuid id,
+                                 culex_error *error)
+{
+    culex_run_state state;
+    size_t deleted;
+    switch (verb) {
+    case 0:
+        return backend->ops->cancel(backend, "q", id, &state, error);
+    case 1:
+        return backend->ops->retry(backend, "q", id, error);
+    case 2:
+        return backend->ops->forget(backend, "q", id, error);
+    case 3:
+        return backend->ops->purge(backend, "q", CULEX_RUN_WAITING, 10, &deleted, error);
+    default:
+        return backend->ops->pause(backend, "q", true, error);
+    }
+}
+
+static void test_permission_operator_is_refused_without_each_command(void **state)
+{
+    static const struct culex__redis_script *const scripts[] = {
+        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget, &culex__redis_purge,
+        &culex__redis_pause};
+    static const char *const names[] = {"cancel", "retry", "delete", "purge", "pause"};
+    struct stage *s = *state;
+    struct culex_backend *owner = backend_open(s->server.url);
+    struct culex_new_run run = new_run(owner);
+    struct culex_enqueue_result result;
+    assert_ok(owner->ops->enqueue(owner, "q", &run, 1, &result, &call_error));
+    for (size_t verb = 0; verb < sizeof scripts / sizeof scripts[0]; verb++) {
+        struct commands commands = {.count = 0};
+        commands_collect(&commands, scripts[verb]);
+        for (size_t i = 0; i < commands.count; i++) {
+            struct culex_backend *backend = without(s, commands.names[i]);
+            culex_error error;
+            culex_status status = operate_once(backend, verb, run.id, &error);
+            assert_denied(s, status, &error, names[verb], commands.names[i]);
+            backend->ops->close(backend);
+        }
+    }
+    culex_queue_stats stats;
+    assert_ok(owner->ops->stats(owner, "q", &stats, &call_error));
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 1);
+    owner->ops->close(owner);
+}
+
+/* A right that is lost between two connections is noticed on the second one. */
+static void test_permission_is_asked_again_on_a_new_connection(void **state)
+{
+    struct stage *s = *state;
+    struct culex_backend *backend = without(s, "flushall");
+    struct culex_new_run run = new_run(backend);
+    struct culex_enqueue_result result;
+    culex_run_state after;
+    culex_error error;
+    assert_ok(backend->ops->enqueue(backend, "q", &run, 1, &result, &call_error));
+    /* A cancel without ZADD would take the run off its queue and put it nowhere. */
+    tell(s, "ACL SETUSER bob -%s", "zadd");
+    freeReplyObject(say(s, "CLIENT KILL TYPE normal"));
+    culex_status status = backend->ops->cancel(backend, "q", run.id, &after, &error);
+    assert_denied(s, status, &error, "cancel", "zadd");
+    tell(s, "ACL SETUSER bob +%s", "zadd");
+    assert_ok(backend->ops->cancel(backend, "q", run.id, &after, &call_error));
+    assert_int_equal(after, CULEX_RUN_CANCELLED);
+    backend->ops->close(backend);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static struct stage stage;
+
+static int group_open(void **state)
+{
+    (void)state;
+    if (!redis_server_start(&stage.server, NULL))
+        return -1;
+    stage.direct = redisConnectUnix(stage.server.socket);
+    return stage.direct != NULL && stage.direct->err == 0 ? 0 : -1;
+}
+
+static int group_close(void **state)
+{
+    (void)state;
+    redisFree(stage.direct);
+    redis_server_stop(&stage.server);
+    return 0;
+}
+
+static int stage_open(void **state)
+{
+    freeReplyObject(redisCommand(stage.direct, "FLUSHALL"));
+    stage.done = 0;
+    *state = &stage;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup(name, stage_open)
+    const struct CMUnitTest tests[] = {
+        TEST(test_documented_users_suffice_for_their_programs),
+        TEST(test_producer_cannot_claim_cancel_or_delete),
+        TEST(test_nobody_flushes_configures_or_leaves_the_prefix),
+        TEST(test_permission_worker_is_refused_without_each_command),
+        TEST(test_permission_producer_is_refused_without_each_command),
+        TEST(test_permission_operator_is_refused_without_each_command),
+        TEST(test_permission_is_asked_again_on_a_new_connection),
+    };
+    if (argc < 2)
+        return 2;
+    security_path = argv[1];
+    return cmocka_run_group_tests(tests, group_open, group_close);
+}
