@@ -226,7 +226,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
-    char story[128];
+    char story[256];
     switch (ack->event) {
     case CULEX_EVENT_DONE:
         run->result = keep_bytes(model, ack->result, ack->result_len);
@@ -250,9 +250,10 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
-        snprintf(story, sizeof story,
-                 "the lease ran out before the worker said how the run ended (loss %u of %d)",
-                 counters->losses, LOSSES);
+        snprintf(
+            story, sizeof story,
+            "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
+            run->owner, run->attempt, counters->losses, LOSSES);
         set_error(model, run, story);
         give_back(model, run, ack, true);
         break;
