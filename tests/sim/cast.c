@@ -57,18 +57,17 @@ static void jobs_make(struct sim_world *world)
     struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     for (int i = 0; i < JOBS; i++) {
-        cast->jobs[i] = (culex_job_type){
-            .descriptor_version = CULEX_DESCRIPTOR_VERSION,
-            .name = names[i],
-            .wire = names[i],
-            .queue = i < 3 ? "alpha" : "beta",
-            .params = &number_struct,
-            .fingerprint = 1,
-            .keep_success_ms = sim_between(random, 0, 4000),
-            .keep_failure_ms = sim_between(random, 0, 8000),
-            .retry = {.max = (uint32_t)sim_between(random, 0, 4),
-                      .backoff = CULEX_BACKOFF_CONSTANT,
-                      .base_ms = sim_between(random, 0, 800)}};
+        cast->jobs[i] = (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                         .name = names[i],
+                                         .wire = names[i],
+                                         .queue = i < 3 ? "alpha" : "beta",
+                                         .params = &number_struct,
+                                         .fingerprint = 1,
+                                         .keep_success_ms = sim_between(random, world->options.is_sqlite, 4000),
+                                         .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
+                                         .retry = {.max = (uint32_t)sim_between(random, 0, 4),
+                                                   .backoff = CULEX_BACKOFF_CONSTANT,
+                                                   .base_ms = sim_between(random, 0, 800)}};
     }
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;
@@ -105,8 +104,8 @@ static void worker_body(struct sim_process *process)
                                     .lease_ms = cast->lease_ms,
                                     .grace_ms = sim_between(random, 100, 5000),
                                     .idle_wait_ms = 100,
-                                    .log_level = world->options.is_loud ? CULEX_LOG_DEBUG
-                                                                        : CULEX_LOG_ERROR,
+                                    .log_level =
+                                        world->options.is_loud ? CULEX_LOG_DEBUG : CULEX_LOG_ERROR,
                                     .store_timeout_ms = sim_between(random, 500, 4000)};
     bool has_rare = world->is_healing || sim_chance(random, 700);
     culex_worker *worker = NULL;
@@ -128,7 +127,7 @@ static void worker_body(struct sim_process *process)
         culex__worker_set_backend(worker, backend);
     process->worker = worker;
     culex_status status = CULEX_OK;
-    if (!world->options.is_sqlite || backend != NULL)
+    if (!process->is_killed && (!world->options.is_sqlite || backend != NULL))
         status = culex_worker_run(worker, &error);
     process->is_ended_well = !process->is_killed && world->is_healing;
     if (status != CULEX_OK && !process->is_killed && world->options.is_loud)
@@ -370,9 +369,8 @@ static void operate_run(struct sim_process *process, culex_client *client)
 
 static void queues_resume(struct sim_process *process, culex_client *client)
 {
-    while (!process->is_killed &&
-           (culex_client_resume(client, "alpha", NULL) != CULEX_OK ||
-            culex_client_resume(client, "beta", NULL) != CULEX_OK))
+    while (!process->is_killed && (culex_client_resume(client, "alpha", NULL) != CULEX_OK ||
+                                   culex_client_resume(client, "beta", NULL) != CULEX_OK))
         sim_sleep(process, 10 * SIM_MS);
 }
 
@@ -552,6 +550,8 @@ void sim_cast_heal(struct sim_world *world)
     struct sim_server *server = &world->server;
     server->redis.mode = SIM_MODE_OK;
     server->is_down = false;
+    if (world->options.is_sqlite)
+        sim_store_heal(world);
     for (size_t i = 0; i < world->conn_count; i++) {
         if (world->conns[i]->is_silent && world->conns[i]->is_open)
             sim_conn_reset(world->conns[i]);

@@ -106,7 +106,8 @@ static void ready_look(const struct look *look)
                       (long long)ghosts, (long long)counted);
 }
 
-/* Fields of the hash belong to runs in one of `states`; with `is_complete` all of these have one. */
+/* Fields of the hash belong to runs in one of `states`; with `is_complete` all of these have one.
+ */
 static void hash_look(const struct look *look, const char *name, const char *states,
                       bool is_complete)
 {

@@ -93,8 +93,7 @@ static void not_integer(const struct call *call)
 }
 
 /* Start and stop as Redis takes them, to first and count. */
-static void range_of(int64_t start, int64_t stop, size_t size, size_t *ret_first,
-                     size_t *ret_count)
+static void range_of(int64_t start, int64_t stop, size_t size, size_t *ret_first, size_t *ret_count)
 {
     int64_t len = (int64_t)size;
     start = start < 0 ? start + len : start;
@@ -173,8 +172,7 @@ static void hdel(const struct call *call)
     if (!find(call, SIM_HASH, &hash))
         return;
     for (size_t i = 2; i < call->count && hash != NULL; i++) {
-        struct sim_entry *entry =
-            sim_dict_find(&hash->dict, call->args[i].data, call->args[i].len);
+        struct sim_entry *entry = sim_dict_find(&hash->dict, call->args[i].data, call->args[i].len);
         if (entry == NULL)
             continue;
         record_tell(call, &call->args[i], entry->slot.text, NULL);
@@ -440,8 +438,7 @@ static void srem(const struct call *call)
     if (!find(call, SIM_SET, &set))
         return;
     for (size_t i = 2; i < call->count && set != NULL; i++) {
-        struct sim_entry *entry =
-            sim_dict_find(&set->dict, call->args[i].data, call->args[i].len);
+        struct sim_entry *entry = sim_dict_find(&set->dict, call->args[i].data, call->args[i].len);
         if (entry == NULL)
             continue;
         sim_dict_remove(&set->dict, entry);
@@ -864,8 +861,7 @@ static const struct command *command_find(const struct sim_arg *name)
 
 static bool arity_fits(const struct command *command, size_t count)
 {
-    return command->arity < 0 ? count >= (size_t)-command->arity
-                              : count == (size_t)command->arity;
+    return command->arity < 0 ? count >= (size_t)-command->arity : count == (size_t)command->arity;
 }
 
 /* NULL when the mode lets the command pass. */

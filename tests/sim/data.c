@@ -67,8 +67,7 @@ static struct sim_entry *probe(const struct sim_dict *dict, const void *key, siz
     size_t mask = dict->cap - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct sim_entry *entry = &dict->entries[i];
-        if (entry->key == NULL ||
-            (entry->key->hash == hash && sim_text_is(entry->key, key, len)))
+        if (entry->key == NULL || (entry->key->hash == hash && sim_text_is(entry->key, key, len)))
             return entry;
     }
 }
@@ -94,8 +93,7 @@ static void dict_grow(struct sim_dict *dict)
     *dict = grown;
 }
 
-struct sim_entry *sim_dict_put(struct sim_dict *dict, const void *key, size_t len,
-                               bool *ret_is_new)
+struct sim_entry *sim_dict_put(struct sim_dict *dict, const void *key, size_t len, bool *ret_is_new)
 {
     uint32_t hash = hash_of(key, len);
     if ((dict->count + 1) * 2 > dict->cap)
@@ -214,8 +212,7 @@ static size_t sorted_place(const struct sim_value *zset, size_t count, double sc
 
 static void sorted_take(struct sim_value *zset, size_t count, const struct sim_entry *entry)
 {
-    size_t place =
-        sorted_place(zset, count, entry->slot.score, entry->key->data, entry->key->len);
+    size_t place = sorted_place(zset, count, entry->slot.score, entry->key->data, entry->key->len);
     memmove(&zset->sorted[place], &zset->sorted[place + 1],
             (count - place - 1) * sizeof *zset->sorted);
 }
@@ -234,8 +231,7 @@ bool sim_zset_put(struct sim_value *zset, const void *member, size_t len, double
         zset->sorted = need(realloc(zset->sorted, zset->sorted_cap * sizeof *zset->sorted));
     }
     size_t place = sorted_place(zset, count, score, member, len);
-    memmove(&zset->sorted[place + 1], &zset->sorted[place],
-            (count - place) * sizeof *zset->sorted);
+    memmove(&zset->sorted[place + 1], &zset->sorted[place], (count - place) * sizeof *zset->sorted);
     zset->sorted[place] = (struct sim_scored){score, entry->key};
     entry->slot.score = score;
     return is_new;

@@ -1,7 +1,8 @@
 /* sim/data.h - the values of the virtual Redis: strings, hashes, lists, sets, sorted sets.
  *
  * Texts are immutable and counted, so a snapshot of the whole key space copies pointers only.
- * Sizes are those of a simulation: sorted sets are sorted arrays. Out of memory ends the program. */
+ * Sizes are those of a simulation: sorted sets are sorted arrays. Out of memory ends the program.
+ */
 #ifndef CULEX_SIM_DATA_H
 #define CULEX_SIM_DATA_H
 

@@ -96,8 +96,8 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
         return culex_run_discard(run, "pointless");
     case SIM_FATE_SNOOZE:
         SOMETIMES(SNOOZED);
-        return culex_run_snooze(
-            run, sim_between(&process->world->random, 0, 2000) * CULEX_MILLISECOND);
+        return culex_run_snooze(run,
+                                sim_between(&process->world->random, 0, 2000) * CULEX_MILLISECOND);
     case SIM_FATE_RESULT:
         culex_run_set_result(run, run->job.type->params, params, NULL);
         return CULEX_DONE;
@@ -399,8 +399,8 @@ void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
             continue;
         if (sim_oracle_is_overdue(world->oracle, run->id, run->attempt, process->worker->session,
                                   slack_ns))
-            sim_violation(world->oracle, &run->id,
-                          "worker %s goes on with it long after its lease", process->name);
+            sim_violation(world->oracle, &run->id, "worker %s goes on with it long after its lease",
+                          process->name);
     }
 }
 

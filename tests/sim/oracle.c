@@ -62,7 +62,7 @@ struct run {
 struct session {
     char name[SIM_SESSION_SIZE], queue[64];
     uint64_t nonce;
-    bool has_nonce;
+    bool has_nonce, was_idle; /* it had nothing to do: a store need not remember that */
     char acks[SIM_CALL_MAX + 1], beats[SIM_CALL_MAX + 1];
 };
 
@@ -91,6 +91,7 @@ struct sim_oracle {
     bool is_in_call;
     uint64_t epoch;
     size_t lost;
+    int64_t clock_min_ms, clock_max_ms;
 };
 
 static bool is_final(char state)
@@ -158,8 +159,8 @@ static struct grant *grant_find(const struct run *run, uint32_t attempt, const c
 
 /* --- printing ------------------------------------------------------------------------------ */
 
-static const char *const verbs[] = {"OTHER", "ENQUEUE", "STEP",   "HELLO", "TICK",
-                                    "CANCEL", "RETRY",  "FORGET", "PURGE"};
+static const char *const verbs[] = {"OTHER",  "ENQUEUE", "STEP",   "HELLO", "TICK",
+                                    "CANCEL", "RETRY",   "FORGET", "PURGE"};
 static const char *const events[] = {
 #define EVENT(name, failures, crashes, losses) #name,
 #include "core/run_rules.def"
@@ -172,16 +173,15 @@ static void record_print(const struct sim_record *record)
         return;
     }
     fprintf(stderr, "%c attempt %u failures %u crashes %u/%u losses %u%s at %" PRId64 " owner %s",
-            record->state, record->attempt, record->failures, record->crashes,
-            record->crash_streak, record->losses, record->has_cancel ? " cancel" : "",
-            record->at_ms - SIM_START_MS, record->owner[0] != '\0' ? record->owner : "-");
+            record->state, record->attempt, record->failures, record->crashes, record->crash_streak,
+            record->losses, record->has_cancel ? " cancel" : "", record->at_ms - SIM_START_MS,
+            record->owner[0] != '\0' ? record->owner : "-");
 }
 
 static void entry_print(const struct entry *entry)
 {
-    static const char *const notes[] = {"change",  "granted", "granted again", "ack",
-                                        "beat",    "started", "ended",         "acknowledged",
-                                        "rolled back"};
+    static const char *const notes[] = {"change",  "granted", "granted again", "ack",        "beat",
+                                        "started", "ended",   "acknowledged",  "rolled back"};
     fprintf(stderr, "  step %8" PRIu64 "  %12.6f s  store %10" PRId64 " ms  %-8s %s ", entry->step,
             (double)entry->now_ns / 1e9, entry->store_ms - SIM_START_MS, verbs[entry->verb],
             notes[entry->note]);
@@ -218,9 +218,9 @@ void sim_violation(struct sim_oracle *oracle, const culex_uuid *id, const char *
         for (size_t i = 0; i < run->entry_count; i++)
             entry_print(&run->entries[i]);
     }
-    fprintf(stderr, "again: ./dev sim --store %s --seed %" PRIu64 " --world-steps %" PRIu64 " --loud\n",
-            world->options.is_sqlite ? "sqlite" : "redis", world->options.seed,
-            world->options.steps);
+    fprintf(
+        stderr, "again: ./dev sim --store %s --seed %" PRIu64 " --world-steps %" PRIu64 " --loud\n",
+        world->options.is_sqlite ? "sqlite" : "redis", world->options.seed, world->options.steps);
     exit(3);
 }
 
@@ -246,17 +246,29 @@ static void counters_check(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "an exhausted run lives on");
 }
 
+/* Ids are remembered by the store's clock: where that was once further off than the horizon, and
+ * came back, an id may have been forgotten that is young again. */
+static bool is_forgetting_allowed(const struct sim_oracle *oracle, culex_uuid id)
+{
+    int64_t id_ms = 0;
+    for (int i = 0; i < 6; i++)
+        id_ms = id_ms << 8 | id.b[i];
+    return oracle->clock_max_ms > id_ms + CULEX_ID_HORIZON_MS ||
+           oracle->clock_min_ms < id_ms - CULEX_ID_HORIZON_MS;
+}
+
 static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     enum sim_verb verb = oracle->call.verb;
     if (verb != SIM_ENQUEUE && verb != SIM_TICK)
         sim_violation(oracle, &run->id, "a run comes out of nowhere");
-    if (run->was_created)
+    if (run->was_created && !is_forgetting_allowed(oracle, run->id))
         sim_violation(oracle, &run->id, "a known id is enqueued a second time");
     if ((after->state != 'S' && after->state != 'W') || after->attempt != 0 ||
         after->failures + after->crashes + after->losses != 0)
         sim_violation(oracle, &run->id, "a new run is not new");
     run->was_created = true;
+    run->completions = 0;
 }
 
 static void change_gone(struct sim_oracle *oracle, const struct run *run)
@@ -286,6 +298,8 @@ static void change_claimed(struct sim_oracle *oracle, const struct run *run,
     const struct sim_call *call = &oracle->call;
     if (call->verb != SIM_STEP || call->want == 0)
         sim_violation(oracle, &run->id, "claimed by nobody who asked");
+    if (run->record.state == 'S' && run->record.at_ms > call->now_ms)
+        sim_violation(oracle, &run->id, "claimed before it is due");
     if (after->attempt != run->record.attempt + 1)
         sim_violation(oracle, &run->id, "a claim does not count its attempt");
     if (strcmp(after->owner, call->session) != 0)
@@ -307,17 +321,16 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
             call->acks[i].attempt != before->attempt || call->acks[i].is_settled)
             continue;
         enum culex_run_event event = call->acks[i].event;
-        bool is_fit =
-            event == CULEX_EVENT_DONE      ? after->state == 'D'
-            : event == CULEX_EVENT_DISCARD ? after->state == 'X'
-            : event == CULEX_EVENT_RELEASE
-                ? after->state == 'W' || after->state == 'S' || after->state == 'C'
-                : after->state == 'S' || after->state == 'W' || after->state == 'X' ||
-                      after->state == 'C';
+        bool is_fit = event == CULEX_EVENT_DONE      ? after->state == 'D'
+                      : event == CULEX_EVENT_DISCARD ? after->state == 'X'
+                      : event == CULEX_EVENT_RELEASE
+                          ? after->state == 'W' || after->state == 'S' || after->state == 'C'
+                          : after->state == 'S' || after->state == 'W' || after->state == 'X' ||
+                                after->state == 'C';
         if (!is_fit)
             continue;
-        if (after->failures != before->failures + (event == CULEX_EVENT_FAIL ||
-                                                   event == CULEX_EVENT_DISCARD) ||
+        if (after->failures !=
+                before->failures + (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD) ||
             after->crashes != before->crashes + (event == CULEX_EVENT_CRASH) ||
             after->losses != before->losses)
             sim_violation(oracle, &run->id, "an ack is charged wrongly");
@@ -327,12 +340,27 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
     return false;
 }
 
+static bool beat_explains(const struct sim_oracle *oracle, const struct run *run)
+{
+    const struct sim_call *call = &oracle->call;
+    const struct sim_record *before = &run->record;
+    if (call->verb != SIM_STEP || strcmp(call->session, before->owner) != 0)
+        return false;
+    for (size_t i = 0; i < call->beat_count; i++) {
+        if (memcmp(&call->beats[i].id, &run->id, sizeof run->id) == 0 &&
+            call->beats[i].attempt == before->attempt)
+            return true;
+    }
+    return false;
+}
+
 static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
                           const struct sim_record *after)
 {
     const struct sim_record *before = &run->record;
+    /* A beat may have brought the lease's end forward, to the end of the timeout. */
     if (oracle->call.verb != SIM_STEP || after->losses != before->losses + 1 ||
-        before->at_ms > oracle->call.now_ms)
+        (before->at_ms > oracle->call.now_ms && !beat_explains(oracle, run)))
         return false;
     SOMETIMES(LEASE_LOST);
     if (after->state == 'X')
@@ -348,7 +376,8 @@ static struct named *worker_find(struct sim_oracle *oracle, const char *queue, c
         if (strcmp(oracle->workers[i].name, name) == 0)
             return &oracle->workers[i];
     }
-    oracle->workers = realloc(oracle->workers, (oracle->worker_count + 1) * sizeof *oracle->workers);
+    oracle->workers =
+        realloc(oracle->workers, (oracle->worker_count + 1) * sizeof *oracle->workers);
     if (oracle->workers == NULL)
         abort();
     struct named *made = &oracle->workers[oracle->worker_count++];
@@ -383,22 +412,6 @@ static void change_left(struct sim_oracle *oracle, struct run *run, const struct
         SOMETIMES(CANCELLED_AT_BEAT);
 }
 
-static bool beat_explains(const struct sim_oracle *oracle, const struct run *run,
-                          const struct sim_record *after)
-{
-    const struct sim_call *call = &oracle->call;
-    const struct sim_record *before = &run->record;
-    if (call->verb != SIM_STEP || strcmp(call->session, before->owner) != 0 ||
-        after->has_cancel != before->has_cancel)
-        return false;
-    for (size_t i = 0; i < call->beat_count; i++) {
-        if (memcmp(&call->beats[i].id, &run->id, sizeof run->id) == 0 &&
-            call->beats[i].attempt == before->attempt)
-            return true;
-    }
-    return false;
-}
-
 static void change_held(struct sim_oracle *oracle, const struct run *run,
                         const struct sim_record *after)
 {
@@ -409,7 +422,7 @@ static void change_held(struct sim_oracle *oracle, const struct run *run,
         SOMETIMES(CANCEL_OF_ACTIVE);
         return;
     }
-    if (!beat_explains(oracle, run, after))
+    if (after->has_cancel != before->has_cancel || !beat_explains(oracle, run))
         sim_violation(oracle, &run->id, "a lease is extended for somebody else");
 }
 
@@ -472,8 +485,7 @@ static void death_count(const struct sim_record *before, const struct sim_record
         SOMETIMES(DEAD_BY_DISCARD);
 }
 
-static void change_check(struct sim_oracle *oracle, struct run *run,
-                         const struct sim_record *after)
+static void change_check(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     char from = run->record.state;
     if (oracle->call.is_repeat)
@@ -542,6 +554,9 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     oracle->call.is_enqueued = oracle->call.is_failed = oracle->call.is_repeat = false;
     oracle->call.changes = 0;
     oracle->is_in_call = true;
+    int64_t now_ms = sim_store_ms(oracle->world);
+    oracle->clock_min_ms = now_ms < oracle->clock_min_ms ? now_ms : oracle->clock_min_ms;
+    oracle->clock_max_ms = now_ms > oracle->clock_max_ms ? now_ms : oracle->clock_max_ms;
     return &oracle->call;
 }
 
@@ -557,7 +572,8 @@ void sim_oracle_asked(struct sim_oracle *oracle)
     if (call->verb != SIM_STEP)
         return;
     const struct session *session = session_find(oracle, call);
-    call->is_repeat = session->has_nonce && session->nonce == call->nonce;
+    call->is_repeat = session->has_nonce && session->nonce == call->nonce &&
+                      !(session->was_idle && oracle->world->options.is_sqlite);
     for (size_t i = 0; i < call->ack_count; i++) {
         struct run *run = run_find(oracle, call->acks[i].id);
         call->acks[i].is_mine = is_held(run, call->acks[i].attempt, call->session);
@@ -686,6 +702,7 @@ static void step_answered(struct sim_oracle *oracle)
     beats_check(oracle, session);
     grants_check(oracle);
     session->nonce = call->nonce;
+    session->was_idle = call->ack_count + call->beat_count + call->grant_count == 0;
     session->has_nonce = true;
     memcpy(session->acks, call->ack_answers, sizeof session->acks);
     memcpy(session->beats, call->beat_answers, sizeof session->beats);
@@ -868,6 +885,7 @@ struct sim_oracle *sim_oracle_create(struct sim_world *world)
     if (oracle == NULL)
         abort();
     oracle->world = world;
+    oracle->clock_min_ms = INT64_MAX;
     return oracle;
 }
 

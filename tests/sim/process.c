@@ -20,8 +20,7 @@ static void turn_give(struct sim_process *process)
 
 static void process_enter(unsigned high, unsigned low)
 {
-    struct sim_process *process =
-        (struct sim_process *)((uintptr_t)high << 32 | (uintptr_t)low);
+    struct sim_process *process = (struct sim_process *)((uintptr_t)high << 32 | (uintptr_t)low);
     if (!process->is_killed)
         process->body(process);
     process->is_done = true;
@@ -108,7 +107,7 @@ static int fds_look(struct sim_process *process, struct pollfd *fds, nfds_t coun
             fds[i].revents = process->is_woken ? POLLIN : 0;
         else if (fds[i].fd >= SIM_FD_FIRST)
             fds[i].revents = sim_conn_events(process->world, fds[i].fd, fds[i].events);
-        else if (process->stops_pending > 0 || process->is_killed) {
+        else if (process->stops_pending > 0 || (process->is_killed && count == 1)) {
             process->stops_pending = 0;
             fds[i].revents = POLLIN;
         }
@@ -121,7 +120,9 @@ static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms
 {
     struct sim_process *process = self;
     int ready = fds_look(process, fds, count);
-    if (ready > 0 || timeout_ms == 0)
+    if (process->is_killed && ready == 0) /* time hurries, even where nobody waits */
+        sim_process_wait(process, (timeout_ms > 0 ? timeout_ms : 1) * SIM_MS);
+    if (process->is_killed || ready > 0 || timeout_ms == 0)
         return ready;
     sim_process_wait(process, timeout_ms < 0 ? -1 : timeout_ms * SIM_MS);
     return fds_look(process, fds, count);

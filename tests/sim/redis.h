@@ -17,12 +17,12 @@ struct sim_arg {
 };
 
 enum sim_mode { /* what every command may be refused for */
-    SIM_MODE_OK,
-    SIM_MODE_LOADING,
-    SIM_MODE_BUSY,
-    SIM_MODE_READONLY, /* a replica: writes are refused */
-    SIM_MODE_MISCONF,  /* no snapshot can be saved: writes are refused */
-    SIM_MODE_OOM       /* writes that need memory are refused, but not midway in a script */
+                SIM_MODE_OK,
+                SIM_MODE_LOADING,
+                SIM_MODE_BUSY,
+                SIM_MODE_READONLY, /* a replica: writes are refused */
+                SIM_MODE_MISCONF,  /* no snapshot can be saved: writes are refused */
+                SIM_MODE_OOM /* writes that need memory are refused, but not midway in a script */
 };
 
 struct sim_scripts; /* the Lua state and what it compiled; outlives a world */

@@ -145,8 +145,8 @@ static int call_run(lua_State *lua, bool is_protected)
         return luaL_error(lua, "Please specify at least one argument for this redis.call() call");
     for (int i = 0; i < count; i++) {
         if (lua_type(lua, i + 1) == LUA_TNUMBER) {
-            args[i].len = (size_t)snprintf(numbers[i], sizeof numbers[i], "%.17g",
-                                           lua_tonumber(lua, i + 1));
+            args[i].len =
+                (size_t)snprintf(numbers[i], sizeof numbers[i], "%.17g", lua_tonumber(lua, i + 1));
             args[i].data = numbers[i];
         } else if (lua_type(lua, i + 1) == LUA_TSTRING) {
             args[i].data = lua_tolstring(lua, i + 1, &args[i].len);

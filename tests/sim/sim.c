@@ -47,9 +47,9 @@ static void totals_print(const struct campaign *campaign, double seconds)
     printf("sim: %s: %" PRIu64 " seeds, %" PRIu64 " steps, %" PRIu64 " runs, %" PRIu64
            " faults, %" PRIu64 " kills, %" PRIu64 " runs lost by rolling back, 0 violations, "
            "%.1f s, %.0f steps/s\n",
-           campaign->options.is_sqlite ? "sqlite" : "redis", campaign->worlds,
-           campaign->steps_made, campaign->runs, campaign->faults, campaign->kills,
-           campaign->lost, seconds, (double)campaign->steps_made / seconds);
+           campaign->options.is_sqlite ? "sqlite" : "redis", campaign->worlds, campaign->steps_made,
+           campaign->runs, campaign->faults, campaign->kills, campaign->lost, seconds,
+           (double)campaign->steps_made / seconds);
     fflush(stdout);
 }
 

@@ -47,18 +47,18 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
     if (!fields_split(text, len, &fields) || fields.len[FIELD_state] != 1 ||
         fields.len[FIELD_owner] >= SIM_SESSION_SIZE)
         return false;
-    *ret_record = (struct sim_record){
-        .state = fields.text[FIELD_state][0],
-        .attempt = (uint32_t)number_of(&fields, FIELD_attempt),
-        .failures = (uint32_t)number_of(&fields, FIELD_failures),
-        .crashes = (uint32_t)number_of(&fields, FIELD_crashes),
-        .crash_streak = (uint32_t)number_of(&fields, FIELD_crash_streak),
-        .losses = (uint32_t)number_of(&fields, FIELD_losses),
-        .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
-        .has_cancel = number_of(&fields, FIELD_cancel) != 0,
-        .at_ms = number_of(&fields, FIELD_at_ms),
-        .claimed_at_ms = number_of(&fields, FIELD_claimed_at_ms),
-        .expires_at_ms = number_of(&fields, FIELD_expires_at_ms)};
+    *ret_record =
+        (struct sim_record){.state = fields.text[FIELD_state][0],
+                            .attempt = (uint32_t)number_of(&fields, FIELD_attempt),
+                            .failures = (uint32_t)number_of(&fields, FIELD_failures),
+                            .crashes = (uint32_t)number_of(&fields, FIELD_crashes),
+                            .crash_streak = (uint32_t)number_of(&fields, FIELD_crash_streak),
+                            .losses = (uint32_t)number_of(&fields, FIELD_losses),
+                            .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
+                            .has_cancel = number_of(&fields, FIELD_cancel) != 0,
+                            .at_ms = number_of(&fields, FIELD_at_ms),
+                            .claimed_at_ms = number_of(&fields, FIELD_claimed_at_ms),
+                            .expires_at_ms = number_of(&fields, FIELD_expires_at_ms)};
     memcpy(ret_record->owner, fields.text[FIELD_owner], fields.len[FIELD_owner]);
     return true;
 }

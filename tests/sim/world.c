@@ -20,8 +20,8 @@ static bool is_before(const struct sim_event *a, const struct sim_event *b)
 void sim_at(struct sim_world *world, int64_t at_ns, sim_event_fn run, void *subject, uint64_t token,
             struct sim_bytes *bytes)
 {
-    struct sim_event event = {at_ns < world->now_ns ? world->now_ns : at_ns, world->order++, run,
-                              subject, token, {0}};
+    struct sim_event event = {
+        at_ns < world->now_ns ? world->now_ns : at_ns, world->order++, run, subject, token, {0}};
     if (bytes != NULL)
         event.bytes = *bytes;
     if (world->event_count == world->event_cap) {
@@ -142,10 +142,10 @@ static void weather_draw(struct sim_world *world)
     struct sim_random *random = &world->random;
     int level = levels[sim_below(random, 5)];
     struct sim_weather *weather = &world->weather;
-    int *const chances[] = {&weather->refuse,      &weather->cut_request,  &weather->lose_request,
-                            &weather->cut_reply,   &weather->cut_midway,   &weather->drip,
-                            &weather->delay,       &weather->silence,      &weather->short_send,
-                            &weather->store_busy,  &weather->store_full,   &weather->store_broken,
+    int *const chances[] = {&weather->refuse,       &weather->cut_request, &weather->lose_request,
+                            &weather->cut_reply,    &weather->cut_midway,  &weather->drip,
+                            &weather->delay,        &weather->silence,     &weather->short_send,
+                            &weather->store_busy,   &weather->store_full,  &weather->store_broken,
                             &weather->store_unknown};
     for (size_t i = 0; i < sizeof chances / sizeof chances[0]; i++)
         *chances[i] = level * (int)sim_below(random, 4) / 2;

@@ -31,7 +31,12 @@
 #define SIM_MS       INT64_C(1000000)
 #define SIM_SECOND   INT64_C(1000000000)
 
-enum { SIM_FD_FIRST = 1 << 20, SIM_FD_HANDS = 1 << 19, SIM_FD_WAKE = 1 << 18, SIM_STACK = 512 << 10 };
+enum {
+    SIM_FD_FIRST = 1 << 20,
+    SIM_FD_HANDS = 1 << 19,
+    SIM_FD_WAKE = 1 << 18,
+    SIM_STACK = 512 << 10
+};
 
 struct sim_world;
 struct sim_process;
@@ -80,13 +85,13 @@ struct sim_process {
 struct sim_conn {
     int fd;
     struct sim_process *process;
-    bool is_open;          /* at the client's end */
-    bool is_served;        /* at the server's end */
-    bool is_reset;         /* the client gets ECONNRESET */
-    bool has_end;          /* the client gets the end after what came in */
-    bool is_broken;        /* what the client sends from now on is lost */
-    bool is_silent;        /* nothing goes through any more, in either direction */
-    int64_t up_ns, down_ns; /* when the last bytes under way arrive: order is kept */
+    bool is_open;              /* at the client's end */
+    bool is_served;            /* at the server's end */
+    bool is_reset;             /* the client gets ECONNRESET */
+    bool has_end;              /* the client gets the end after what came in */
+    bool is_broken;            /* what the client sends from now on is lost */
+    bool is_silent;            /* nothing goes through any more, in either direction */
+    int64_t up_ns, down_ns;    /* when the last bytes under way arrive: order is kept */
     struct sim_bytes received; /* by the client */
     struct sim_bytes asked;    /* by the server, incomplete request */
     struct sim_bytes blocked;  /* a BLPOP that waits, as sent */
@@ -222,6 +227,7 @@ void sim_store_release(struct sim_world *world);
 culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
                             struct culex_backend **ret_backend, culex_error *error);
 void sim_store_check(struct sim_world *world);
+void sim_store_heal(struct sim_world *world);
 
 /* --- check.c ------------------------------------------------------------------------------- */
 
