@@ -57,17 +57,18 @@ static void jobs_make(struct sim_world *world)
     struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     for (int i = 0; i < JOBS; i++) {
-        cast->jobs[i] = (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
-                                         .name = names[i],
-                                         .wire = names[i],
-                                         .queue = i < 3 ? "alpha" : "beta",
-                                         .params = &number_struct,
-                                         .fingerprint = 1,
-                                         .keep_success_ms = sim_between(random, world->options.is_sqlite, 4000),
-                                         .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
-                                         .retry = {.max = (uint32_t)sim_between(random, 0, 4),
-                                                   .backoff = CULEX_BACKOFF_CONSTANT,
-                                                   .base_ms = sim_between(random, 0, 800)}};
+        cast->jobs[i] =
+            (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                             .name = names[i],
+                             .wire = names[i],
+                             .queue = i < 3 ? "alpha" : "beta",
+                             .params = &number_struct,
+                             .fingerprint = 1,
+                             .keep_success_ms = sim_between(random, world->options.is_sqlite, 4000),
+                             .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
+                             .retry = {.max = (uint32_t)sim_between(random, 0, 4),
+                                       .backoff = CULEX_BACKOFF_CONSTANT,
+                                       .base_ms = sim_between(random, 0, 800)}};
     }
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;
@@ -129,6 +130,10 @@ static void worker_body(struct sim_process *process)
     culex_status status = CULEX_OK;
     if (!process->is_killed && (!world->options.is_sqlite || backend != NULL))
         status = culex_worker_run(worker, &error);
+    if (worker->counts.timed_out > 0)
+        SOMETIMES(TIMED_OUT);
+    if (worker->counts.lost > 0)
+        SOMETIMES(GIVEN_UP_AT_LEASE);
     process->is_ended_well = !process->is_killed && world->is_healing;
     if (status != CULEX_OK && !process->is_killed && world->options.is_loud)
         fprintf(stderr, "    %s ends: %s\n", process->name, error.text);
@@ -145,7 +150,7 @@ static void worker_start(struct sim_world *world, struct seat *seat)
     char name[24];
     size_t place = (size_t)(seat - world->cast->seats);
     /* A restarted worker mostly keeps its name. */
-    if (seat->lives == 0 || sim_chance(&world->random, 300))
+    if (seat->lives == 0 || world->is_murderous || sim_chance(&world->random, 300))
         seat->lives++;
     snprintf(name, sizeof name, "worker%zu.%u", place, seat->lives);
     sim_note(world, "%s starts", name);
@@ -397,8 +402,11 @@ static void healer_body(struct sim_process *process)
     culex_client *client = NULL;
     while (!process->is_killed && client_open(process, &client) != CULEX_OK)
         sim_sleep(process, 100 * SIM_MS);
-    if (client != NULL)
+    /* Again and again: a pause may still be under way on some old connection. */
+    for (int i = 0; i < 3 && client != NULL; i++) {
         queues_resume(process, client);
+        sim_sleep(process, 15 * SIM_SECOND);
+    }
     culex_client_close(client);
 }
 
@@ -412,7 +420,7 @@ static void worker_befall(struct sim_world *world)
     struct sim_process *process = seat->process;
     if (process == NULL || process->is_done)
         return;
-    int64_t draw = sim_below(random, 100);
+    int64_t draw = world->is_murderous ? 0 : sim_below(random, 100);
     if (draw < 45) {
         sim_note(world, "%s is killed", process->name);
         world->kills++;
@@ -420,7 +428,8 @@ static void worker_befall(struct sim_world *world)
         if (sim_hands_busy(process->hands) > 0)
             SOMETIMES(WORKER_KILLED_WITH_RUNS);
         sim_process_kill(process);
-        sim_after(world, sim_between(random, 0, 4000) * SIM_MS, worker_event, seat, 0);
+        sim_after(world, sim_between(random, 0, world->is_murderous ? 100 : 4000) * SIM_MS,
+                  worker_event, seat, 0);
     } else if (draw < 80) {
         int64_t ms = sim_between(random, 1, 4 * cast->lease_ms);
         sim_note(world, "%s is paused for %lld ms", process->name, (long long)ms);
@@ -478,7 +487,7 @@ static void server_befall(struct sim_world *world)
     struct sim_server *server = &world->server;
     int64_t draw = sim_below(random, 100);
     if (draw < 35) {
-        bool is_back = world->may_roll_back && server->has_snapshot && sim_chance(random, 500);
+        bool is_back = world->may_roll_back && sim_chance(random, 500);
         sim_note(world, "the server restarts%s", is_back ? " from its snapshot" : "");
         world->faults++;
         world->kills++;
@@ -510,7 +519,7 @@ static void befall_event(struct sim_world *world, void *subject, uint64_t token,
     if (world->is_healing)
         return;
     int64_t draw = sim_below(random, 100);
-    if (draw < 60)
+    if (draw < 60 || world->is_murderous)
         worker_befall(world);
     else if (draw < 80)
         clock_befall(world);
@@ -529,7 +538,7 @@ void sim_cast_init(struct sim_world *world)
     if (cast == NULL)
         abort();
     jobs_make(world);
-    cast->lease_ms = sim_between(random, 300, 4000);
+    cast->lease_ms = world->is_murderous ? 300 : sim_between(random, 300, 4000);
     cast->pace_ms = sim_between(random, 5, 300);
     cast->worker_count = (size_t)sim_between(random, 1, WORKERS_MAX);
     cast->producer_count = (size_t)sim_between(random, 1, PRODUCERS_MAX);
@@ -539,7 +548,8 @@ void sim_cast_init(struct sim_world *world)
         cast->producers[i] = sim_process_start(world, "producer", producer_body);
     cast->producers[cast->producer_count] = sim_process_start(world, "operator", operator_body);
     if (sim_chance(random, 900)) {
-        uint64_t pace_ms = (uint64_t)sim_between(random, 200, 4000);
+        uint64_t pace_ms = (uint64_t)(world->is_murderous ? sim_between(random, 20, 150)
+                                                          : sim_between(random, 200, 4000));
         sim_after(world, (int64_t)pace_ms * SIM_MS, befall_event, NULL, pace_ms);
     }
 }

@@ -61,6 +61,8 @@ static enum sim_fate fate_draw(struct sim_hands *hands)
 {
     struct sim_random *random = &hands->process->world->random;
     int64_t draw = sim_below(random, 1000);
+    if (!hands->is_healed && hands->process->world->is_murderous && draw < 850)
+        return SIM_FATE_NEVER;
     if (hands->is_healed || draw < 600)
         return SIM_FATE_DONE;
     return draw < 740   ? SIM_FATE_FAIL

@@ -618,6 +618,8 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
         if (answer == 'O' && grant->is_accepted)
             sim_violation(oracle, id, "two results of one attempt are accepted");
         grant->is_accepted |= answer == 'O';
+        if (answer == 'O' && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
+            SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
         if (answer == 'S' || answer == 'G')
             SOMETIMES(STALE_ACK_REFUSED);
         if (answer == 'R')
@@ -687,7 +689,10 @@ static void grants_check(struct sim_oracle *oracle)
                 sim_violation(oracle, id, "a suspect is granted in company");
             SOMETIMES(SUSPECT_ALONE);
         }
-        if (grant == NULL)
+        /* Rolled back, the store may grant again what nobody else ever got. */
+        if (grant != NULL && !call->is_repeat)
+            grant->attempt = 0;
+        if (grant == NULL || !call->is_repeat)
             grant_new(oracle, run, attempt);
     }
 }
@@ -789,7 +794,7 @@ void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt
 
 void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session)
 {
-    for (size_t i = 0; i < oracle->run_count; i++) {
+    for (size_t i = 0; i < oracle->run_count && oracle->epoch == 0; i++) {
         struct run *run = oracle->runs[i];
         for (size_t k = 0; k < run->grant_count; k++) {
             const struct grant *grant = &run->grants[k];

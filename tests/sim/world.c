@@ -130,7 +130,7 @@ static void step(struct sim_world *world)
     still_check(world, before_ns);
     if (world->steps >= world->check_at) {
         world_check(world);
-        world->check_at = world->steps + (uint64_t)sim_between(&world->random, 1, 64);
+        world->check_at = world->steps + (uint64_t)sim_between(&world->random, 1, 128);
     }
 }
 
@@ -162,6 +162,7 @@ struct sim_world *sim_world_create(const struct sim_options *options, struct sim
     world->hash = UINT64_C(0xcbf29ce484222325);
     world->now_ns = SIM_SECOND;
     world->may_roll_back = !options->is_sqlite && sim_chance(&world->random, 150);
+    world->is_murderous = sim_chance(&world->random, 80);
     weather_draw(world);
     world->oracle = sim_oracle_create(world);
     if (options->is_sqlite)

@@ -141,7 +141,8 @@ struct sim_world {
     struct sim_oracle *oracle;
     struct sim_cast *cast;
     bool is_healing;
-    bool may_roll_back;
+    bool may_roll_back; /* the server may come back from an old snapshot, or from none */
+    bool is_murderous;  /* workers die so fast that runs die of it */
     uint64_t faults, kills;
     uint64_t check_at;
 };
