@@ -231,8 +231,13 @@ static void enqueue_one(struct sim_process *process, culex_client *client)
     culex_enqueue_options options = options_draw(random);
     culex_uuid id = {{0}};
     culex_error error = {0};
+    options.has_id = sim_chance(random, 500);
+    if (options.has_id && culex_client_new_id(client, &options.id, &error) != CULEX_OK)
+        return;
     culex_status status =
         culex_client_enqueue(client, &cast->jobs[job], &params, &options, &id, &error);
+    if (options.has_id && !process->is_killed && status != CULEX_OK && status != CULEX_EUNKNOWN)
+        sim_oracle_refused(process->world->oracle, options.id);
     if (process->is_killed || (status != CULEX_OK && status != CULEX_EUNKNOWN))
         return;
     struct known *known = known_add(cast, id, job, params.n);
@@ -518,7 +523,7 @@ static void befall_event(struct sim_world *world, void *subject, uint64_t token,
     (void)bytes;
     if (world->is_healing)
         return;
-    int64_t draw = sim_below(random, 100);
+    int64_t draw = sim_below(random, 100) + (world->may_roll_back ? 30 : 0);
     if (draw < 60 || world->is_murderous)
         worker_befall(world);
     else if (draw < 80)

@@ -57,12 +57,15 @@ static struct culex_run *list_pop(struct culex_run **first, struct culex_run **l
 
 /* --- fates --------------------------------------------------------------------------------- */
 
-static enum sim_fate fate_draw(struct sim_hands *hands)
+static enum sim_fate fate_draw(struct sim_hands *hands, const struct culex_run *run)
 {
     struct sim_random *random = &hands->process->world->random;
     int64_t draw = sim_below(random, 1000);
     if (!hands->is_healed && hands->process->world->is_murderous && draw < 850)
         return SIM_FATE_NEVER;
+    /* Some runs are poison: they kill whatever executes them. */
+    if (!hands->is_healed && run->id.b[15] % 32 == 0)
+        return SIM_FATE_CRASH;
     if (hands->is_healed || draw < 600)
         return SIM_FATE_DONE;
     return draw < 740   ? SIM_FATE_FAIL
@@ -118,7 +121,7 @@ static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_
     struct sim_world *world = hands->process->world;
     *hand = (struct hand){.run = run,
                           .token = ++hands->tokens,
-                          .fate = fate_draw(hands),
+                          .fate = fate_draw(hands, run),
                           .started_ns = world->now_ns,
                           .kill_ns = INT64_MAX};
     atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);

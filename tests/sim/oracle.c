@@ -43,6 +43,7 @@ struct grant {
     int64_t lease_end_ns; /* boot time by which the worker has surely lost it */
     bool is_started, is_ended, is_acked, is_accepted;
     enum culex_run_event ended_as;
+    uint64_t ack_nonce, refused_nonce; /* of the step that answered a beat with STALE */
 };
 
 struct run {
@@ -61,8 +62,8 @@ struct run {
 
 struct session {
     char name[SIM_SESSION_SIZE], queue[64];
-    uint64_t nonce;
-    bool has_nonce, was_idle; /* it had nothing to do: a store need not remember that */
+    uint64_t nonce, newest_nonce; /* requests of closed connections may come late */
+    bool has_nonce, was_idle;     /* it had nothing to do: a store need not remember that */
     char acks[SIM_CALL_MAX + 1], beats[SIM_CALL_MAX + 1];
 };
 
@@ -362,6 +363,9 @@ static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
     if (oracle->call.verb != SIM_STEP || after->losses != before->losses + 1 ||
         (before->at_ms > oracle->call.now_ms && !beat_explains(oracle, run)))
         return false;
+    if (oracle->world->faults + oracle->world->kills == 0 && !oracle->world->is_healing &&
+        before->timeout_ms == 0)
+        sim_violation(oracle, &run->id, "a lease is lost in calm weather");
     SOMETIMES(LEASE_LOST);
     if (after->state == 'X')
         SOMETIMES(DEAD_BY_LOSSES);
@@ -606,7 +610,11 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
         struct grant *grant = grant_find(run, call->acks[i].attempt, call->session);
         if (grant == NULL)
             sim_violation(oracle, id, "an ack of what was never granted");
+        /* What was sent once is sent again as it was, or a lost answer would cost something. */
+        if (grant->is_acked && grant->ack_nonce != call->nonce)
+            sim_violation(oracle, id, "an ack is repeated in another step");
         grant->is_acked = true;
+        grant->ack_nonce = call->nonce;
         if (call->is_repeat)
             continue;
         if (call->acks[i].is_mine && answer != 'O')
@@ -643,6 +651,10 @@ static void beats_check(struct sim_oracle *oracle, const struct session *session
         if (!is_granted)
             SOMETIMES(STALE_BEAT_REFUSED);
         struct grant *grant = grant_find(run, call->beats[i].attempt, call->session);
+        if (grant != NULL && grant->refused_nonce != 0 && call->nonce > grant->refused_nonce)
+            sim_violation(oracle, &call->beats[i].id, "the engine goes on with a lost run");
+        if (grant != NULL && !is_granted && call->nonce > session->newest_nonce)
+            grant->refused_nonce = call->nonce;
         if (grant != NULL && is_granted)
             grant->lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS;
     }
@@ -707,6 +719,8 @@ static void step_answered(struct sim_oracle *oracle)
     beats_check(oracle, session);
     grants_check(oracle);
     session->nonce = call->nonce;
+    if (call->nonce > session->newest_nonce)
+        session->newest_nonce = call->nonce;
     session->was_idle = call->ack_count + call->beat_count + call->grant_count == 0;
     session->has_nonce = true;
     memcpy(session->acks, call->ack_answers, sizeof session->acks);
@@ -820,6 +834,13 @@ void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id)
     run->is_acknowledged = true;
     if (!run->was_created && oracle->epoch == 0)
         sim_violation(oracle, &id, "an enqueue is acknowledged that never happened");
+}
+
+void sim_oracle_refused(struct sim_oracle *oracle, culex_uuid id)
+{
+    const struct run *run = run_find(oracle, id);
+    if (run != NULL && run->was_created && oracle->epoch == 0)
+        sim_violation(oracle, &id, "an enqueue that happened is refused for certain");
 }
 
 /* --- snapshots ----------------------------------------------------------------------------- */

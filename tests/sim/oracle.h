@@ -46,7 +46,7 @@ struct sim_record {
     char state; /* S W A D X C; '-' when there is none */
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
-    int64_t at_ms, claimed_at_ms, expires_at_ms;
+    int64_t at_ms, claimed_at_ms, expires_at_ms, timeout_ms;
     char owner[SIM_SESSION_SIZE];
 };
 
@@ -121,6 +121,9 @@ bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint3
 
 /* A producer was told that its run is in the store. */
 void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);
+
+/* Or that it certainly is not, and never was. */
+void sim_oracle_refused(struct sim_oracle *oracle, culex_uuid id);
 
 /* Runs that are not final. */
 size_t sim_oracle_live(const struct sim_oracle *oracle);

@@ -5,7 +5,7 @@
 
 #include "world.h"
 
-enum { LAST_CALLS_MAX = 2000000 };
+enum { LAST_CALLS_MAX = 2000000, SPINS_MAX = 20000 };
 
 /* --- turns --------------------------------------------------------------------------------- */
 
@@ -122,6 +122,12 @@ static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms
     int ready = fds_look(process, fds, count);
     if (process->is_killed && ready == 0) /* time hurries, even where nobody waits */
         sim_process_wait(process, (timeout_ms > 0 ? timeout_ms : 1) * SIM_MS);
+    if (timeout_ms == 0 && process->spun_ns == process->world->now_ns &&
+        ++process->spins > SPINS_MAX)
+        sim_violation(process->world->oracle, NULL, "%s spins", process->name);
+    if (process->spun_ns != process->world->now_ns)
+        process->spins = 0;
+    process->spun_ns = process->world->now_ns;
     if (process->is_killed || ready > 0 || timeout_ms == 0)
         return ready;
     sim_process_wait(process, timeout_ms < 0 ? -1 : timeout_ms * SIM_MS);

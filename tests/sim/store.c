@@ -51,7 +51,7 @@ static void must(const struct sim_store *store, int rc)
 
 #define COLUMNS                                                                                    \
     "SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, losses, "        \
-    "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner FROM run"
+    "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms FROM run"
 
 static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *ret_record)
 {
@@ -69,7 +69,8 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
                                       .attempts_max = (uint32_t)sqlite3_column_int64(row, 9),
                                       .has_cancel = sqlite3_column_int(row, 10) != 0,
                                       .at_ms = at_ms,
-                                      .expires_at_ms = sqlite3_column_int64(row, 12)};
+                                      .expires_at_ms = sqlite3_column_int64(row, 12),
+                                      .timeout_ms = sqlite3_column_int64(row, 14)};
     snprintf(ret_record->owner, sizeof ret_record->owner, "%s",
              (const char *)sqlite3_column_text(row, 13));
 }

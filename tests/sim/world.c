@@ -176,7 +176,7 @@ struct sim_world *sim_world_create(const struct sim_options *options, struct sim
 /* After healing all must end well, within bounds. */
 static void heal(struct sim_world *world)
 {
-    enum { STEPS_MAX = 2000000 };
+    enum { STEPS_MAX = 500000 };
     const int64_t until_ns = world->now_ns + 7200 * SIM_SECOND;
     uint64_t steps_max = world->steps + STEPS_MAX;
     sim_note(world, "healing, %zu runs live", sim_oracle_live(world->oracle));

@@ -69,7 +69,8 @@ struct sim_process {
     uint64_t wait_token;
     int64_t paused_until_ns;
     int64_t drift_ns; /* a killed process hurries through its own time to its end */
-    uint64_t last_calls;
+    uint64_t last_calls, spins; /* polls that did not wait, at one instant */
+    int64_t spun_ns;
     culex_worker *worker;
     struct sim_hands *hands;
     int stops_pending;
