@@ -492,27 +492,38 @@ static void server_befall(struct sim_world *world)
     struct sim_server *server = &world->server;
     int64_t draw = sim_below(random, 100);
     if (draw < 35) {
-        bool is_back = world->may_roll_back && sim_chance(random, 500);
+        bool is_back = world->may_roll_back && sim_chance(random, 800);
         sim_note(world, "the server restarts%s", is_back ? " from its snapshot" : "");
         world->faults++;
         world->kills++;
         SOMETIMES(SERVER_RESTARTS);
         if (is_back)
             SOMETIMES(SERVER_ROLLS_BACK);
-        sim_server_restart(world, is_back, sim_between(random, 1, 5000) * SIM_MS,
+        sim_server_restart(world, is_back, sim_between(random, 1, is_back ? 300 : 5000) * SIM_MS,
                            sim_chance(random, 500) ? sim_between(random, 1, 1000) * SIM_MS : 0);
     } else if (draw < 55) {
         sim_note(world, "the server's scripts are flushed");
         SOMETIMES(SCRIPTS_FLUSHED);
         server->redis.script_epoch++;
-    } else if (draw < 75 && world->may_roll_back) {
-        sim_space_clear(&server->snapshot);
-        sim_space_copy(&server->redis.space, &server->snapshot);
-        server->has_snapshot = true;
-        sim_oracle_mark(world->oracle);
     } else {
         mode_befall(world);
     }
+}
+
+/* As a server that saves its data now and then: what came since is lost when it dies. */
+static void snapshot_event(struct sim_world *world, void *subject, uint64_t token,
+                           struct sim_bytes *bytes)
+{
+    struct sim_server *server = &world->server;
+    (void)subject;
+    (void)bytes;
+    if (world->is_healing)
+        return;
+    sim_space_clear(&server->snapshot);
+    sim_space_copy(&server->redis.space, &server->snapshot);
+    sim_oracle_mark(world->oracle);
+    sim_after(world, sim_between(&world->random, 1, 2 * (int64_t)token) * SIM_MS, snapshot_event,
+              NULL, token);
 }
 
 static void befall_event(struct sim_world *world, void *subject, uint64_t token,
@@ -552,6 +563,8 @@ void sim_cast_init(struct sim_world *world)
     for (size_t i = 0; i < cast->producer_count; i++)
         cast->producers[i] = sim_process_start(world, "producer", producer_body);
     cast->producers[cast->producer_count] = sim_process_start(world, "operator", operator_body);
+    if (world->may_roll_back && sim_chance(random, 900))
+        sim_after(world, SIM_SECOND, snapshot_event, NULL, (uint64_t)sim_between(random, 20, 1000));
     if (sim_chance(random, 900)) {
         uint64_t pace_ms = (uint64_t)(world->is_murderous ? sim_between(random, 20, 150)
                                                           : sim_between(random, 200, 4000));

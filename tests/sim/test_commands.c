@@ -349,7 +349,7 @@ static bool readonly_compare(struct pair *pair)
 int main(int argc, char **argv)
 {
     struct pair pair = {.random = {argc > 1 ? strtoull(argv[1], NULL, 10) : 1}};
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 40000;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 12000;
     if (!redis_server_start(&pair.server, NULL)) {
         fputs("no redis-server\n", stderr);
         return 1;

@@ -12,7 +12,7 @@
  *   store.c    the shipped SQLite store behind a table that fails calls
  *   hands.c    the executor: handlers that take virtual time and end as the seed says
  *   cast.c     who is there: workers, producers, an operator, and what befalls them
- *   oracle.c   the history of every run, and what must never be in it */
+ *   oracle.h   the history of every run, and what must never be in it */
 #ifndef CULEX_SIM_WORLD_H
 #define CULEX_SIM_WORLD_H
 
@@ -68,7 +68,7 @@ struct sim_process {
     bool is_done, is_killed, is_waiting;
     uint64_t wait_token;
     int64_t paused_until_ns;
-    int64_t drift_ns; /* a killed process hurries through its own time to its end */
+    int64_t drift_ns;           /* a killed process hurries through its own time to its end */
     uint64_t last_calls, spins; /* polls that did not wait, at one instant */
     int64_t spun_ns;
     culex_worker *worker;
@@ -108,8 +108,7 @@ struct sim_weather {
 
 struct sim_server {
     struct sim_redis redis;
-    struct sim_dict snapshot;
-    bool has_snapshot;
+    struct sim_dict snapshot; /* empty before the first one */
     bool is_down;
     int64_t down_until_ns, mode_until_ns;
     struct sim_conn *blocked_first, *blocked_last;
