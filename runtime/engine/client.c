@@ -145,10 +145,17 @@ bool culex__effort_again(struct culex_effort *effort, culex_status status)
     return true;
 }
 
+/* Said by a store that has looked at the run itself: whatever an earlier try did shows in it. */
+static bool status_is_answer(culex_status status)
+{
+    return status == CULEX_OK || status == CULEX_ENOTFOUND || status == CULEX_ESTATE ||
+           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE || status == CULEX_EEXPIRED;
+}
+
 culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
                                culex_error *error)
 {
-    if (!effort->is_unknown || !status_is_passing(status) || status == CULEX_EUNKNOWN)
+    if (!effort->is_unknown || status_is_answer(status) || status == CULEX_EUNKNOWN)
         return status;
     if (error != NULL)
         error->code = CULEX_EUNKNOWN;

@@ -695,7 +695,10 @@ static culex_status model_tick(struct culex_backend *backend, const struct culex
         schedule->mark_ms = at;
         struct culex_new_run run = *tick->run;
         run.at_ms = 0;
+        uint64_t limit = queue->stats.limit;
+        queue->stats.limit = 0; /* of no concern to periodic runs */
         ret_reply->is_enqueued = enqueue_one(model, queue, &run).outcome == CULEX_ENQUEUED_NEW;
+        queue->stats.limit = limit;
     }
     ret_reply->mark_ms = schedule->mark_ms;
     return CULEX_OK;
