@@ -46,7 +46,7 @@ struct sim_record {
     char state; /* S W A D X C; '-' when there is none */
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
-    int64_t at_ms, claimed_at_ms, expires_at_ms, timeout_ms;
+    int64_t at_ms, timeout_from_ms, expires_at_ms, timeout_ms;
     char owner[SIM_SESSION_SIZE];
 };
 

@@ -57,7 +57,7 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
                             .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
                             .has_cancel = number_of(&fields, FIELD_cancel) != 0,
                             .at_ms = number_of(&fields, FIELD_at_ms),
-                            .claimed_at_ms = number_of(&fields, FIELD_claimed_at_ms),
+                            .timeout_from_ms = number_of(&fields, FIELD_timeout_from_ms),
                             .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
                             .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
     memcpy(ret_record->owner, fields.text[FIELD_owner], fields.len[FIELD_owner]);
