@@ -415,6 +415,9 @@ static culex_status on_step(struct culex_backend *backend, const struct culex_st
     if (!call_enter(backend, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->step(inner, step, ret_reply, error);
+    if (status == CULEX_ESTATE || status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT)
+        sim_violation(handle_of(backend)->process->world->oracle, NULL,
+                      "a step is refused as a whole: %s", culex_status_text(status));
     step_fill(call_told(backend, SIM_STEP, step->queue, status), step, ret_reply);
     changes_tell(handle_of(backend));
     culex_status told = call_leave(backend, trouble, status, error);

@@ -245,6 +245,8 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     struct sim_arg items[3] = {{"", 0}, {"", 0}, {"", 0}};
     const char *end = reply + len;
     call->is_failed = reply[0] == '-';
+    if (len > 5 && memcmp(reply, "-ERR ", 5) == 0)
+        sim_violation(oracle, NULL, "a script fails: %.*s", (int)len, reply);
     if (reply[0] == '*') {
         const char *at = (const char *)memchr(reply, '\n', len) + 1;
         if (call->verb == SIM_STEP)
