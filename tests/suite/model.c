@@ -936,8 +936,8 @@ static culex_status model_fsck(struct culex_backend *backend, const char *queue,
     (void)cursor, (void)is_repairing, (void)error;
     *ret_reply = (struct culex_fsck_reply){.cursor = 0};
     for (size_t i = 0; i < model->run_count; i++)
-        ret_reply->counts.records += !model->runs[i]->is_gone &&
-                                     strcmp(model->runs[i]->queue->name, queue) == 0;
+        ret_reply->counts.records +=
+            !model->runs[i]->is_gone && strcmp(model->runs[i]->queue->name, queue) == 0;
     return CULEX_OK;
 }
 
