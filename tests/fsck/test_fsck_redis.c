@@ -349,6 +349,9 @@ static void test_lost_order_numbers_are_set_right(void **state)
     run.priority = 9;
     assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
     fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
+    fixture_ack(fixture, SESSION_A, ids[URGENT_B], 1, CULEX_EVENT_RELEASE);
+    damage(fixture, "HDEL", "meta", "front", stranger);
+    expect(fixture, 1, 0);
 }
 
 static void test_unique_keys_follow_their_runs(void **state)
