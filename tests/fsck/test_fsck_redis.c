@@ -349,6 +349,9 @@ static void test_lost_order_numbers_are_set_right(void **state)
     run.priority = 9;
     assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
     fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
+    fixture_ack(fixture, SESSION_A, ids[URGENT_B], 1, CULEX_EVENT_RELEASE);
+    damage(fixture, "HDEL", "meta", "front", stranger);
+    expect(fixture, 1, 0);
 }
 
 static void test_unique_keys_follow_their_runs(void **state)
@@ -640,6 +643,27 @@ static void report_until(struct fixture *fixture, uint64_t *cursor, unsigned sha
     *cursor = reply.cursor;
 }
 
+/* Claims take runs from the head of the list between two shares of the walk. */
+static void test_walk_passes_nobody_by(void **state)
+{
+    enum { WALK = 1, PAGES = 4 };
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    fill(fixture, PAGES * 1000, false);
+    report_until(fixture, &reply.cursor, WALK);
+    for (int page = 0; page < PAGES; page++) {
+        struct culex_step step = fixture_step(fixture, SESSION_A, 20);
+        struct culex_step_reply grants;
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
+                                              &call_error));
+        fixture_run_step(fixture, &step, &grants);
+        assert_int_equal(grants.grant_count, 20);
+        fixture->backend->ops->step_release(fixture->backend, &grants);
+        fill(fixture, 30, false);
+    }
+    report_until(fixture, &reply.cursor, 0);
+}
+
 /* Away while the list is walked, back before those that were not met are looked at again. */
 static void test_runs_that_left_and_came_back_are_not_missing(void **state)
 {
@@ -781,6 +805,7 @@ int main(void)
         TEST(test_time_to_live_is_lifted),
         TEST(test_remembered_ids_and_sessions_are_in_order),
         TEST(test_lost_records_leave_nothing_behind),
+        TEST(test_walk_passes_nobody_by),
         TEST(test_runs_that_left_and_came_back_are_not_missing),
         TEST(test_repeated_repair_puts_back_once),
         TEST(test_runs_that_move_meanwhile_are_not_wrong),
