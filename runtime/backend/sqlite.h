@@ -328,6 +328,11 @@ struct culex_sqlite_move {
 /* Checks the bytes of a run before they are trusted. */
 uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payload, size_t len);
 
+/* Puts a row whose values cannot be read aside: dead for good, with what it held as its error text.
+ * `from` is the state that the queue's counters have it in. */
+culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     culex_run_state from, int64_t seq, culex_error *error);
+
 /* False when the row's values are outside their ranges. */
 bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run);
 culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,

@@ -39,13 +39,9 @@ static culex_status aside_put(struct fsck *fsck, sqlite3_stmt *statement, int64_
     fsck->counts.damaged++;
     if (!fsck->is_repairing)
         return CULEX_OK;
-    if (letter != NULL && culex__run_state_parse(letter[0], &state)) {
-        fsck->queue.kept[state]--;
-        fsck->queue.kept[CULEX_RUN_DEAD]++;
-        fsck->queue.is_changed = true;
-    }
-    return culex__sqlite_finish(
-        fsck->store, culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_ASIDE, "i", seq), error);
+    if (letter == NULL || !culex__run_state_parse(letter[0], &state))
+        state = CULEX_RUN_DEAD;
+    return culex__sqlite_run_aside(fsck->store, &fsck->queue, state, seq, error);
 }
 
 static bool is_intact(struct fsck *fsck, sqlite3_stmt *statement,
