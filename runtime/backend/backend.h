@@ -207,7 +207,7 @@ struct culex_backend_ops {
     culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
                          struct culex_tick_reply *ret_reply, culex_error *error);
 
-    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _purge, _stats. */
+    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. */
     culex_status (*cancel)(struct culex_backend *backend, const char *queue, culex_uuid id,
                            culex_run_state *ret_state, culex_error *error);
     culex_status (*retry)(struct culex_backend *backend, const char *queue, culex_uuid id,
@@ -215,6 +215,8 @@ struct culex_backend_ops {
     culex_status (*forget)(struct culex_backend *backend, const char *queue, culex_uuid id,
                            culex_error *error);
     culex_status (*pause)(struct culex_backend *backend, const char *queue, bool is_paused,
+                          culex_error *error);
+    culex_status (*limit)(struct culex_backend *backend, const char *queue, uint64_t most,
                           culex_error *error);
     culex_status (*purge)(struct culex_backend *backend, const char *queue, culex_run_state state,
                           size_t limit, size_t *ret_deleted, culex_error *error);

@@ -36,6 +36,7 @@ static const struct culex_backend_ops operations = {
     .retry = culex__sqlite_retry,
     .forget = culex__sqlite_reserved_forget,
     .pause = culex__sqlite_reserved_pause,
+    .limit = culex__sqlite_reserved_limit,
     .purge = culex__sqlite_reserved_purge,
     .stats = culex__sqlite_stats,
     .get = culex__sqlite_get,

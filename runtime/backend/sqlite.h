@@ -272,8 +272,9 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store);
 /* Checkpoints when the WAL has grown, or `always`; a checkpoint that finds no room to run is
  * tried again later. */
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
-/* Writes back what can be, under either scheme. */
-void culex__sqlite_checkpoint(struct culex_sqlite *store);
+/* Writes back what can be, under either scheme. True when that was all: then the log is used again
+ * from its start. */
+bool culex__sqlite_checkpoint(struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
 
 /* --- sqlite_queue.c -------------------------------------------------------------------------- */
@@ -406,6 +407,8 @@ culex_status culex__sqlite_retry(struct culex_backend *backend, const char *queu
                                  culex_error *error);
 culex_status culex__sqlite_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
                                   culex_error *error);
+culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
+                                       uint64_t most, culex_error *error);
 culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
                                        bool is_paused, culex_error *error);
 culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queue,

@@ -188,6 +188,7 @@ static culex_status tick_mark(struct culex_sqlite *store, struct culex_sqlite_qu
                               culex_error *error)
 {
     struct culex_new_run run = *tick->run;
+    queue->capacity = 0; /* the queue's limit is of no concern to periodic runs */
     struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     run.at_ms = 0;
     culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);

@@ -25,6 +25,7 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue
     stats->cancelled = (uint64_t)queue->cancelled;
     stats->stale = (uint64_t)queue->stale;
     stats->paused = queue->is_paused != 0;
+    stats->limit = (uint64_t)queue->capacity;
 }
 
 culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,

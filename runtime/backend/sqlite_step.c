@@ -118,11 +118,11 @@ static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
 static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              struct culex_sqlite_run *run, culex_error *error)
 {
-    char text[128];
+    char text[256];
     struct culex_sqlite_move loss = {.event = CULEX_EVENT_LOSS, .text = text};
     snprintf(text, sizeof text,
-             "the lease ran out before the worker said how the run ended (loss %u of %d)",
-             run->counters.losses + 1, CULEX_LOSSES_MAX);
+             "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
+             run->owner, run->attempt, run->counters.losses + 1, CULEX_LOSSES_MAX);
     return culex__sqlite_run_move(store, queue, run, &loss, error);
 }
 

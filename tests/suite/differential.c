@@ -481,6 +481,17 @@ static bool op_pause(struct world *world, int queue)
     return status == CULEX_OK || differs("PAUSE: status %d", (int)status);
 }
 
+static bool op_limit(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    uint64_t most = chance(world, 40) ? (uint64_t)below(world, 60) : 0;
+    culex_status status;
+    TRACE(world, "limit %d", (int)most);
+    PERSIST(world, status, store->ops->limit(store, queues[queue], most, NULL));
+    model->ops->limit(model, queues[queue], most, NULL);
+    return status == CULEX_OK || differs("LIMIT: status %d", (int)status);
+}
+
 static bool op_hello(struct world *world, int queue)
 {
     struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
@@ -555,8 +566,9 @@ static const struct {
     int weight;
     bool (*run)(struct world *world, int queue);
 } operations[] = {
-    {24, op_enqueue}, {39, op_step}, {6, op_repeat}, {4, op_cancel}, {4, op_retry},  {3, op_forget},
-    {1, op_purge},    {2, op_pause}, {2, op_hello},  {3, op_tick},   {11, op_clock}, {1, op_fsck},
+    {24, op_enqueue}, {39, op_step},  {6, op_repeat}, {4, op_cancel}, {4, op_retry},
+    {3, op_forget},   {1, op_purge},  {2, op_pause},  {1, op_limit},  {2, op_hello},
+    {3, op_tick},     {11, op_clock}, {1, op_fsck},
 };
 
 static size_t live_count(const struct model *model)
