@@ -104,9 +104,11 @@ def record_definitions(fields, limits):
     head, tail = fields[:split], fields[split:]
     names = ", ".join(name for name, _ in head)
     pattern = "|".join(f"({PATTERNS[kind]})" for _, kind in head)
+    # The tail's form is checked with the head's: nobody who takes it apart may find a field missing.
+    rest = skip_pattern(tail)[:-1]
     made = {
         "record_parse": f"""local function record_parse(text)
-  local {names}, tail = string.match(text, '^{version}|{pattern}|(.*)$')
+  local {names}, tail = string.match(text, '^{version}|{pattern}|({rest})$')
   if not state then return nil end
   return {{{", ".join(f"{name} = {name}" for name, _ in head)}, tail = tail}}
 end""",

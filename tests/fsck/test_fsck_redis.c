@@ -457,6 +457,10 @@ static const struct {
               {"attempt", "-1"},
               {"cancel", "2"},
               {"priority", "10"},
+              {"priority", "x"},
+              {"attempts_max", ""},
+              {"keep_failure_ms", "-1"},
+              {"keep_success_ms", "1e3"},
               {"at_ms", "1000000000000000000"},
               {"fingerprint", "00000000000000fF"},
               {"content", "00000000000000f"},
@@ -538,6 +542,39 @@ static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
         assert_int_equal(counts.damaged, i < SPOILS);
         /* The sound one is missed: where it waits, and its key. */
         assert_int_equal(counts.wrong, i < SPOILS ? 0 : 2);
+    }
+}
+
+/* Claims everything and ends it, while leases run out in between. */
+static size_t live_on(struct fixture *fixture)
+{
+    size_t done = 0;
+    for (int calls = 0; calls < 40; calls++) {
+        struct culex_step_reply reply;
+        struct culex_step step = fixture_step(fixture, SESSION_B, 4);
+        fixture->now_ms += 20000;
+        fixture_run_step(fixture, &step, &reply);
+        for (size_t i = 0; i < reply.grant_count; i++)
+            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].id,
+                                         reply.grants[i].attempt, CULEX_EVENT_DONE),
+                             CULEX_ANSWER_OK);
+        done += reply.grant_count;
+        fixture->backend->ops->step_release(fixture->backend, &reply);
+    }
+    return done;
+}
+
+/* Nobody has called FSCK yet: the others go on, and it never runs. */
+static void test_damaged_record_stops_nobody_else(void **state)
+{
+    static const int victims[] = {WAITING_A, URGENT_A, SCHEDULED_A, ACTIVE_A};
+    for (size_t i = 0; i < 4 * SPOILS; i++) {
+        again(*state);
+        record_put(*state, ids[victims[i % 4]], record_make(i / 4));
+        size_t done = live_on(*state);
+        if (done != LIVE_COUNT - 1)
+            fail_msg("%s '%s': %zu runs were done", spoils[i / 4].field,
+                     spoils[i / 4].value != NULL ? spoils[i / 4].value : "", done);
     }
 }
 
@@ -800,6 +837,7 @@ int main(void)
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_damaged_record_is_put_aside),
         TEST(test_every_kind_of_damage_to_a_record_is_seen),
+        TEST(test_damaged_record_stops_nobody_else),
         TEST(test_record_that_a_claim_set_aside_is_kept),
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),

@@ -106,6 +106,7 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every eighth.
 FSCK_MUTANTS = [
+    ("a damaged tail is taken apart", LUA + "prelude.py", "|({rest})$')", "|(.*)$')", "redis"),
     ("a report lifts times to live", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
      "call('PERSIST', key)", "redis"),
     ("times to live stay", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
