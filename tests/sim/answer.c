@@ -186,6 +186,19 @@ static void grants_check(struct sim_oracle *oracle)
     }
 }
 
+/* A worker that has nothing to say asks a few hundred times a second at most. */
+static void idle_count(struct sim_oracle *oracle, struct session *session)
+{
+    enum { IDLE_MAX = 600 };
+    int64_t now_ns = oracle->world->now_ns;
+    if (!session->was_idle || now_ns - session->idle_since_ns > SIM_SECOND) {
+        session->idle_since_ns = now_ns;
+        session->idle_count = 0;
+    }
+    if (++session->idle_count > IDLE_MAX)
+        sim_violation(oracle, NULL, "session %s floods the store", session->name);
+}
+
 static void step_answered(struct sim_oracle *oracle)
 {
     struct sim_call *call = &oracle->call;
@@ -200,6 +213,7 @@ static void step_answered(struct sim_oracle *oracle)
         session->newest_nonce = call->nonce;
     session->was_idle = call->ack_count + call->beat_count + call->grant_count == 0;
     session->has_nonce = true;
+    idle_count(oracle, session);
     memcpy(session->acks, call->ack_answers, sizeof session->acks);
     memcpy(session->beats, call->beat_answers, sizeof session->beats);
 }
