@@ -59,6 +59,8 @@ struct run {
 };
 
 struct session {
+    int64_t idle_since_ns; /* steps without any effect, within a second */
+    unsigned idle_count;
     char name[SIM_SESSION_SIZE], queue[64];
     uint64_t nonce, newest_nonce; /* requests of closed connections may come late */
     bool has_nonce, was_idle;     /* it had nothing to do: a store need not remember that */

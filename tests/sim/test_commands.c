@@ -277,16 +277,10 @@ static char *real_answer(struct pair *pair)
     return text;
 }
 
-/* 7.0's words for a script's error stand before or behind; ours is the command's own. */
-static bool is_same(const char *ours, const char *theirs)
-{
-    return strcmp(ours, theirs) == 0;
-}
-
 static bool compare(struct pair *pair)
 {
     char *theirs = real_answer(pair), *ours = virtual_answer(pair);
-    bool is_good = is_same(ours, theirs);
+    bool is_good = strcmp(ours, theirs) == 0;
     pair->done++;
     pair->errors += theirs[0] == '-';
     if (!is_good) {
