@@ -239,7 +239,8 @@ struct culex_backend_ops {
     /* Looks at a bounded share of the queue's records and indexes from `cursor` on (0 at first),
      * and repairs what disagrees with the records when told so. Records and payloads that cannot be
      * read are counted as damaged and put aside as dead. Runs that change meanwhile are met in
-     * their old or new place, never counted as wrong for it. */
+     * their old or new place, never counted as wrong for it. A cursor other than 0 may go on only
+     * with the handle that gave it; elsewhere it is CULEX_EINVAL. */
     culex_status (*fsck)(struct culex_backend *backend, const char *queue, uint64_t cursor,
                          bool is_repairing, struct culex_fsck_reply *ret_reply, culex_error *error);
 
