@@ -19,15 +19,13 @@
 #include "engine/patience.h"
 
 enum {
-    LOOK_MS = 5000,        /* the store is asked at least this often */
-    LOOK_LEAST_MS = 1000,  /* or, where leases are short, up to this often */
-    DRAIN_LOOK_MS = 200,   /* and while draining, when others hold the last runs */
-    QUIET_MS = 1,          /* executors may hold back short runs' ends this long */
-    STALL_MS = 200,        /* queued runs go back when the handlers stand still this long */
-    CANCEL_MS = 2000,      /* from asking handlers to stop to giving them up */
-    REAP_MS = 1000,        /* and to wait for those that were killed then */
-    OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
-    JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
+    LOOK_MS = 5000,       /* the store is asked at least this often */
+    LOOK_LEAST_MS = 1000, /* or, where leases are short, up to this often */
+    DRAIN_LOOK_MS = 200,  /* and while draining, when others hold the last runs */
+    QUIET_MS = 1,         /* executors may hold back short runs' ends this long */
+    STALL_MS = 200,       /* queued runs go back when the handlers stand still this long */
+    CANCEL_MS = 2000,     /* from asking handlers to stop to giving them up */
+    REAP_MS = 1000,       /* and to wait for those that were killed then */
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
@@ -118,84 +116,6 @@ void culex_worker_stop(culex_worker *worker)
     ssize_t put = write(worker->stop_fd, &one, sizeof one);
     (void)put;
     errno = before;
-}
-
-/* --- trouble with the store ------------------------------------------------------------------- */
-
-bool culex__status_is_fatal(culex_status status)
-{
-    return status == CULEX_EURL || status == CULEX_EVERSION || status == CULEX_EUNSUPPORTED ||
-           status == CULEX_EDENIED || status == CULEX_EINVAL || status == CULEX_EUSAGE ||
-           status == CULEX_ENOMEM || status == CULEX_ECORRUPT;
-}
-
-static void outage_log(culex_worker *worker, int64_t now_ns, const char *text)
-{
-    struct culex_outage *outage = &worker->outage;
-    char span[CULEX_LOG_SPAN_SIZE];
-    if (!outage->is_on) {
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                         "the store is in trouble, trying again: %s", text);
-        outage->is_on = true;
-        outage->since_ns = outage->logged_ns = now_ns;
-    } else if (now_ns - outage->logged_ns >= OUTAGE_LOG_MS * MS) {
-        culex__log_format_span((now_ns - outage->since_ns) / 1000000000 * 1000, span);
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                         "the store is still in trouble after %s: %s", span, text);
-        outage->logged_ns = now_ns;
-    }
-}
-
-void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
-                               const culex_error *error)
-{
-    int64_t now_ns = culex__worker_now_ns(worker);
-    bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
-    uint32_t *failures = is_away || lane == NULL ? &worker->outage.failures : &lane->failures;
-    const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
-    outage_log(worker, now_ns, text);
-    *failures += *failures < UINT32_MAX;
-    int64_t until_ns = now_ns + culex__patience_ms(*failures, culex__env_random(worker->env)) * MS;
-    if (is_away || lane == NULL)
-        worker->outage.until_ns = until_ns;
-    if (lane != NULL)
-        lane->retry_ns = until_ns;
-}
-
-void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
-{
-    struct culex_outage *outage = &worker->outage;
-    lane->failures = 0;
-    lane->retry_ns = 0;
-    if (!outage->is_on)
-        return;
-    /* A lane of its own in trouble keeps the line "is back" waiting. */
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].failures > 0)
-            return;
-    }
-    char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / MS, span);
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
-    *outage = (struct culex_outage){0};
-}
-
-void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)
-{
-    int64_t jump_ms =
-        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / 1000000);
-    int64_t size_ms = jump_ms < 0 ? -jump_ms : jump_ms, now_ns = culex__worker_now_ns(worker);
-    bool is_told =
-        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * MS;
-    if (size_ms <= worker->options.lease_ms / 4 || is_told)
-        return;
-    char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span(size_ms, span);
-    worker->jump_logged_ns = now_ns;
-    culex__log_write(
-        &worker->log, CULEX_LOG_WARNING, NULL,
-        "the store's clock jumped %s by %s: leases end too %s, see to its time service",
-        jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
 }
 
 size_t culex__worker_limit(const culex_worker *worker)

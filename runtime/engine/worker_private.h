@@ -10,6 +10,7 @@
  *   lane.c    STEP: what to send, what the answers mean
  *   flight.c  runs in flight: grants, leases, timeouts, ends
  *   tick.c    periodic jobs
+ *   outage.c  trouble with the store
  *
  * Times named _ns are boot time; INT64_MAX is never. */
 #ifndef CULEX_ENGINE_WORKER_PRIVATE_H
@@ -81,7 +82,8 @@ struct culex_outage {
     bool is_on;
     int64_t since_ns;
     int64_t logged_ns;
-    int64_t until_ns; /* no call before, when the store as a whole is away */
+    culex_status logged_status; /* of the trouble told last */
+    int64_t until_ns;           /* no call before, when the store as a whole is away */
     uint32_t failures;
 };
 
@@ -161,6 +163,17 @@ size_t culex__worker_limit(const culex_worker *worker);
 /* When the lane asks for runs though nothing says that there are any: wake-ups may get lost. */
 int64_t culex__worker_look_ns(const struct culex_lane *lane);
 
+/* --- worker_options.c --- */
+
+/* CULEX_EUSAGE names what is out of range. */
+culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error);
+
+/* Puts the default wherever an option is zero, but for the URL, which culex__worker_begin chooses:
+ * it may hold a password, and the executor must have been made before. */
+void culex__worker_options_complete(culex_worker_options *options);
+
+/* --- outage.c --- */
+
 /* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
                                const culex_error *error);
@@ -173,15 +186,6 @@ void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t s
 
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);
-
-/* --- worker_options.c --- */
-
-/* CULEX_EUSAGE names what is out of range. */
-culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error);
-
-/* Puts the default wherever an option is zero, but for the URL, which culex__worker_begin chooses:
- * it may hold a password, and the executor must have been made before. */
-void culex__worker_options_complete(culex_worker_options *options);
 
 /* --- setup.c --- */
 

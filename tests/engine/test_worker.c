@@ -658,6 +658,21 @@ static void test_same_name_gets_its_runs_back_at_once(void **state)
     assert_true(world_log_has(world, "1 runs of this worker's former life were given back"));
 }
 
+static void test_memory_limit_without_processes_is_said_to_be_ignored(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.memory_bytes = 1 << 20;
+    static const char text[] = "the memory limit of job t.number is not enforced";
+    world_worker(world, (culex_worker_options){.drain = true}, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, text), 0);
+    world_worker(world, (culex_worker_options){.drain = true, .isolation = CULEX_ISOLATION_NONE},
+                 &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, text), 1);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -690,6 +705,7 @@ int main(void)
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_restarted_worker_does_not_tick_again),
         UNIT(test_same_name_gets_its_runs_back_at_once),
+        UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,9 @@ void world_sink(void *self, const char *line, size_t len);
 int64_t world_ms(const struct world *world); /* since the start */
 void world_pass(struct world *world, int64_t ms);
 
+/* Passes time up to `until_ns` (boot time), or to the first thing that happens on its own. */
+void world_pass_until(struct world *world, int64_t until_ns);
+
 culex_outcome number_call(culex_run *run, culex_handler_fn handler, const void *params, void *user);
 void number_handler(void);
 

@@ -130,7 +130,7 @@ static int setup(culex_worker *worker, void *user)
            look_job_register(worker, look, user) != CULEX_OK;
 }
 
-/* --- the producer's verbs ------------------------------------------------------------------------ */
+/* --- the producer's verbs -------------------------------------------------------------- */
 
 static bool run_print(const culex_run_info *run, void *user)
 {
