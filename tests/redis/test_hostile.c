@@ -128,7 +128,7 @@ static void test_hostile_reply_costs_one_call(void **state)
                                                    .text = hostile[i],
                                                    .text_len = text_len,
                                                    .times = 1});
-            culex_status status = verb_call(f, backend, verb, &error);
+            culex_status status = verb_call(f, backend, (enum verb)verb, &error);
             if (proxy_hits(proxy) != 1)
                 fail_msg("reply %d never met verb %d", (int)i, verb);
             if (status == CULEX_OK && i < 18)

@@ -184,6 +184,12 @@ static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
     assert_ok(
         culex_client_purge(client, "numbers", CULEX_RUN_CANCELLED, 10, &deleted, &call_error));
     assert_ok(culex_client_resume(client, "numbers", &call_error));
+    assert_ok(culex_client_limit(client, "numbers", 1000, &call_error));
+    culex_fsck_counts counts;
+    for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+        assert_ok(culex_client_fsck(client, "numbers", is_repairing != 0, &counts, &call_error));
+        assert_int_equal(counts.wrong + counts.damaged, 0);
+    }
     assert_ok(culex_client_doctor(client, &report, &call_error));
     for (size_t i = 0; i < report->finding_count; i++) {
         assert_string_not_equal(report->findings[i].id, "redis-config");
