@@ -188,8 +188,7 @@ static const char *const scripts[] = {
     "return {err = 'BAD thing'}",
     "return redis.call('TYPE', KEYS[1]).ok",
     "return redis.call('NOSUCH')",
-    "local n = 0 for id, a in string.gmatch('aa1;bb2;', '(%a+)(%d+);') do n = n + tonumber(a) end "
-    "return n",
+    "local n = 0 for a in string.gmatch('1;2;', '(%d+);') do n = n + tonumber(a) end return n",
     "return redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', 3, 'LIMIT', 0, 2)",
     "return math.floor(1795000000123 / 300000) % 6 + 1",
     "return tostring(1795000000123) .. string.format('%d', 3)",
