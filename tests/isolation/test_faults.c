@@ -126,9 +126,11 @@ static void test_jump_out_is_a_crash(void **state)
 
 static void test_ended_thread_is_a_crash(void **state)
 {
-    crash_expect(state, "ends_thread", 0, "the handler called exit(0)", NULL);
+    /* Exit code 0, unless LeakSanitizer has its say. */
+    crash_expect(state, "ends_thread", 0, "the handler called exit(", NULL);
 }
 
+#if !HAS_ASAN /* whose own memory would count */
 static void test_memory_bomb_names_the_limit(void **state)
 {
     crash_expect(state, "bounded_bomb", 100000, "the job's limit is 67108864 bytes", "SIGSEGV");
@@ -153,6 +155,7 @@ static void test_leaking_child_is_replaced(void **state)
     pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
     assert_int_not_equal(atomic_load(&zoo_board->pid), first);
 }
+#endif
 
 /* What it wrote to its channel is no message; the run did it. */
 static void test_garbage_everywhere_fails_the_run(void **state)
