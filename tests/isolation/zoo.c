@@ -20,6 +20,13 @@ typedef culex_outcome (*zoo_handler)(culex_run *run, const struct zoo_params *pa
 
 struct zoo_board *zoo_board;
 
+/* Faults on purpose are no findings. */
+#if defined(__clang__) || defined(__GNUC__)
+#define FAULTY __attribute__((no_sanitize("undefined")))
+#else
+#define FAULTY
+#endif
+
 /* The compiler must not know what is wrong with these. */
 static int *volatile no_where = NULL;
 static volatile int zero = 0;
@@ -152,7 +159,7 @@ static culex_outcome lists_descriptors(culex_run *run, const struct zoo_params *
 
 /* --- faults ---------------------------------------------------------------------------- */
 
-static culex_outcome null_write(culex_run *run, const struct zoo_params *params)
+FAULTY static culex_outcome null_write(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     (void)params;
@@ -169,7 +176,7 @@ static culex_outcome wild_write(culex_run *run, const struct zoo_params *params)
     return CULEX_DONE;
 }
 
-static culex_outcome wild_jump(culex_run *run, const struct zoo_params *params)
+FAULTY static culex_outcome wild_jump(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     (void)params;
@@ -218,7 +225,7 @@ static culex_outcome aborts(culex_run *run, const struct zoo_params *params)
     abort();
 }
 
-static culex_outcome divides(culex_run *run, const struct zoo_params *params)
+FAULTY static culex_outcome divides(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     return params->n / zero == 3 ? CULEX_FAILED : CULEX_DONE;
@@ -320,7 +327,7 @@ static culex_outcome fork_bomb(culex_run *run, const struct zoo_params *params)
 }
 
 /* A grandchild that leaves our group and session. */
-static culex_outcome leaves_daemon(culex_run *run, const struct zoo_params *params)
+FAULTY static culex_outcome leaves_daemon(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     pid_t pid = fork();
@@ -479,7 +486,7 @@ static void message_lie(int64_t which, uint64_t seq)
     }
 }
 
-static void mailbox_lie(int64_t which, struct culex_mailbox *mailbox, uint64_t seq)
+FAULTY static void mailbox_lie(int64_t which, struct culex_mailbox *mailbox, uint64_t seq)
 {
     switch (which) {
     case 100:
