@@ -141,34 +141,36 @@ static culex_status redis_hello(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
-static culex_status redis_pause(struct culex_backend *backend, const char *queue, bool is_paused,
-                                culex_error *error)
+/* Calls `script` with one number; it answers 1. */
+static culex_status setting_call(struct culex_backend *backend,
+                                 const struct culex__redis_script *script, const char *queue,
+                                 int64_t value, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(backend);
     redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, &culex__redis_pause, queue, error);
+    culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
-    culex__redis_request_text(&redis->request, is_paused ? "1" : "0");
-    status = culex__redis_finish(redis, &culex__redis_pause, &reply, error);
-    if (status == CULEX_OK)
-        freeReplyObject(reply);
+    culex__redis_request_int(&redis->request, value);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (reply->type != REDIS_REPLY_INTEGER || reply->integer != 1)
+        status = culex__redis_bad_reply(redis, script->name, error);
+    freeReplyObject(reply);
     return status;
+}
+
+static culex_status redis_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+                                culex_error *error)
+{
+    return setting_call(backend, &culex__redis_pause, queue, is_paused, error);
 }
 
 static culex_status redis_limit(struct culex_backend *backend, const char *queue, uint64_t most,
                                 culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
-    redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, &culex__redis_limit, queue, error);
-    if (status != CULEX_OK)
-        return status;
-    culex__redis_request_int(&redis->request, (int64_t)most);
-    status = culex__redis_finish(redis, &culex__redis_limit, &reply, error);
-    if (status == CULEX_OK)
-        freeReplyObject(reply);
-    return status;
+    return setting_call(backend, &culex__redis_limit, queue, (int64_t)most, error);
 }
 
 /* One bounded share of PURGE; values: deleted, left. */

@@ -43,7 +43,21 @@ static const char *const hostile[] = {
     "-ERR \xff\xfe\r\n",
 };
 
-enum verb { ENQUEUE, STEP, HELLO, GET, LIST, STATS, QUEUES, CANCEL, PURGE, PAUSE, NOW, VERBS };
+enum verb {
+    ENQUEUE,
+    STEP,
+    HELLO,
+    GET,
+    LIST,
+    STATS,
+    QUEUES,
+    CANCEL,
+    PURGE,
+    PAUSE,
+    LIMIT,
+    NOW,
+    VERBS
+};
 
 static culex_status verb_call(struct fixture *f, struct culex_backend *backend, enum verb verb,
                               culex_error *error)
@@ -91,6 +105,8 @@ static culex_status verb_call(struct fixture *f, struct culex_backend *backend, 
         return backend->ops->purge(backend, "q", CULEX_RUN_DEAD, 10, &count, error);
     case PAUSE:
         return backend->ops->pause(backend, "q", false, error);
+    case LIMIT:
+        return backend->ops->limit(backend, "q", 1000000, error);
     default: {
         int64_t (*clock)(void *) = f->env.store_clock_ms;
         f->env.store_clock_ms = NULL; /* so that the server is asked */

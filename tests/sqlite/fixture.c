@@ -134,6 +134,7 @@ void fixture_info_free(culex_run_info *info)
     free(info->queue);
     free(info->tags);
     free(info->error_text);
+    free(info->progress_text);
     free((void *)info->payload.data);
     free((void *)info->result.data);
     free(info);
