@@ -197,7 +197,8 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
     }
     if (accepted == 0)
         return;
-    if (worker->executor_count == 0)
+    /* Nothing waited for a handler until now, however long the ones at work take. */
+    if (worker->executor->ops->queued(worker->executor) == 0)
         worker->progress_ns = culex__worker_now_ns(worker);
     worker->executor_count += accepted;
     worker->executor->ops->submit(worker->executor, worker->scratch, accepted);

@@ -620,6 +620,89 @@ static void test_half_closed_connection_is_waited_out(void **state)
            "closed the connection", "no answer from");
 }
 
+/* --- one queue of two ---------------------------------------------------------------------- */
+
+static culex_job_type sick_type(void)
+{
+    culex_job_type type = number_type();
+    type.name = type.wire = "t.sick";
+    type.queue = "sick";
+    return type;
+}
+
+/* The end of the lease of the only run that is active in queue "numbers". */
+static double lease_end(struct theatre *t)
+{
+    redisReply *reply = redisCommand(t->direct, "ZRANGE culex:{numbers}:active 0 0 WITHSCORES");
+    double end = reply->elements == 2 ? strtod(reply->element[1]->str, NULL) : 0;
+    freeReplyObject(reply);
+    return end;
+}
+
+static void beats_await(struct theatre *t, unsigned wanted)
+{
+    double before = lease_end(t);
+    assert_true(before > 0);
+    for (int i = 0; wanted > 0 && i < WAIT_TURNS; i++) {
+        double now = lease_end(t);
+        wanted -= now > before;
+        before = now;
+        pause_short();
+    }
+    assert_int_equal(wanted, 0);
+}
+
+static void sleeper_await(struct theatre *t)
+{
+    for (int i = 0; i < WAIT_TURNS; i++) {
+        redisReply *reply = redisCommand(t->direct, "CLIENT LIST");
+        bool is_there = strstr(reply->str, "cmd=blpop") != NULL;
+        freeReplyObject(reply);
+        if (is_there)
+            return;
+        pause_short();
+    }
+    fail_msg("the worker waits for no wake-up");
+}
+
+/* Injected: every step of queue "sick" is answered by TRYAGAIN. The other queue's run keeps its
+ * lease far beyond its first length, and the worker sleeps until it is woken as ever. */
+static void test_sick_queue_does_not_delay_the_other(void **state)
+{
+    const culex_worker_options options = {.url = proxy_url(((struct theatre *)*state)->proxy),
+                                          .name = "w",
+                                          .concurrency = 2,
+                                          .isolation = CULEX_ISOLATION_NONE,
+                                          .lease_ms = 600};
+    struct theatre *t = *state;
+    culex_job_type well = number_type(), sick = sick_type();
+    culex_error error;
+    culex_uuid held = enqueue_ok(t->server.url);
+    hold(t, true);
+    assert_int_equal(culex_worker_create(&options, &t->worker, &error), CULEX_OK);
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t});
+    assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
+    assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
+    assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
+    count_await(t, &t->started, 1);
+    proxy_set(t->proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
+                                              .match = "{sick}:runs",
+                                              .text = "-TRYAGAIN Multiple keys request during "
+                                                      "rehashing of slot\r\n"});
+    log_await(t, "TRYAGAIN");
+    beats_await(t, 8);
+    sleeper_await(t);
+    hold(t, false);
+    culex_uuid next = enqueue_ok(t->server.url);
+    count_await(t, &t->done, 2);
+    assert_done_once(t->server.url, held);
+    assert_done_once(t->server.url, next);
+    assert_false(log_has(t, "the store is back"));
+    proxy_set(t->proxy, NULL);
+    log_await(t, "the store is back");
+    worker_finish(t);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 static int theatre_open(void **state)
@@ -670,6 +753,7 @@ int main(int argc, char **argv)
         TEST(test_black_hole_is_waited_out),
         TEST(test_slow_drip_is_waited_out),
         TEST(test_half_closed_connection_is_waited_out),
+        TEST(test_sick_queue_does_not_delay_the_other),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
