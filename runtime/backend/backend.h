@@ -188,7 +188,8 @@ struct culex_backend_ops {
      * nothing and returns the same answers and the grants that still hold (a step that had nothing
      * to do need not be remembered beyond the handle that sent it). Expired runs met while claiming
      * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
-     * sole grant of its step. Acks of one step name different runs. Fills `reply`; release it with
+     * sole grant of its step. Acks of one step name
+     * different runs, and so do beats. Fills `reply`; release it with
      * step_release. */
     culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
                          struct culex_step_reply *ret_reply, culex_error *error);
@@ -206,7 +207,7 @@ struct culex_backend_ops {
     culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
                          struct culex_tick_reply *ret_reply, culex_error *error);
 
-    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _purge, _stats. */
+    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. */
     culex_status (*cancel)(struct culex_backend *backend, const char *queue, culex_uuid id,
                            culex_run_state *ret_state, culex_error *error);
     culex_status (*retry)(struct culex_backend *backend, const char *queue, culex_uuid id,
@@ -214,6 +215,8 @@ struct culex_backend_ops {
     culex_status (*forget)(struct culex_backend *backend, const char *queue, culex_uuid id,
                            culex_error *error);
     culex_status (*pause)(struct culex_backend *backend, const char *queue, bool is_paused,
+                          culex_error *error);
+    culex_status (*limit)(struct culex_backend *backend, const char *queue, uint64_t most,
                           culex_error *error);
     culex_status (*purge)(struct culex_backend *backend, const char *queue, culex_run_state state,
                           size_t limit, size_t *ret_deleted, culex_error *error);
@@ -236,7 +239,8 @@ struct culex_backend_ops {
     /* Looks at a bounded share of the queue's records and indexes from `cursor` on (0 at first),
      * and repairs what disagrees with the records when told so. Records and payloads that cannot be
      * read are counted as damaged and put aside as dead. Runs that change meanwhile are met in
-     * their old or new place, never counted as wrong for it. */
+     * their old or new place, never counted as wrong for it. A cursor other than 0 may go on only
+     * with the handle that gave it; elsewhere it is CULEX_EINVAL. */
     culex_status (*fsck)(struct culex_backend *backend, const char *queue, uint64_t cursor,
                          bool is_repairing, struct culex_fsck_reply *ret_reply, culex_error *error);
 

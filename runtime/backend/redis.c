@@ -156,6 +156,21 @@ static culex_status redis_pause(struct culex_backend *backend, const char *queue
     return status;
 }
 
+static culex_status redis_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, &culex__redis_limit, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_int(&redis->request, (int64_t)most);
+    status = culex__redis_finish(redis, &culex__redis_limit, &reply, error);
+    if (status == CULEX_OK)
+        freeReplyObject(reply);
+    return status;
+}
+
 /* One bounded share of PURGE; values: deleted, left. */
 static culex_status purge_once(struct culex__redis *redis, const char *queue, culex_run_state state,
                                size_t limit, int64_t values[2], culex_error *error)
@@ -234,6 +249,7 @@ static void redis_close(struct culex_backend *backend)
     struct culex__redis *redis = culex__redis_of(backend);
     culex__redis_conn_close(&redis->conn);
     culex__redis_conn_close(&redis->wake.conn);
+    culex__redis_fsck_release(redis);
     culex__redis_target_release(&redis->target);
     culex__redis_request_release(&redis->request);
     while (redis->queues != NULL) {
@@ -255,6 +271,7 @@ static const struct culex_backend_ops redis_ops = {
     .retry = redis_retry,
     .forget = redis_forget,
     .pause = redis_pause,
+    .limit = redis_limit,
     .purge = redis_purge,
     .stats = culex__redis_stats_read,
     .get = culex__redis_get_run,
@@ -262,6 +279,7 @@ static const struct culex_backend_ops redis_ops = {
     .list_release = culex__redis_list_release,
     .queues = culex__redis_queue_names,
     .doctor = culex__redis_doctor,
+    .fsck = culex__redis_fsck_share,
     .now = redis_now,
     .wake_arm = culex__redis_wake_arm,
     .wake_take = culex__redis_wake_take,

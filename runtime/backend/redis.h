@@ -3,7 +3,7 @@
  * redis.c        opening, the table of operations, the small verbs
  * redis_call.c   one script, called once: keys, arguments, EVALSHA and EVAL
  * redis_conn.c   the connection; redis_reply.c, redis_record.c what it brings
- * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_wake.c
+ * redis_enqueue.c, redis_step.c, redis_info.c (get, list, stats), redis_fsck.c, redis_wake.c
  * redis_doctor.c what the server's settings promise
  *
  * schemas/record.md specifies keys and records. */
@@ -52,6 +52,7 @@ struct culex__redis {
     struct culex__redis_queue *queues;
     struct culex__redis_queue *call_queue; /* of the call under way; NULL: it only reads */
     enum culex__redis_level call_level;
+    struct culex__redis_fsck *fsck; /* NULL: none under way */
     char prefix[CULEX__REDIS_PREFIX_MAX + 1];
     int64_t timeout_ms;
 };
@@ -123,6 +124,11 @@ culex_status culex__redis_list_runs(struct culex_backend *backend, const char *q
 void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply);
 culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
                                       culex_error *error);
+culex_status culex__redis_fsck_share(struct culex_backend *backend, const char *queue,
+                                     uint64_t cursor, bool is_repairing,
+                                     struct culex_fsck_reply *ret_reply, culex_error *error);
+/* Forgets the FSCK under way, if any. */
+void culex__redis_fsck_release(struct culex__redis *redis);
 culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *const *queues,
                                    size_t count, int64_t timeout_ms, int *ret_fd,
                                    culex_error *error);

@@ -266,7 +266,8 @@ static culex_status blocking_probe(struct culex__redis *redis, const char *queue
     status = culex__redis_conn_command(&redis->conn, pop, 3, deadline_ns, &reply, error);
     if (status != CULEX_OK) {
         const char *drop[] = {"UNLINK", key};
-        if (culex__redis_conn_command(&redis->conn, drop, 2, deadline_ns, &reply, NULL) != CULEX_OK)
+        if (redis->conn.fd < 0 ||
+            culex__redis_conn_command(&redis->conn, drop, 2, deadline_ns, &reply, NULL) != CULEX_OK)
             return status;
     }
     freeReplyObject(reply);

@@ -310,11 +310,12 @@ static culex_status conn_misunderstood(struct culex__redis_conn *conn, const cha
     return conn_fail(conn, CULEX_EUNKNOWN, "not understood: the answer of", reason, error);
 }
 
-/* A line that never ends would be searched for its end again and again. */
+/* A line that never ends would be searched for its end again and again. A text has the line with
+ * its length first, and may be as long as it says. */
 static bool is_endless_line(const redisReader *reader)
 {
     return reader->len - reader->pos > CULEX__REDIS_REPLY_LINE_MAX &&
-           reader->buf[reader->pos] != '$';
+           memchr(reader->buf + reader->pos, '\n', CULEX__REDIS_REPLY_LINE_MAX) == NULL;
 }
 
 static culex_status reply_decode(struct culex__redis_conn *conn, redisReply **ret_reply,

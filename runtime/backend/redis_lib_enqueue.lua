@@ -1,6 +1,7 @@
 -- Enqueues the runs that stand in ARGV from `first` on, five arguments each:
 --   id, record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
 --   unique key or '', payload
+-- A periodic run passes the queue's limit: it comes at most once an interval.
 -- Returns one letter a run and the holders of the unique keys that were taken.
 
 local ENQUEUE_STRIDE = 5
@@ -64,9 +65,10 @@ local function head_of(times, now, now_text)
   return RECORD_VERSION .. '|' .. lease .. '|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
 end
 
-local function enqueue(first, now)
+local function enqueue(first, now, is_unlimited)
   local facts = call('HMGET', meta, 'slot', 'limit', 'ghosts')
-  local room = facts[2] and tonumber(facts[2]) - live_count(facts[3]) or math.huge
+  local room = math.huge
+  if facts[2] and not is_unlimited then room = tonumber(facts[2]) - live_count(facts[3]) end
   local ids, texts = runs_known(first)
   local seen_before = ids_seen(ids, texts, now)
   local answers, holders, mine, claimed = {}, {}, {}, {}
@@ -93,11 +95,11 @@ local function enqueue(first, now)
       answers[index] = 'E'
     elseif seen_before[id] then
       answers[index] = 'D'
-    elseif room <= 0 then
-      answers[index] = 'F'
     elseif holder then
       answers[index] = 'U'
       holders[#holders + 1] = holder
+    elseif room <= 0 then
+      answers[index] = 'F'
     else
       local text, due, level = fresh_text, now, '0'
       if times ~= '' then text, due, level = head_of(times, now, now_text) end

@@ -22,8 +22,9 @@ ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.
 PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
-KEYS = ("runs payloads ready urgent scheduled active done cancelled dead errors results progress unique "
-        "meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 probe").split()
+KEYS = ("runs payloads ready urgent scheduled active done cancelled dead errors results progress "
+        "unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged "
+        "probe").split()
 
 
 def fail(text):
@@ -78,15 +79,36 @@ def hot_definitions(version, fields, split):
     }
 
 
+# The largest number that C takes in these fields; other numbers are instants and durations.
+FIELD_MAX = {"attempt": 2**32 - 1, "losses": 2**32 - 1, "failures": 2**32 - 1, "crashes": 2**32 - 1,
+             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "cancel": 1, "priority": 9}
+
+
+def strict_definitions(version, fields):
+    """What FSCK needs to read a record as strictly as C does, and to write one for a run of which
+    nothing is known: RECORD_ASIDE, a dead one that is never forgotten."""
+    blank = {"int": "0", "hex": "0" * 16, "name": ""}
+    known = {"state": "X", "at_ms": "9999999999999", "attempts_max": "1", "job": "-"}
+    aside = [version] + [known.get(name, blank.get(kind)) for name, kind in fields]
+    return {
+        "RECORD_KINDS": "local RECORD_KINDS = {" + ", ".join(f"'{kind}'" for _, kind in fields) + "}",
+        "RECORD_MOST": "local RECORD_MOST = {"
+        + ", ".join(str(FIELD_MAX.get(name, 0)) for name, _ in fields) + "}",
+        "RECORD_ASIDE": f"local RECORD_ASIDE = '{'|'.join(aside)}'",
+    }
+
+
 def record_definitions(fields, limits):
     """The head as one pattern and its two functions; each tail field as a pattern of its own."""
     version, split = limits["RECORD_VERSION"], int(limits["RECORD_HEAD_FIELDS"])
     head, tail = fields[:split], fields[split:]
     names = ", ".join(name for name, _ in head)
     pattern = "|".join(f"({PATTERNS[kind]})" for _, kind in head)
+    # The tail's form is checked with the head's: nobody who takes it apart may find a field missing.
+    rest = skip_pattern(tail)[:-1]
     made = {
         "record_parse": f"""local function record_parse(text)
-  local {names}, tail = string.match(text, '^{version}|{pattern}|(.*)$')
+  local {names}, tail = string.match(text, '^{version}|{pattern}|({rest})$')
   if not state then return nil end
   return {{{", ".join(f"{name} = {name}" for name, _ in head)}, tail = tail}}
 end""",
@@ -94,6 +116,7 @@ end""",
         % (version, " .. '|' .. ".join(f"r.{name}" for name, _ in head)),
     }
     made.update(hot_definitions(version, fields, split))
+    made.update(strict_definitions(version, fields))
     for at, (name, kind) in enumerate(tail):
         end = "|" if at + 1 < len(tail) else "$"
         made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
@@ -106,6 +129,7 @@ def definitions_make(rows):
     letters = {name: letter for name, letter, _ in rows["STATE"]}
     made = {name: f"local {name} = {value}" for name, value in limits.items()}
     made.update({name: f"local {name} = '{letter}'" for name, letter in letters.items()})
+    made["STATES"] = "local STATES = '" + "".join(letters.values()) + "'"
     made["IS_FINAL"] = "local IS_FINAL = " + table_text(
         (letter, "true") for _, letter, final in rows["STATE"] if final == "1")
     made["NEXT"] = "local NEXT = " + table_text(

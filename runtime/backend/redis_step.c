@@ -193,10 +193,12 @@ static bool body_read(const redisReply *reply, const struct culex_step *step,
     if (!answers_read(reply, 3, step->ack_count, body->acks) ||
         !answers_read(reply, 4, step->beat_count, body->beats))
         return false;
-    for (size_t i = 0; i < body->grant_count; i++) {
-        if (!grant_read(reply, 5 + i * 3, &body->grants[i], &names))
-            return false;
-    }
+    /* A run that cannot be read goes without: it must not cost the others their attempt. Its lease
+     * runs out, again and again, until it is dead. */
+    size_t granted = body->grant_count;
+    body->grant_count = 0;
+    for (size_t i = 0; i < granted; i++)
+        body->grant_count += grant_read(reply, 5 + i * 3, &body->grants[body->grant_count], &names);
     return true;
 }
 
@@ -222,7 +224,8 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
     storage->names = (char *)read.acks + answers_size;
     if (!body_read(reply, step, &read, storage->names)) {
         free(storage);
-        return culex__fail(error, CULEX_ECORRUPT, "the answer to STEP holds a damaged run");
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "the answer to STEP does not answer its acks and beats");
     }
     *ret_reply = read;
     return CULEX_OK;

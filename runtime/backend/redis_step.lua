@@ -147,11 +147,14 @@ end
 
 local function beats_extend()
   if beat_count == 0 then return '' end
-  local first, ids, answers = 9 + ack_count * 3, {}, {}
+  local first, ids, answers, records = 9 + ack_count * 3, {}, {}, {}
   for at = 1, beat_count do ids[at] = ARGV[first + at * 2 - 2] end
   local texts = read(runs, ids)
   for at = 1, beat_count do
-    answers[at] = beat_extend(ids[at], texts[at] and record_parse(texts[at]), ARGV[first + at * 2 - 1])
+    -- A run that is named twice goes on from what its first beat made of it.
+    local r = records[ids[at]] or texts[at] and record_parse(texts[at])
+    records[ids[at]] = r
+    answers[at] = beat_extend(ids[at], r, ARGV[first + at * 2 - 1])
   end
   write('HSET', progress, progress_puts)
   plan_write()
@@ -173,8 +176,8 @@ local function reap()
     local r = texts[at] and record_parse(texts[at])
     if r and r.state == ACTIVE then
       count('lost', 1)
-      put(text_puts, id, 'the lease ran out before the worker said how the run ended (loss ' .. r.losses + 1
-        .. ' of ' .. LOSSES_MAX .. ')')
+      put(text_puts, id, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out before the worker said how the'
+        .. ' run ended (loss ' .. r.losses + 1 .. ' of ' .. LOSSES_MAX .. ')')
       leave(id, r, 'LOSS', 0, now, lease)
     else
       lease_drops[#lease_drops + 1] = id

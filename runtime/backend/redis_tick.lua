@@ -10,7 +10,6 @@ local tick = tonumber(ARGV[3])
 if tick == 0 then tick = now end
 local mark = tonumber(call('HGET', meta, field) or nil)
 if mark and tick < mark + tonumber(ARGV[4]) then return {now, 0, mark} end
-local answers = enqueue(5, now)
-if answers == 'F' then return {now, 0, mark or 0} end
+local answers = enqueue(5, now, true)
 call('HSET', meta, field, tick)
 return {now, answers == 'N' and 1 or 0, tick}

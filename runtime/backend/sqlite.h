@@ -272,8 +272,9 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store);
 /* Checkpoints when the WAL has grown, or `always`; a checkpoint that finds no room to run is
  * tried again later. */
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
-/* Writes back what can be, under either scheme. */
-void culex__sqlite_checkpoint(struct culex_sqlite *store);
+/* Writes back what can be, under either scheme. True when that was all: then the log is used again
+ * from its start. */
+bool culex__sqlite_checkpoint(struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
 
 /* --- sqlite_queue.c -------------------------------------------------------------------------- */
@@ -326,6 +327,11 @@ struct culex_sqlite_move {
 
 /* Checks the bytes of a run before they are trusted. */
 uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payload, size_t len);
+
+/* Puts a row whose values cannot be read aside: dead for good, with what it held as its error text.
+ * `from` is the state that the queue's counters have it in. */
+culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     culex_run_state from, int64_t seq, culex_error *error);
 
 /* False when the row's values are outside their ranges. */
 bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run);
@@ -406,6 +412,8 @@ culex_status culex__sqlite_retry(struct culex_backend *backend, const char *queu
                                  culex_error *error);
 culex_status culex__sqlite_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
                                   culex_error *error);
+culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
+                                       uint64_t most, culex_error *error);
 culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
                                        bool is_paused, culex_error *error);
 culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queue,
@@ -426,6 +434,12 @@ culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_nam
                                   culex_error *error);
 culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
                                culex_error *error);
+
+/* --- sqlite_fsck.c --------------------------------------------------------------------- */
+
+culex_status culex__sqlite_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                                bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                culex_error *error);
 
 /* --- sqlite_wake.c --------------------------------------------------------------------- */
 

@@ -86,23 +86,26 @@ static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
  * caller's: the pages stay in the log and the next commit tries again. Not a passive one, for that
  * would also run beside a writer who knows nothing of the lock file; this one takes the write lock,
  * for which on_busy waits a moment only. */
-static void run(struct culex_sqlite *store)
+static bool run(struct culex_sqlite *store)
 {
     int in_log = 0, written_back = 0;
     store->is_checkpointing = true;
     int rc =
         sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_FULL, &in_log, &written_back);
     store->is_checkpointing = false;
-    if (rc == SQLITE_OK && in_log == written_back)
+    bool is_complete = rc == SQLITE_OK && in_log == written_back;
+    if (is_complete)
         store->wal_pages = 0;
+    return is_complete;
 }
 
-static void run_alone(struct culex_sqlite *store, bool is_urgent)
+static bool run_alone(struct culex_sqlite *store, bool is_urgent)
 {
     if (store->lock_fd < 0 || !enter_alone(store, is_urgent))
-        return;
-    run(store);
+        return false;
+    bool is_complete = run(store);
     flock(store->lock_fd, LOCK_UN);
+    return is_complete;
 }
 
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
@@ -111,14 +114,11 @@ void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
         run_alone(store, store->wal_pages >= PAGES_INSIST);
 }
 
-void culex__sqlite_checkpoint(struct culex_sqlite *store)
+bool culex__sqlite_checkpoint(struct culex_sqlite *store)
 {
     if (store->is_memory || !sqlite3_get_autocommit(store->db))
-        return;
-    if (store->is_guarded)
-        run_alone(store, true);
-    else
-        run(store);
+        return false;
+    return store->is_guarded ? run_alone(store, true) : run(store);
 }
 
 void culex__sqlite_guard_close(struct culex_sqlite *store)

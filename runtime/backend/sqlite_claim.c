@@ -10,7 +10,7 @@
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */
 enum { REFUSED_MAX = CULEX_PURGE_MAX };
 
-enum verdict { VERDICT_GRANT, VERDICT_EXPIRED, VERDICT_DAMAGED };
+enum verdict { VERDICT_GRANT, VERDICT_EXPIRED, VERDICT_DAMAGED, VERDICT_UNREADABLE };
 
 /* A row that the scan picked; it is changed when the scan is over, since a row must not be
  * updated under the cursor that walks its index. */
@@ -123,9 +123,9 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
 {
     struct pick *pick = &scan->picks[scan->pick_count];
     memset(pick, 0, sizeof *pick);
-    if (!culex__sqlite_run_read(statement, &pick->run))
-        return culex__sqlite_bad_row(scan->store, error);
-    if (is_expired(scan->store, &pick->run)) {
+    if (!culex__sqlite_run_read(statement, &pick->run)) {
+        pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
+    } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
     } else if (is_too_much(scan, &pick->run)) {
         scan->is_over = true;
@@ -210,6 +210,9 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
     };
     if (pick->verdict == VERDICT_GRANT)
         return pick_claim(scan, &pick->run, error);
+    if (pick->verdict == VERDICT_UNREADABLE)
+        return culex__sqlite_run_aside(scan->store, scan->queue, CULEX_RUN_WAITING, pick->run.seq,
+                                       error);
     /* A damaged run takes the same way out: it is dead without having run, bytes kept. */
     struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = reasons[pick->verdict]};
     return culex__sqlite_run_move(scan->store, scan->queue, &pick->run, &move, error);

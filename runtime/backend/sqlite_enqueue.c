@@ -188,9 +188,12 @@ static culex_status tick_mark(struct culex_sqlite *store, struct culex_sqlite_qu
                               culex_error *error)
 {
     struct culex_new_run run = *tick->run;
+    int64_t capacity = queue->capacity;
+    queue->capacity = 0; /* of no concern to periodic runs */
     struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     run.at_ms = 0;
     culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);
+    queue->capacity = capacity;
     if (status == CULEX_OK)
         status = culex__sqlite_finish(store,
                                       culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "iti",

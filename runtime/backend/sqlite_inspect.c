@@ -25,6 +25,7 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue
     stats->cancelled = (uint64_t)queue->cancelled;
     stats->stale = (uint64_t)queue->stale;
     stats->paused = queue->is_paused != 0;
+    stats->limit = (uint64_t)queue->capacity;
 }
 
 culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
@@ -222,9 +223,9 @@ static culex_status list_scan(struct culex_sqlite *store, const struct culex_sql
         scanned++;
         if (sqlite3_column_int64(statement, LIST_COLUMN_QUEUE) != queue->key)
             continue;
-        if (!culex__sqlite_run_read(statement, &run))
-            status = culex__sqlite_bad_row(store, error);
-        else if (culex__sqlite_run_state(store, &run) == state)
+        /* One bad row must not hide the others from an operator; GET tells about it. */
+        if (culex__sqlite_run_read(statement, &run) &&
+            culex__sqlite_run_state(store, &run) == state)
             status =
                 list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
     }

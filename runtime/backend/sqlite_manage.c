@@ -239,6 +239,23 @@ culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char
     return culex__sqlite_end_transaction(store, status, error);
 }
 
+culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
+                                       uint64_t most, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite_queue row;
+    culex_status status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__sqlite_queue_load(store, queue, true, &row, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_finish(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_LIMIT, "ii", row.key, (int64_t)most),
+            error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
 static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                 culex_run_state state, const char *letter, int64_t limit)
 {

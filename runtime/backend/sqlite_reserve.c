@@ -21,7 +21,7 @@ enum {
     AIR = HALF,
     RETRY_MS = 1000, /* after room was there and could not be had: a quota */
     LOCK_TRIES = 200,
-    STEP_TRIES = 4,
+    STEP_TRIES = 6,
 };
 
 /* --- the file -------------------------------------------------------------------------- */
@@ -178,6 +178,12 @@ static bool spend(struct culex_sqlite *store, culex_status status,
     return true;
 }
 
+static bool reuse_log(struct culex_sqlite *store)
+{
+    culex__sqlite_start(store);
+    return store->reserve.fd >= 0 && culex__sqlite_checkpoint(store);
+}
+
 culex_status culex__sqlite_reserve_refuse(const char *path, culex_error *error)
 {
     return culex__fail(error, CULEX_EFULL,
@@ -201,6 +207,9 @@ culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
         if (level == CULEX__SQLITE_RESERVE_NONE)
             request.want = 0;
         status = culex__sqlite_step(backend, &request, ret_reply, error);
+        /* A log that is all written back makes room by itself. */
+        if (status == CULEX_EFULL && tries == 0 && reuse_log(store))
+            continue;
         if (!spend(store, status, level, CULEX__SQLITE_RESERVE_NONE))
             break;
         level = culex__sqlite_reserve_level(store);
@@ -261,6 +270,12 @@ culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const c
                                           bool is_paused, culex_error *error)
 {
     RESERVED(culex__sqlite_pause_queue(backend, queue, is_paused, error));
+}
+
+culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
+                                          uint64_t most, culex_error *error)
+{
+    RESERVED(culex__sqlite_limit_queue(backend, queue, most, error));
 }
 
 culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,

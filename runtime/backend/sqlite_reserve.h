@@ -65,6 +65,8 @@ culex_status culex__sqlite_reserved_cancel(struct culex_backend *backend, const 
                                            culex_error *error);
 culex_status culex__sqlite_reserved_forget(struct culex_backend *backend, const char *queue,
                                            culex_uuid id, culex_error *error);
+culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
+                                          uint64_t most, culex_error *error);
 culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const char *queue,
                                           bool is_paused, culex_error *error);
 culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,

@@ -205,6 +205,17 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     return culex__sqlite_run_save(store, run, text, error);
 }
 
+culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     culex_run_state from, int64_t seq, culex_error *error)
+{
+    queue->kept[from]--;
+    queue->kept[CULEX_RUN_DEAD]++;
+    queue->dead += from != CULEX_RUN_DEAD;
+    queue->is_changed = true;
+    return culex__sqlite_finish(store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ASIDE, "i", seq),
+                                error);
+}
+
 /* --- forgetting ------------------------------------------------------------------------------- */
 
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -31,18 +31,27 @@ static culex_status find(struct culex_sqlite *store, struct culex_sqlite_queue *
         error);
 }
 
+/* What a failed find comes to. A row that cannot be read is put aside: its holder would send the
+ * same step for ever. */
+static culex_status found_nothing(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  const struct culex_sqlite_run *run, culex_status status,
+                                  culex_error *error)
+{
+    if (status == CULEX_ECORRUPT && !culex__run_state_is_final(run->state))
+        return culex__sqlite_run_aside(store, queue, run->state, run->seq, error);
+    return status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT ? CULEX_OK : status;
+}
+
 static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                             const struct culex_step *step, const struct culex_ack *ack,
                             enum culex_answer *ret_answer, culex_error *error)
 {
     struct culex_sqlite_run run;
     culex_status status = find(store, queue, ack->id, &run, error);
-    if (status == CULEX_ENOTFOUND) {
+    if (status != CULEX_OK) {
         *ret_answer = CULEX_ANSWER_GONE;
-        return CULEX_OK;
+        return found_nothing(store, queue, &run, status, error);
     }
-    if (status != CULEX_OK)
-        return status;
     bool is_mine = is_holder(&run, step->session, ack->attempt);
     if (is_mine && run.state == CULEX_RUN_DONE && ack->event == CULEX_EVENT_DONE) {
         *ret_answer = CULEX_ANSWER_REPEATED;
@@ -68,12 +77,10 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
 {
     struct culex_sqlite_run run;
     culex_status status = find(store, queue, beat->id, &run, error);
-    if (status == CULEX_ENOTFOUND) {
+    if (status != CULEX_OK) {
         *ret_answer = CULEX_ANSWER_GONE;
-        return CULEX_OK;
+        return found_nothing(store, queue, &run, status, error);
     }
-    if (status != CULEX_OK)
-        return status;
     if (run.state != CULEX_RUN_ACTIVE || !is_holder(&run, step->session, beat->attempt)) {
         *ret_answer = stale(queue);
         return CULEX_OK;
@@ -118,11 +125,11 @@ static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
 static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              struct culex_sqlite_run *run, culex_error *error)
 {
-    char text[128];
+    char text[256];
     struct culex_sqlite_move loss = {.event = CULEX_EVENT_LOSS, .text = text};
     snprintf(text, sizeof text,
-             "the lease ran out before the worker said how the run ended (loss %u of %d)",
-             run->counters.losses + 1, CULEX_LOSSES_MAX);
+             "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
+             run->owner, run->attempt, run->counters.losses + 1, CULEX_LOSSES_MAX);
     return culex__sqlite_run_move(store, queue, run, &loss, error);
 }
 
@@ -144,6 +151,8 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
         status = by_seq(store, seqs[--count], &run, error);
         if (status == CULEX_OK)
             status = run_lose(store, queue, &run, error);
+        else if (status == CULEX_ECORRUPT)
+            status = culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seqs[count], error);
     }
     return status;
 }
@@ -192,9 +201,12 @@ static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue 
                                                           (int64_t)CULEX_PURGE_MAX),
                                        CULEX_PURGE_MAX, seqs, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        run.state = CULEX_RUN_DEAD; /* unless the row can tell */
         status = by_seq(store, seqs[i], &run, error);
         if (status == CULEX_OK)
             status = culex__sqlite_run_forget(store, queue, &run, error);
+        else if (status == CULEX_ECORRUPT)
+            status = culex__sqlite_run_aside(store, queue, run.state, seqs[i], error);
     }
     return status == CULEX_OK ? purge_seen(store, queue, error) : status;
 }

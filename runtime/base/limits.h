@@ -19,8 +19,9 @@ enum {
     CULEX_LIST_BYTES_FACTOR = 64,
 
     /* What a run may carry beside its payload. */
-    CULEX_QUEUE_NAME_MAX = 64, /* bytes */
-    CULEX_JOB_NAME_MAX = 255,  /* bytes */
+    CULEX_QUEUE_NAME_MAX = 64,          /* bytes */
+    CULEX_QUEUE_LIMIT_MAX = 1000000000, /* runs */
+    CULEX_JOB_NAME_MAX = 255,           /* bytes */
     CULEX_TAGS_MAX = 16,
     CULEX_TAG_MAX = 64, /* bytes */
     CULEX_PRIORITY_MAX = 9,

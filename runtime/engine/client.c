@@ -145,10 +145,17 @@ bool culex__effort_again(struct culex_effort *effort, culex_status status)
     return true;
 }
 
+/* Said by a store that has looked at the run itself: whatever an earlier try did shows in it. */
+static bool status_is_answer(culex_status status)
+{
+    return status == CULEX_OK || status == CULEX_ENOTFOUND || status == CULEX_ESTATE ||
+           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE || status == CULEX_EEXPIRED;
+}
+
 culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
                                culex_error *error)
 {
-    if (!effort->is_unknown || !status_is_passing(status) || status == CULEX_EUNKNOWN)
+    if (!effort->is_unknown || status_is_answer(status) || status == CULEX_EUNKNOWN)
         return status;
     if (error != NULL)
         error->code = CULEX_EUNKNOWN;
@@ -354,6 +361,24 @@ culex_status culex_client_pause(culex_client *client, const char *queue, culex_e
 culex_status culex_client_resume(culex_client *client, const char *queue, culex_error *error)
 {
     return client_pause(client, queue, false, error);
+}
+
+static culex_status call_limit(struct culex_backend *backend, struct call *call, culex_error *error)
+{
+    return backend->ops->limit(backend, call->queue, call->limit, error);
+}
+
+culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    culex_status status = call_check(client, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (most > CULEX_QUEUE_LIMIT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %lld",
+                           (long long)CULEX_QUEUE_LIMIT_MAX);
+    struct call call = {.queue = queue, .limit = (size_t)most};
+    return client_call(client, &call, call_limit, NULL, error);
 }
 
 static culex_status call_purge(struct culex_backend *backend, struct call *call, culex_error *error)

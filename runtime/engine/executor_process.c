@@ -543,8 +543,10 @@ static void queue_release(struct processes *processes)
     culex__log_write(&processes->base.log, CULEX_LOG_ERROR, NULL,
                      "%zu runs given back: cannot start a handler process: %s",
                      processes->queue.count, processes->fork_text);
+    /* Without a zygote this worker claims nothing more, and others need not wait. */
+    int64_t delay_ms = processes->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
     for (struct culex_run *run; (run = list_pop(&processes->queue)) != NULL;)
-        run_release(processes, run, culex__run_unknown_delay_ms(1));
+        run_release(processes, run, delay_ms);
 }
 
 /* Too late to start it. */

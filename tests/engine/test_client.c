@@ -283,6 +283,14 @@ static void test_every_verb(void **state)
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
     assert_true(stats.paused);
     assert_int_equal(culex_client_resume(world->client, "numbers", NULL), CULEX_OK);
+    assert_int_equal(culex_client_limit(world->client, "numbers", 3, NULL), CULEX_OK);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.limit, 3);
+    struct number more = {9};
+    assert_int_equal(culex_client_enqueue(world->client, &type, &more, NULL, NULL, NULL),
+                     CULEX_EFULL);
+    assert_int_equal(culex_client_limit(world->client, "numbers", 0, NULL), CULEX_OK);
+    assert_int_equal(culex_client_limit(world->client, "numbers", UINT64_MAX, NULL), CULEX_EINVAL);
     assert_int_equal(culex_client_cancel(world->client, "numbers", ids[0], &after, NULL), CULEX_OK);
     assert_int_equal(after, CULEX_RUN_CANCELLED);
     assert_int_equal(culex_client_cancel(world->client, "numbers", ids[0], &after, NULL),

@@ -198,6 +198,12 @@ static culex_status fake_pause(struct culex_backend *backend, const char *queue,
     return store_of(backend)->ops->pause(store_of(backend), queue, is_paused, error);
 }
 
+static culex_status fake_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                               culex_error *error)
+{
+    return store_of(backend)->ops->limit(store_of(backend), queue, most, error);
+}
+
 static culex_status fake_purge(struct culex_backend *backend, const char *queue,
                                culex_run_state state, size_t limit, size_t *ret_deleted,
                                culex_error *error)
@@ -275,6 +281,7 @@ static const struct culex_backend_ops fake_ops = {
     .retry = fake_retry,
     .forget = fake_forget,
     .pause = fake_pause,
+    .limit = fake_limit,
     .purge = fake_purge,
     .stats = fake_stats,
     .get = fake_get,

@@ -217,6 +217,7 @@ static void test_lost_zygote_loses_no_run(void **state)
     assert_int_equal(run->end.event, CULEX_EVENT_CRASH);
     assert_non_null(strstr(run->end.text, "the process that starts handlers is gone"));
     assert_int_equal(behind->end.event, CULEX_EVENT_RELEASE);
+    assert_int_equal(behind->end.delay_ms, 0);
     assert_true(pen->executor->ops->is_broken(pen->executor));
     pen_expect(pen, "nothing", 0, CULEX_EVENT_RELEASE);
     assert_non_null(strstr(pen->log, "the process that starts handlers is gone"));

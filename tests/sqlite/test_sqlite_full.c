@@ -2,6 +2,8 @@
  * and releases go on, enqueues are refused, and when there is room again all goes on by itself. */
 #include "fixture.h"
 
+#include <culex/worker.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +20,7 @@
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
 
-enum { GUARDED = 3040001, MIB = 1024 * 1024, DISK_MIB = 22 };
+enum { GUARDED = 3040001, MIB = 1024 * 1024, DISK_MIB = 22, SKIPPED = 77 /* to meson */ };
 
 static bool may_mount;
 
@@ -37,13 +40,31 @@ static bool enter_namespace(void)
 {
     char map[64];
     uid_t user = getuid();
+    gid_t group = getgid();
     if (unshare(CLONE_NEWNS) != 0) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
             return false;
         snprintf(map, sizeof map, "0 %u 1", user);
         write_text("/proc/self/uid_map", map);
+        write_text("/proc/self/setgroups", "deny");
+        snprintf(map, sizeof map, "0 %u 1", group);
+        write_text("/proc/self/gid_map", map);
     }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* A namespace is not always worth a mount: containers may forbid it all the same. */
+static bool try_mount(void)
+{
+    char folder[] = "/tmp/culex-sqlite-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    bool is_mounted = mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0;
+    int cause = errno;
+    if (is_mounted)
+        umount2(folder, MNT_DETACH);
+    rmdir(folder);
+    errno = cause;
+    return is_mounted;
 }
 
 static int filler_open(struct fixture *fixture)
@@ -258,7 +279,7 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     for (int i = 0; i < WORKERS; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
-        if (children[i] == 0)
+        if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
             work_in_child(fixture, i, in[0], out[1]);
     }
     int64_t stored = enqueue_some(fixture, fixture->store, 400);
@@ -277,12 +298,157 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
         close(in[i]);
         close(out[i]);
     }
-    assert_int_equal(done, stored);
+    /* They may have come to the last half of the reserve, from which nothing is claimed. */
+    assert_in_range(done, 1, stored);
     disk_relieve(fixture);
+    while ((part = (int64_t)work_off(fixture->store, ONE, CULEX_EVENT_DONE)) > 0)
+        done += part;
+    assert_int_equal(done, stored);
     culex_error error;
     assert_int_equal(try_enqueue(fixture, fixture->store, 20, &error), CULEX_OK);
     assert_int_equal(
         fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D' AND attempt = 1"), stored);
+    assert_sound(fixture);
+}
+
+/* --- a whole worker -------------------------------------------------------------------- */
+
+struct parcel {
+    int64_t n; /* below zero: the worker is to stop */
+};
+
+static const culex_field parcel_fields[] = {{.name = "n",
+                                             .wire = "n",
+                                             .kind = CULEX_KIND_INT64,
+                                             .flags = CULEX_FIELD_REQUIRED,
+                                             .offset = offsetof(struct parcel, n)}};
+static const culex_struct_type parcel_struct = {"t.parcel", sizeof(struct parcel), parcel_fields,
+                                                1};
+static const culex_job_type parcel_type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                           .name = "t.parcel",
+                                           .wire = "t.parcel",
+                                           .queue = "q",
+                                           .params = &parcel_struct,
+                                           .fingerprint = 1,
+                                           .priority = 5,
+                                           .keep_success_ms = 86400000,
+                                           .keep_failure_ms = 86400000};
+
+/* A handler says that it has begun, and waits until it may end. */
+struct gate {
+    culex_worker *worker;
+    int begun, may_end;
+};
+
+static void parcel_handler(void)
+{
+}
+
+static culex_outcome parcel_call(culex_run *run, culex_handler_fn handler, const void *params,
+                                 void *user)
+{
+    const struct gate *gate = user;
+    char byte = 0;
+    (void)handler;
+    if (((const struct parcel *)params)->n < 0) {
+        culex_worker_stop(gate->worker);
+        return CULEX_DONE;
+    }
+    if (write(gate->begun, &byte, 1) != 1 || read(gate->may_end, &byte, 1) < 0)
+        return culex_run_fail(run, "the pipes are closed");
+    return CULEX_DONE;
+}
+
+static void worker_in_child(const char *url, int begun, int may_end)
+{
+    culex_error error = {.text = ""};
+    culex_worker_options options = {.url = url,
+                                    .concurrency = 4,
+                                    .batch = 4,
+                                    .isolation = CULEX_ISOLATION_NONE,
+                                    .lease_ms = 3000,
+                                    .log_level = 1};
+    struct gate gate = {.begun = begun, .may_end = may_end};
+    if (culex_worker_create(&options, &gate.worker, &error) == CULEX_OK &&
+        culex_worker_register(gate.worker, &parcel_type, parcel_call, parcel_handler, &gate) ==
+            CULEX_OK &&
+        culex_worker_run(gate.worker, &error) == CULEX_OK) {
+        culex_worker_free(gate.worker);
+        _exit(0);
+    }
+    fprintf(stderr, "worker: %s\n", error.text);
+    _exit(2);
+}
+
+static culex_status send_parcel(culex_client *client, int64_t n, culex_error *error)
+{
+    struct parcel parcel = {n};
+    return culex_client_enqueue(client, &parcel_type, &parcel, NULL, NULL, error);
+}
+
+static culex_queue_stats wait_until_done(culex_client *client, uint64_t count)
+{
+    culex_queue_stats stats = {.done = 0};
+    culex_error error = {.text = ""};
+    for (int i = 0; i < 6000 && stats.done < count; i++) {
+        if (culex_client_stats(client, "q", &stats, &error) != CULEX_OK)
+            fail_msg("stats: %s", error.text);
+        if (stats.done < count)
+            poll(NULL, 0, 10);
+    }
+    assert_true(stats.done >= count);
+    return stats;
+}
+
+/* Four handlers run when the disk becomes full; they come to their end on it, and when there is
+ * room the same producer and worker go on. */
+static void test_disk_full__worker_reports_all_and_goes_on_after_relief(void **state)
+{
+    struct fixture *fixture = *state;
+    int begun[2], may_end[2];
+    char url[128], bytes[4];
+    culex_client *client = NULL;
+    culex_error error = {.text = ""};
+    uint64_t sent = 0;
+    snprintf(url, sizeof url, "sqlite:%s", fixture->path);
+    assert_int_equal(pipe(begun), 0);
+    assert_int_equal(pipe(may_end), 0);
+    assert_int_equal(culex_client_open(url, NULL, &client, &error), CULEX_OK);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(may_end[1]);
+        worker_in_child(url, begun[1], may_end[0]);
+    }
+    for (; sent < 4; sent++)
+        assert_int_equal(send_parcel(client, 1, &error), CULEX_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(read(begun[0], bytes, 1), 1);
+    disk_fill(fixture);
+    culex_status status;
+    while ((status = send_parcel(client, 1, &error)) == CULEX_OK && sent < 5000)
+        sent++;
+    assert_int_equal(status, CULEX_EFULL);
+    close(may_end[1]); /* all may end */
+    wait_until_done(client, 4);
+    disk_relieve(fixture);
+    /* The worker may be at it in the same moment. */
+    for (int i = 0; i < 1000 && (status = send_parcel(client, 1, &error)) == CULEX_EFULL; i++)
+        poll(NULL, 0, 10);
+    assert_int_equal(status, CULEX_OK);
+    culex_queue_stats stats = wait_until_done(client, sent + 1);
+    assert_int_equal(stats.done, sent + 1);
+    assert_int_equal(stats.failed, 0);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+    assert_int_equal(send_parcel(client, -1, &error), CULEX_OK);
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    culex_client_close(client);
+    close(begun[0]);
+    close(begun[1]);
+    close(may_end[0]);
     assert_sound(fixture);
 }
 
@@ -368,13 +534,14 @@ int main(void)
         ON_DISK(test_disk_full__the_same_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__nothing_is_claimed_from_the_last_half),
         ON_DISK(test_disk_full__several_processes_lose_nothing),
+        ON_DISK(test_disk_full__worker_reports_all_and_goes_on_after_relief),
     };
     int failed = cmocka_run_group_tests(everywhere, NULL, NULL);
-    may_mount = enter_namespace();
+    may_mount = enter_namespace() && try_mount();
     if (!may_mount) {
-        fprintf(stderr, "no mount namespace here (%s): full disks are not tested\n",
+        fprintf(stderr, "nothing may be mounted here (%s): full disks are not tested\n",
                 strerror(errno));
-        return failed;
+        return failed != 0 ? failed : SKIPPED;
     }
     return failed + cmocka_run_group_tests(on_disk, NULL, NULL);
 }

@@ -41,7 +41,7 @@ struct crew {
     char folder[96];
     char programs[PATH_MAX]; /* folder of the storm's programs */
     char url[160];
-    const char *isolation; /* "none" or "process" */
+    const char *isolation; /* "none", "process" or "job" */
     int lease_ms;
     bool is_redis;
     struct redis_server server;

@@ -1,5 +1,5 @@
 /* storm/driver.c - real processes, a real store, and everybody is killed.
- * usage: storm redis|sqlite [--kills N] [--seed S] [--isolation none|process]
+ * usage: storm redis|sqlite [--kills N] [--seed S] [--isolation none|process|job]
  *              [--fsync always|everysec] [--folder DIR]
  *
  * Producers and workers run against one store while processes are killed and stopped at random.
@@ -148,7 +148,7 @@ static bool child_stop(struct storm *storm)
 
 static void blow_strike(struct storm *storm)
 {
-    bool is_wild = strcmp(storm->crew.isolation, "process") == 0;
+    bool is_wild = strcmp(storm->crew.isolation, "none") != 0;
     uint32_t chance = dice_roll(&storm->dice, 100);
     bool is_stop = chance >= 75;
     bool is_struck = chance < 40   ? worker_kill(storm)
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     storm.fsync = "always";
     storm.kills_asked = 100;
     if (!options_read(&storm, argc, argv)) {
-        fputs("usage: storm redis|sqlite [--kills N] [--seed S] [--isolation none|process]\n"
+        fputs("usage: storm redis|sqlite [--kills N] [--seed S] [--isolation none|process|job]\n"
               "             [--fsync always|everysec] [--folder DIR]\n",
               stderr);
         return 2;

@@ -1,5 +1,5 @@
 /* storm/producer.c - enqueues runs until SIGTERM, and notes what it was promised.
- * usage: storm_producer URL FOLDER SEED RUNS-A-SECOND none|process
+ * usage: storm_producer URL FOLDER SEED RUNS-A-SECOND none|process|job
  *
  *   intend ID JOB ACT TIMES         before the call: the run may be in the store from now on
  *   batch COUNT                     before a call that makes the ids of COUNT plain runs itself
@@ -268,14 +268,14 @@ static void produce(struct producer *producer)
 int main(int argc, char **argv)
 {
     if (argc != 6) {
-        fputs("usage: storm_producer URL FOLDER SEED RUNS-A-SECOND none|process\n", stderr);
+        fputs("usage: storm_producer URL FOLDER SEED RUNS-A-SECOND none|process|job\n", stderr);
         return 2;
     }
     struct producer producer = {.url = argv[1],
                                 .folder = argv[2],
                                 .dice = {strtoull(argv[3], NULL, 10)},
                                 .rate = strtol(argv[4], NULL, 10),
-                                .is_wild = strcmp(argv[5], "process") == 0};
+                                .is_wild = strcmp(argv[5], "none") != 0};
     const struct sigaction action = {.sa_handler = stop};
     sigaction(SIGTERM, &action, NULL);
     if (producer.rate < 1)

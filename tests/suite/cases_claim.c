@@ -203,6 +203,63 @@ void case_claim__suspect_is_granted_alone(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 9), 1);
 }
 
+/* In the order of readiness as everybody: none waits behind the others for being suspect, and
+ * nobody waits for ever behind them. */
+void case_claim__suspects_keep_their_turn(struct suite *suite)
+{
+    culex_uuid suspects[3], others[3];
+    for (int i = 0; i < 3; i++)
+        suspects[i] = suite_put(suite);
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(suite_claim(suite, EVE, 9), 3);
+        suite_pass(suite, SUITE_LEASE_MS);
+    }
+    for (int i = 0; i < 3; i++)
+        others[i] = suite_put(suite);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(suite_claim(suite, ANN, 9), 1);
+        assert_true(suite_same_id(suite->reply.grants[0].id, suspects[i]));
+    }
+    assert_int_equal(suite_claim(suite, ANN, 9), 3);
+    for (int i = 0; i < 3; i++)
+        assert_true(suite_same_id(suite->reply.grants[i].id, others[i]));
+}
+
+/* A worker that vanishes whenever it holds `poison`, and else succeeds with all it took. */
+static void claim_and_vanish(struct suite *suite, culex_uuid poison)
+{
+    struct culex_ack acks[16];
+    size_t count = suite_claim(suite, ANN, 16);
+    for (size_t i = 0; i < count; i++) {
+        const struct culex_grant *grant = &suite->reply.grants[i];
+        if (suite_same_id(grant->id, poison)) {
+            suite_pass(suite, SUITE_LEASE_MS);
+            return;
+        }
+        acks[i] = (struct culex_ack){
+            .id = grant->id, .attempt = grant->attempt, .event = CULEX_EVENT_DONE};
+    }
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(suite_ack(suite, ANN, acks[i]), CULEX_ANSWER_OK);
+}
+
+void case_claim__one_poison_among_many_kills_itself_alone(struct suite *suite)
+{
+    culex_uuid ids[15];
+    for (int i = 0; i < 15; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.keep_success_ms = 60 * SUITE_MINUTE_MS;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    culex_uuid poison = ids[7];
+    for (int n = 0; n < 60; n++)
+        claim_and_vanish(suite, poison);
+    for (int i = 0; i < 15; i++) {
+        assert_state(suite, ids[i], i == 7 ? CULEX_RUN_DEAD : CULEX_RUN_DONE);
+        assert_int_equal(suite->info->losses, i == 7 ? 10 : 2); /* blamed no more once alone */
+    }
+}
+
 void case_claim__repeated_step_grants_the_same(struct suite *suite)
 {
     for (int i = 0; i < 6; i++)

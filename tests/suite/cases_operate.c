@@ -189,6 +189,28 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     suite_take(suite, ANN, id);
 }
 
+void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
+{
+    const struct culex_backend_ops *ops = suite->backend->ops;
+    struct culex_new_run scheduled = suite_run(suite), other;
+    assert_ok(ops->limit(suite->backend, suite->queue, 3, NULL));
+    assert_int_equal(suite_stats(suite).limit, 3);
+    culex_uuid held = suite_put(suite);
+    suite_take(suite, ANN, held);
+    scheduled.delay_ms = 5000;
+    suite_put_run(suite, &scheduled);
+    suite_put(suite);
+    other = suite_run(suite);
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
+    assert_null(suite_get(suite, other.id));
+    assert_int_equal(suite_enqueue(suite, &scheduled), CULEX_ENQUEUED_DUPLICATE);
+    suite_end(suite, ANN, held, 1, CULEX_EVENT_FAIL, 1000); /* a retry is not refused */
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
+    assert_ok(ops->limit(suite->backend, suite->queue, 0, NULL));
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_NEW);
+    assert_int_equal(suite_stats(suite).limit, 0);
+}
+
 /* --- PURGE, LIST, STATS, QUEUES --------------------------------------------------------------- */
 
 void case_purge__stops_at_its_limit(struct suite *suite)

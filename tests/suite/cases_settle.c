@@ -286,6 +286,22 @@ void case_settle__third_crash_in_a_row_is_death(struct suite *suite)
     assert_int_equal(suite_stats(suite).crashed, 3);
 }
 
+void case_settle__text_of_the_last_crash_is_kept(struct suite *suite)
+{
+    static const char *const texts[] = {"SIGSEGV in step 1", "", "SIGSEGV in step 2", NULL};
+    struct culex_new_run run = suite_run(suite);
+    run.attempts_max = 4;
+    suite_put_run(suite, &run);
+    for (uint32_t n = 0; n < 3; n++) {
+        struct culex_ack ack = {.id = run.id, .event = CULEX_EVENT_CRASH, .text = texts[n]};
+        ack.attempt = suite_take(suite, ANN, run.id);
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+        suite_get(suite, run.id);
+        assert_string_equal(suite->info->error_text, texts[n][0] != '\0' ? texts[n] : texts[0]);
+    }
+    assert_state(suite, run.id, CULEX_RUN_DEAD);
+}
+
 void case_settle__failure_breaks_the_crash_streak(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
@@ -339,8 +355,8 @@ void case_settle__tenth_loss_is_death(struct suite *suite)
         assert_int_equal(suite->info->losses, n);
     }
     assert_string_equal(suite->info->error_text,
-                        "the lease ran out before the worker said how the run ended (loss 10 of "
-                        "10)");
+                        "the lease of " ANN "-10 ran out before the worker said how the run ended "
+                        "(loss 10 of 10)");
     assert_int_equal(suite_stats(suite).lost, 10);
     assert_int_equal(suite_stats(suite).dead, 1);
 }
@@ -546,6 +562,24 @@ void case_beat__extension_never_shortens(struct suite *suite)
     beat.extend_ms = 1;
     assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
     assert_int_equal(suite_get(suite, beat.id)->at_ms, limit_ms);
+}
+
+void case_beat__extension_holds_for_a_second_beat_of_the_step(struct suite *suite)
+{
+    int64_t limit_ms;
+    struct culex_beat beats[2];
+    beats[0] = beats[1] = limited_take(suite, &limit_ms);
+    beats[0].extend_ms = 60000;
+    while (suite->now_ms + SUITE_LEASE_MS <= limit_ms) {
+        suite_tell(suite, ANN, beats[1]);
+        suite->now_ms += SUITE_LEASE_MS / 3;
+    }
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.beats = beats;
+    step.beat_count = 2;
+    suite_step(suite, &step);
+    assert_int_equal(suite->reply.beats[1], CULEX_ANSWER_OK);
+    assert_int_equal(suite_get(suite, beats[0].id)->at_ms, suite->now_ms + SUITE_LEASE_MS);
 }
 
 void case_beat__extension_without_timeout_changes_nothing(struct suite *suite)

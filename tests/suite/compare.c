@@ -356,6 +356,7 @@ static bool same_stats(const culex_queue_stats *store, const culex_queue_stats *
     SAME(stale)
     SAME(now_ms)
     SAME(paused)
+    SAME(limit)
 #undef SAME
     return true;
 }

@@ -287,6 +287,15 @@ static bool is_named(const struct culex_ack *acks, size_t count, culex_uuid id)
     return false;
 }
 
+static bool is_beaten(const struct culex_beat *beats, size_t count, culex_uuid id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&beats[i].id, &id, sizeof id) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
 {
     static const enum culex_run_event events[] = {
@@ -349,7 +358,7 @@ static bool op_step(struct world *world, int queue)
     }
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
-        if (grant != NULL)
+        if (grant != NULL && !is_beaten(last->beats, step->beat_count, grant->id))
             last->beats[step->beat_count++] = beat_make(world, grant);
     }
     last->at_ms = world->now_ms;
@@ -472,6 +481,17 @@ static bool op_pause(struct world *world, int queue)
     return status == CULEX_OK || differs("PAUSE: status %d", (int)status);
 }
 
+static bool op_limit(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    uint64_t most = chance(world, 40) ? (uint64_t)below(world, 60) : 0;
+    culex_status status;
+    TRACE(world, "limit %d", (int)most);
+    PERSIST(world, status, store->ops->limit(store, queues[queue], most, NULL));
+    model->ops->limit(model, queues[queue], most, NULL);
+    return status == CULEX_OK || differs("LIMIT: status %d", (int)status);
+}
+
 static bool op_hello(struct world *world, int queue)
 {
     struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
@@ -496,6 +516,25 @@ static bool op_hello(struct world *world, int queue)
     if (mine != theirs && !world->is_doubtful)
         return differs("HELLO: %zu released, model %zu", theirs, mine);
     return true;
+}
+
+/* Whatever has happened, every index agrees with the records; a repair finds nothing to do. */
+static bool op_fsck(struct world *world, int queue)
+{
+    struct culex_backend *store = handle_pick(world);
+    struct culex_fsck_reply reply = {.cursor = 0};
+    bool is_repairing = chance(world, 50);
+    uint64_t bad = 0;
+    TRACE(world, "fsck queue %d", queue);
+    do {
+        culex_status status;
+        PERSIST(world, status,
+                store->ops->fsck(store, queues[queue], reply.cursor, is_repairing, &reply, NULL));
+        if (status != CULEX_OK)
+            return differs("FSCK: status %d", (int)status);
+        bad += reply.counts.wrong + reply.counts.damaged;
+    } while (reply.cursor != 0);
+    return bad == 0 || differs("FSCK: %" PRIu64 " wrong or damaged", bad);
 }
 
 static void clock_advance(struct world *world, int64_t by_ms)
@@ -527,8 +566,9 @@ static const struct {
     int weight;
     bool (*run)(struct world *world, int queue);
 } operations[] = {
-    {24, op_enqueue}, {40, op_step}, {6, op_repeat}, {4, op_cancel}, {4, op_retry},  {3, op_forget},
-    {1, op_purge},    {2, op_pause}, {2, op_hello},  {3, op_tick},   {11, op_clock},
+    {24, op_enqueue}, {39, op_step},  {6, op_repeat}, {4, op_cancel}, {4, op_retry},
+    {3, op_forget},   {1, op_purge},  {2, op_pause},  {1, op_limit},  {2, op_hello},
+    {3, op_tick},     {11, op_clock}, {1, op_fsck},
 };
 
 static size_t live_count(const struct model *model)
@@ -568,7 +608,7 @@ static bool nothing_is_lost(struct world *world)
 static bool compare_all(struct world *world)
 {
     for (int queue = 0; queue < QUEUES; queue++) {
-        if (!settle_down(world, queue) ||
+        if (!op_fsck(world, queue) || !settle_down(world, queue) ||
             !compare_queue(&world->compare, queues[queue], 1 + (size_t)below(world, 30)) ||
             !stores_check(STORE_NAME, queues[queue]))
             return false;

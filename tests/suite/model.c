@@ -226,7 +226,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
-    char story[128];
+    char story[256];
     switch (ack->event) {
     case CULEX_EVENT_DONE:
         run->result = keep_bytes(model, ack->result, ack->result_len);
@@ -250,9 +250,10 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
-        snprintf(story, sizeof story,
-                 "the lease ran out before the worker said how the run ended (loss %u of %d)",
-                 counters->losses, LOSSES);
+        snprintf(
+            story, sizeof story,
+            "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
+            run->owner, run->attempt, counters->losses, LOSSES);
         set_error(model, run, story);
         give_back(model, run, ack, true);
         break;
@@ -328,6 +329,16 @@ static void run_add(struct model *model, struct model_queue *queue,
     queue->stats.enqueued++;
 }
 
+static uint64_t live_count(const struct model *model, const struct model_queue *queue)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->queue == queue && !run->is_gone && !is_final(run->state);
+    }
+    return count;
+}
+
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
                                                const struct culex_new_run *made)
 {
@@ -345,6 +356,8 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.holder = holder->id;
+    } else if (queue->stats.limit > 0 && live_count(model, queue) >= queue->stats.limit) {
+        result.outcome = CULEX_ENQUEUED_FULL;
     } else {
         run_add(model, queue, made);
     }
@@ -682,7 +695,10 @@ static culex_status model_tick(struct culex_backend *backend, const struct culex
         schedule->mark_ms = at;
         struct culex_new_run run = *tick->run;
         run.at_ms = 0;
+        uint64_t limit = queue->stats.limit;
+        queue->stats.limit = 0; /* of no concern to periodic runs */
         ret_reply->is_enqueued = enqueue_one(model, queue, &run).outcome == CULEX_ENQUEUED_NEW;
+        queue->stats.limit = limit;
     }
     ret_reply->mark_ms = schedule->mark_ms;
     return CULEX_OK;
@@ -748,6 +764,14 @@ static culex_status model_pause(struct culex_backend *backend, const char *queue
 {
     (void)error;
     queue_of(of(backend), queue)->stats.paused = is_paused;
+    return CULEX_OK;
+}
+
+static culex_status model_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    (void)error;
+    queue_of(of(backend), queue)->stats.limit = most;
     return CULEX_OK;
 }
 
@@ -927,6 +951,19 @@ static culex_status model_wake_take(struct culex_backend *backend, bool *ret_wok
     return CULEX_OK;
 }
 
+static culex_status model_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                               bool is_repairing, struct culex_fsck_reply *ret_reply,
+                               culex_error *error)
+{
+    const struct model *model = of(backend);
+    (void)cursor, (void)is_repairing, (void)error;
+    *ret_reply = (struct culex_fsck_reply){.cursor = 0};
+    for (size_t i = 0; i < model->run_count; i++)
+        ret_reply->counts.records +=
+            !model->runs[i]->is_gone && strcmp(model->runs[i]->queue->name, queue) == 0;
+    return CULEX_OK;
+}
+
 static void model_close(struct culex_backend *backend)
 {
     struct model *model = of(backend);
@@ -956,12 +993,14 @@ struct culex_backend *model_open(const struct culex_env *env)
         .retry = model_retry,
         .forget = model_forget,
         .pause = model_pause,
+        .limit = model_limit,
         .purge = model_purge,
         .stats = model_stats,
         .get = model_get,
         .list = model_list,
         .list_release = model_list_release,
         .queues = model_queues,
+        .fsck = model_fsck,
         .now = model_now,
         .wake_arm = model_wake_arm,
         .wake_take = model_wake_take,

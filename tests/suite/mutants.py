@@ -1,10 +1,10 @@
 """Shows that the suite bites: breaks the stores one line at a time and expects a red test.
 
-    mutants.py [--only TEXT] [--keep-going]
+    mutants.py [--only TEXT] [--all]
 
 Copies the tree to a temporary folder, builds it once, then for each mutant below changes one
-place, rebuilds, and runs the conformance suite and a short differential test on the store
-concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
+place, rebuilds, and runs the conformance suite, a short differential test and the tests of FSCK
+on the store concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
 test run."""
 
 import pathlib
@@ -36,6 +36,13 @@ MUTANTS = [
     ("the first run counts as bytes", LUA + "step.lua", "bytes + #payload > max_bytes",
      "bytes + 2 * #payload > max_bytes", "redis"),
     ("beats pass the timeout", LUA + "step.lua", "if timeout > 0 then", "if timeout < 0 then", "redis"),
+    ("an extension shortens", LUA + "step.lua", "math.max(tonumber(r.timeout_from_ms), now + extend - timeout)",
+     "now + extend - timeout", "redis"),
+    ("an extension does nothing", LUA + "step.lua", "now + extend - timeout)", "0)", "redis"),
+    ("progress outlives its attempt", LUA + "step.lua", "write('HDEL', progress, progress_drops)", "", "redis"),
+    ("progress is not written", LUA + "step.lua", "write('HSET', progress, progress_puts)", "", "redis"),
+    ("a loss does not count itself", LUA + "step.lua", "r.losses + 1 .. ' of '", "r.losses .. ' of '", "redis"),
+    ("a second beat forgets the first", LUA + "step.lua", "records[ids[at]] or texts[at]", "texts[at]", "redis"),
     ("a paused queue gives out", LUA + "step.lua", "if want > 0 and not is_paused then",
      "if want > 0 then", "redis"),
     ("the reap charges nothing", LUA + "step.lua", "leave(id, r, 'LOSS'", "leave(id, r, 'RELEASE'",
@@ -61,7 +68,13 @@ MUTANTS = [
      "run->attempt == attempt && session != NULL", "memory"),
     ("no state in the fence", SQL + "step.c", "if (!is_mine || run.state != CULEX_RUN_ACTIVE)",
      "if (!is_mine)", "memory"),
-    ("beats pass the timeout", SQL + "step.c", "if (run.limit_ms != 0 &&", "if (run.limit_ms < 0 &&",
+    ("beats pass the timeout", SQL + "step.c", "if (limit_ms != 0 && at_ms", "if (limit_ms < 0 && at_ms",
+     "memory"),
+    ("an extension shortens", SQL + "step.c", " || limit_ms < run.limit_ms", "", "memory"),
+    ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "memory"),
+    ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
+     "memory"),
+    ("a loss does not count itself", SQL + "step.c", "run->counters.losses + 1,", "run->counters.losses,",
      "memory"),
     ("no memory of the step", SQL + "memo.c", "== step->nonce;\n    culex_status", "== step->nonce + 1;\n    culex_status",
      "memory"),
@@ -81,6 +94,7 @@ MUTANTS = [
     ("four crashes in a row", RULES, "CRASH_STREAK_MAX, 3", "CRASH_STREAK_MAX, 4", "memory redis"),
     ("eleven losses", RULES, "LOSSES_MAX, 10", "LOSSES_MAX, 11", "memory redis"),
     ("a suspect after three", RULES, "SUSPECT_LOSSES, 2", "SUSPECT_LOSSES, 3", "memory redis"),
+    ("less slack", RULES, "TIMEOUT_SLACK_MS, 5000", "TIMEOUT_SLACK_MS, 4999", "memory redis"),
     ("a longer horizon", RULES, "ID_HORIZON_MS, 600000", "ID_HORIZON_MS, 600001", "memory redis"),
     ("a discard is not charged", RULES, "EVENT(DISCARD, 1,", "EVENT(DISCARD, 0,", "memory redis"),
     ("a crash goes to the front", RULES, "TRANSITION(ACTIVE, CRASH, SCHEDULED)",
@@ -89,17 +103,182 @@ MUTANTS = [
      "TRANSITION(DEAD, RETRY, WAITING)\nTRANSITION(DONE, RETRY, WAITING)", "redis"),
 ]
 
+# FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
+# --all or --only takes every eighth.
+FSCK_MUTANTS = [
+    ("a damaged tail is taken apart", LUA + "prelude.py", "|({rest})$')", "|(.*)$')", "redis"),
+    ("a report lifts times to live", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
+     "call('PERSIST', key)", "redis"),
+    ("times to live stay", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
+     "", "redis"),
+    ("overlong UTF-8 passes", LUA + "fsck.lua", "if find(text, '\\224[\\128-\\159]') or find(text, '\\237[\\160-\\191]') or",
+     "if", "redis"),
+    ("loose UTF-8 passes", LUA + "fsck.lua", "return not find(text, '%c') and is_utf8(text)",
+     "return not find(text, '%c')", "redis"),
+    ("control characters pass", LUA + "fsck.lua", "return not find(text, '%c') and is_utf8(text)",
+     "return is_utf8(text)", "redis"),
+    ("leading zeros pass", LUA + "fsck.lua", " or find(text, '^0.') then",
+     " then", "redis"),
+    ("large numbers pass", LUA + "fsck.lua", "return most == 0 or tonumber(text) <= most",
+     "return true", "redis"),
+    ("any hex passes", LUA + "fsck.lua", "return #text == 16 and not find(text, '[^0-9a-f]')",
+     "return #text == 16", "redis"),
+    ("any letter passes", LUA + "fsck.lua", "return #text == 1 and find(STATES, text, 1, true) ~= nil",
+     "return #text == 1", "redis"),
+    ("missing fields pass", LUA + "fsck.lua", "return at == #RECORD_KINDS + 1",
+     "return true", "redis"),
+    ("short ids pass", LUA + "fsck.lua", "return #id == 16 and text and is_strict(text)",
+     "return text and is_strict(text)", "redis"),
+    ("a report puts records aside", LUA + "fsck.lua", "  spoilt = spoilt + 1\n  if not is_repairing then return end\n  local was_indexed",
+     "  spoilt = spoilt + 1\n  local was_indexed", "redis"),
+    ("an aside stays in its index", LUA + "fsck.lua", "was_indexed = was_indexed + call('ZREM', key, id) end",
+     "was_indexed = 1 end", "redis"),
+    ("an aside stays urgent", LUA + "fsck.lua", "local was_indexed = call('ZREM', urgent, id)",
+     "local was_indexed = 0", "redis"),
+    ("an aside's place is no ghost", LUA + "fsck.lua", "if was_indexed == 0 then call('HINCRBY', meta, 'ghosts', 1) end",
+     "", "redis"),
+    ("damaged bytes are not kept", LUA + "fsck.lua", "  call('HSET', damaged, id, text)\n",
+     "", "redis"),
+    ("a short id stays", LUA + "fsck.lua", "    call('HDEL', runs, id)\n    return",
+     "    return", "redis"),
+    ("an aside is not dead", LUA + "fsck.lua", "  call('ZADD', dead, r.at_ms, id)\n",
+     "", "redis"),
+    ("an aside says nothing", LUA + "fsck.lua", "  call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)\n",
+     "", "redis"),
+    ("active runs need payloads", LUA + "fsck.lua", "if r.state == DONE or r.state == ACTIVE or call('HEXISTS'",
+     "if r.state == DONE or call('HEXISTS'", "redis"),
+    ("final runs keep silent", LUA + "fsck.lua", "if is_repairing then put(text_puts, id, LACKS) end",
+     "", "redis"),
+    ("no payload, still scheduled", LUA + "fsck.lua", "due_drops[#due_drops + 1] = id",
+     "", "redis"),
+    ("no payload, ghost uncounted", LUA + "fsck.lua", "  elseif call('ZREM', urgent, id) == 0 then\n    call('HINCRBY', meta, 'ghosts', 1)",
+     "  elseif call('ZREM', urgent, id) == 0 then", "redis"),
+    ("the reason is lost", LUA + "fsck.lua", "  put(text_puts, id, LACKS)\n  finish",
+     "  finish", "redis"),
+    ("any holder is good", LUA + "fsck.lua", "  if holder == id then return end\n  wrong",
+     "  if holder then return end\n  wrong", "redis"),
+    ("final runs want keys", LUA + "fsck.lua", "if key == '' or IS_FINAL[r.state] then return end",
+     "if key == '' then return end", "redis"),
+    ("the key is not given back", LUA + "fsck.lua", "    call('HSET', unique, key, id)\n    return",
+     "    return", "redis"),
+    ("both keep the key", LUA + "fsck.lua", "call('HSET', runs, id, record_text(r))\nend\n\n-- Priority",
+     "end\n\n-- Priority", "redis"),
+    ("a false holder wins", LUA + "fsck.lua", "not holder or not is_holder(key, holder)",
+     "not holder", "redis"),
+    ("any urgent score is good", LUA + "fsck.lua", "if score and urgent_priority(tonumber(score)) == priority_of(r) then return end",
+     "if score then return end", "redis"),
+    ("urgent runs are not put back", LUA + "fsck.lua", "if is_repairing then ready_put(id, r, false) end",
+     "", "redis"),
+    ("any time is good", LUA + "fsck.lua", "if score and tonumber(score) == tonumber(r.at_ms) then return end",
+     "if score then return end", "redis"),
+    ("entries are not put back", LUA + "fsck.lua", "if is_repairing then call('ZADD', SCORED[r.state], r.at_ms, id) end",
+     "", "redis"),
+    ("the walk is short", LUA + "fsck.lua", "more = call('LRANGE', ready, -(from + 1000), -(from + 1))",
+     "more = call('LRANGE', ready, -(from + 900), -(from + 1))", "redis"),
+    ("the walk begins at the head", LUA + "fsck.lua", "more = call('LRANGE', ready, -(from + 1000), -(from + 1))",
+     "more = call('LRANGE', ready, from, from + 999)", "redis"),
+    ("the walk stops early", LUA + "fsck.lua", "return answer(left > 0 and tostring(from + 1000) or '0')",
+     "return answer('0')", "redis"),
+    ("claimed and freed is missing", LUA + "fsck.lua", " and r.attempt == ARGV[at + 1]\n",
+     " and true\n", "redis"),
+    ("dead and revived is missing", LUA + "fsck.lua", "r.expires_at_ms == ARGV[at + 2]",
+     "true", "redis"),
+    ("repeated pushes double", LUA + "fsck.lua", "not call('LPOS', ready, id, 'RANK', -1, 'MAXLEN', 1000)",
+     "true", "redis"),
+    ("lost runs are not pushed", LUA + "fsck.lua", "      call('RPUSH', ready, id)\n",
+     "", "redis"),
+    ("strangers stay", LUA + "fsck.lua", "if not text then return 'bad' end",
+     "if not text then return 'good' end", "redis"),
+    ("any state is good", LUA + "fsck.lua", "return is_good(r) and 'good' or 'bad'",
+     "return 'good'", "redis"),
+    ("damaged ones are wrong too", LUA + "fsck.lua", "if not r then return 'damaged' end",
+     "if not r then return 'bad' end", "redis"),
+    ("an aside counts twice", LUA + "fsck.lua", "if not is_aside(id) then wrong = wrong + 1 end",
+     "wrong = wrong + 1", "redis"),
+    ("a report removes entries", LUA + "fsck.lua", "if is_repairing then call(command, key, entry) end",
+     "call(command, key, entry)", "redis"),
+    ("any key of the run is good", LUA + "fsck.lua", "return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key\n    end",
+     "return not IS_FINAL[r.state]\n    end", "redis"),
+    ("dead runs hold keys", LUA + "fsck.lua", "return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key\n    end",
+     "return match(r.tail, TAIL_unique_key) == key\n    end", "redis"),
+    ("any slot is good", LUA + "fsck.lua", " or slot_of(id_ms(id)) ~= key then",
+     " then", "redis"),
+    ("foreign ids stay", LUA + "fsck.lua", "if is_repairing then call('SREM', key, id) end",
+     "", "redis"),
+    ("sessions stay for ever", LUA + "fsck.lua", "if is_repairing then call('ZADD', sessions_seen, now, page[2][at]) end",
+     "", "redis"),
+    ("sessions of nobody stay", LUA + "fsck.lua", "if is_repairing then call('ZREM', sessions_seen, page[2][at]) end",
+     "", "redis"),
+    ("ghosts are not set", LUA + "fsck.lua", "if is_repairing then call('HSET', meta, field, value) end",
+     "", "redis"),
+    ("the urgent are ghosts", LUA + "fsck.lua", "call('HLEN', runs) - call('ZCARD', urgent)",
+     "call('HLEN', runs)", "redis"),
+    ("a doubtful report tells ghosts", LUA + "fsck.lua", "if is_repairing or place == '0' then ghosts_check() end",
+     "ghosts_check()", "redis"),
+    ("the back may lag", LUA + "fsck.lua", "if most > back then meta_put('back', most) end",
+     "", "redis"),
+    ("the front may lag", LUA + "fsck.lua", "if least < front then meta_put('front', least) end",
+     "", "redis"),
+    ("done runs have payloads", LUA + "fsck.lua", "r.state ~= DONE end) end",
+     "true end) end", "redis"),
+    ("any run has results", LUA + "fsck.lua", "results = function() return hash_share(results, state_is(DONE)) end",
+     "results = function() return hash_share(results, function() return true end) end", "redis"),
+    ("priority 0 is urgent", LUA + "fsck.lua", "return r.state == WAITING and priority_of(r) > 0 end",
+     "return r.state == WAITING end", "redis"),
+    ("suspects are never crossed off", LUA + "fsck.c", "found->is_met = true;",
+     "found->is_met = false;", "redis"),
+    ("met runs are asked for", LUA + "fsck.c", "if (suspect->is_met)",
+     "if (!suspect->is_met)", "redis"),
+    ("only one page is verified", LUA + "fsck.c", "return at < fsck->count ? at : 0;",
+     "return 0;", "redis"),
+    ("another queue's cursor passes", LUA + "fsck.c", " || strcmp(redis->fsck->queue, queue) != 0",
+     "", "redis"),
+    ("checksums are not compared", SQL + "fsck.c", "(size_t)run->payload_len) == expected",
+     "(size_t)run->payload_len) != expected + 1", "memory"),
+    ("active runs need payloads", SQL + "fsck.c", "return run->state != CULEX_RUN_DONE && run->state != CULEX_RUN_ACTIVE;",
+     "return run->state != CULEX_RUN_DONE;", "memory"),
+    ("marked runs are marked again", SQL + "fsck.c", "!is_marked(statement) && ",
+     "", "memory"),
+    ("a report marks", SQL + "fsck.c", "    if (!fsck->is_repairing)\n        return CULEX_OK;\n    if (culex__run_state_is_final",
+     "    if (culex__run_state_is_final", "memory"),
+    ("a delayed damaged run stays", SQL + "fsck.c", "run->is_delayed = false; /* so",
+     "/* so", "memory"),
+    ("places beyond the last stay", SQL + "fsck.c", "is_placed && run->at_ms > culex__sqlite_queue_horizon",
+     "!is_placed && run->at_ms > culex__sqlite_queue_horizon", "memory"),
+    ("the front may lag", SQL + "fsck.c", "queue->front = run->at_ms;",
+     "", "memory"),
+    ("finals may be delayed", SQL + "fsck.c", "fsck->counts.wrong++; /* only",
+     "/* only", "memory"),
+    ("an aside is not counted as dead", SQL + "fsck.c", "fsck->queue.kept[CULEX_RUN_DEAD]++;",
+     "", "memory"),
+    ("a share ends early", SQL + "fsck.c", "*ret_count == ROWS_MAX ? ret_rows",
+     "*ret_count > ROWS_MAX ? ret_rows", "memory"),
+    ("payloads of nobody stay", SQL + "fsck.c", "CULEX__SQLITE_PAYLOAD_DELETE",
+     "CULEX__SQLITE_FSCK_PAYLOAD_WANTED", "memory"),
+    ("counters stay", SQL + "fsck.c", "fsck->queue.kept[state] = kept[state];",
+     "", "memory"),
+    ("other queues' runs are looked at", SQL + "statement.def", "WHERE seq = ? AND queue = ?\")",
+     "WHERE seq = ? AND ? > 0\")", "memory"),
+    ("short payloads may lie apart", SQL + "statement.def", "SELECT payload_len > ?2 FROM run",
+     "SELECT payload_len <> ?2 FROM run", "memory"),
+    ("an aside is purged", SQL + "statement.def", "at_ms = 9999999999999",
+     "at_ms = 0", "memory"),
+]
 
-def tests_of(build, store):
+
+def tests_of(build, store, is_fsck):
     suite = build / "tests/suite"
+    if is_fsck:
+        yield "fsck", [build / "tests/fsck" / ("test_fsck_redis" if store == "redis" else "test_fsck_sqlite")]
+        return
     yield "conformance", [suite / "conformance", store]
     for seed in ("1", "2", "3"):
         yield "differential", [suite / "differential", store, "--ops", "5000", "--seed", seed]
 
 
-def killer(build, store):
+def killer(build, store, is_fsck):
     """The test that went red, with its own words; None when all stayed green."""
-    for name, command in tests_of(build, store):
+    for name, command in tests_of(build, store, is_fsck):
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
                                  errors="replace")
@@ -107,7 +286,7 @@ def killer(build, store):
             return f"{name}: no end"
         if run.returncode != 0:
             lines = (run.stdout + run.stderr).splitlines()
-            failed = [line for line in lines if "FAILED  ] " in line and "__" in line]
+            failed = [line for line in lines if "FAILED  ] " in line and ("__" in line or "test_" in line)]
             word = failed[0].split("] ")[1] if failed else next(
                 (line for line in lines if "difference" in line or "redis_check" in line), f"exit {run.returncode}")
             more = f" and {len(set(failed)) - 1} more" if len(set(failed)) > 1 else ""
@@ -117,7 +296,8 @@ def killer(build, store):
 
 def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j2", "tests/suite/conformance",
-                           "tests/suite/differential"], capture_output=True, check=False).returncode == 0
+                           "tests/suite/differential", "tests/fsck/test_fsck_redis",
+                           "tests/fsck/test_fsck_sqlite"], capture_output=True, check=False).returncode == 0
 
 
 def tree_copy(target):
@@ -135,7 +315,7 @@ def tree_copy(target):
     return build
 
 
-def try_mutant(tree, build, path, old, new, stores):
+def try_mutant(tree, build, path, old, new, stores, is_fsck):
     original = (tree / path).read_text()
     if original.count(old) != 1:
         return [f"STALE: the text is there {original.count(old)} times"]
@@ -143,7 +323,7 @@ def try_mutant(tree, build, path, old, new, stores):
     try:
         if not build_all(build):
             return ["STALE: does not build"]
-        return [killer(build, store) or f"SURVIVED on {store}" for store in stores.split()]
+        return [killer(build, store, is_fsck) or f"SURVIVED on {store}" for store in stores.split()]
     finally:
         (tree / path).write_text(original)
 
@@ -154,10 +334,11 @@ def main(arguments):
     with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
         tree = pathlib.Path(folder)
         build = tree_copy(tree)
-        for name, path, old, new, stores in MUTANTS:
+        for mutant in MUTANTS + FSCK_MUTANTS[:: 1 if only or "--all" in arguments else 8]:
+            name, path, old, new, stores = mutant
             if only not in name + path:
                 continue
-            for verdict in try_mutant(tree, build, path, old, new, stores):
+            for verdict in try_mutant(tree, build, path, old, new, stores, mutant in FSCK_MUTANTS):
                 bad += verdict.startswith(("SURVIVED", "STALE"))
                 print(f"{pathlib.Path(path).name}: {name}: {verdict}", flush=True)
     print(f"{bad} mutants survived or are stale")

@@ -11,7 +11,8 @@
 /* True when all of this holds for PREFIX:{QUEUE}; else says what does not:
  *   every run is in the one index that its state names, once, under the time of its record;
  *   no index has an entry without such a run, but for ghosts in the ready list, which are counted;
- *   every run but a done one has its payload, and nothing else has;
+ *   every run but a done one has its payload, and nothing else has; a dead or cancelled run may
+ *   lack it when its error text says so;
  *   results belong to done runs, error texts to known ones;
  *   a unique key is held by a live run that has it, and every such run holds its key. */
 bool redis_check(const struct redis_server *server, const char *prefix, const char *queue);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,7 +110,7 @@ static void test_wal_reset__processes_write_and_checkpoint_at_once(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
-        if (children[i] == 0)
+        if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
             hammer(fixture, i);
     }
     for (int i = 0; i < PROCESSES; i++) {

@@ -296,11 +296,11 @@ static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret_re
     return rc != SQLITE_OK ? rc : shim.real->xAccess(shim.real, name, flags, ret_result);
 }
 
-/* Nobody else is at work whom a pause could help. */
+/* While calls are made to fail nobody else is at work whom a pause could help. */
 static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
 {
     (void)vfs;
-    return microseconds;
+    return shim.is_failing ? microseconds : shim.real->xSleep(shim.real, microseconds);
 }
 
 void shim_install(void)

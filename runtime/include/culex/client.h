@@ -26,15 +26,14 @@ typedef struct culex_client_options {
     const char *url_file;    /* see culex_client_open */
 } culex_client_options;
 
-/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (README), "memory:" or "memory:NAME" (shared by
- * every handle of this process with the same name), "redis://[[user]:password@]host[:port][/db]",
- * "redis+unix:///path/to.sock[?db=N]", "rediss://..." where the build has TLS.
- * NULL means the content of options->url_file, else $CULEX_URL or the content of
- * $CULEX_URL_FILE, and without those "sqlite:culex.db". Such a file holds one line, the URL, and
- * is refused unless it is this user's own and readable by nobody else. A Redis URL without a
- * password gets the one in $CULEX_PASSWORD.
- * Connects at once: CULEX_ECONNECT names host and reason. `options` may be NULL.
- * *ret_client is returned owned. */
+/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (README), "memory:" or
+ * "memory:NAME" (shared by every handle of this process with the same name),
+ * "redis://[[user]:password@]host[:port][/db]", "redis+unix:///path/to.sock[?db=N]", "rediss://..."
+ * where the build has TLS. NULL means the content of options->url_file, else $CULEX_URL or the
+ * content of $CULEX_URL_FILE, and without those "sqlite:culex.db". Such a file holds one line, the
+ * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
+ * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
+ * reason. `options` may be NULL. *ret_client is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 
@@ -166,6 +165,11 @@ CULEX_API culex_status culex_client_pause(culex_client *client, const char *queu
 CULEX_API culex_status culex_client_resume(culex_client *client, const char *queue,
                                            culex_error *error);
 
+/* Bounds a backlog: while `most` runs of `queue` are scheduled, waiting or active, enqueues of new
+ * ones fail with CULEX_EFULL. 0 lifts the bound. Retries, revived and periodic runs are not refused. */
+CULEX_API culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
+                                          culex_error *error);
+
 /* Deletes up to `limit` runs of `queue` in a state other than active; *ret_deleted
  * tells how many. Call again while it equals `limit`. */
 CULEX_API culex_status culex_client_purge(culex_client *client, const char *queue,
@@ -182,6 +186,7 @@ typedef struct culex_queue_stats {
     uint64_t dead;
     uint64_t cancelled;
     uint64_t stale; /* results refused by the fence */
+    uint64_t limit; /* as culex_client_limit set it, 0 for none */
     int64_t now_ms; /* store clock */
     bool paused;
 } culex_queue_stats;

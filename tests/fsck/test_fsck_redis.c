@@ -1,0 +1,854 @@
+/* fsck/test_fsck_redis.c - FSCK of a Redis queue with one thing wrong at a time.
+ *
+ * Each test seeds a queue with runs in every state, does one damage by hand, and holds a report to
+ * the figures and to writing nothing, then a repair to a second report of nothing, to the offline
+ * checker, and to a drain that ends every live run once. */
+#include "fixture.h"
+
+#include "redis_check.h"
+
+enum {
+    WAITING_A,
+    WAITING_B,
+    WAITING_C,
+    URGENT_A,
+    URGENT_B,
+    SCHEDULED_A,
+    SCHEDULED_B,
+    ACTIVE_A,
+    ACTIVE_B,
+    DONE_A,
+    DONE_B,
+    DEAD_A,
+    CANCELLED_A,
+    CANCELLED_B,
+    SEED_COUNT,
+    LIVE_COUNT = 9,
+    WORDS_MAX = 8
+};
+
+static culex_uuid ids[SEED_COUNT], stranger;
+
+/* --- the queue that is damaged ---------------------------------------------------------- */
+
+static void seed_put(struct fixture *fixture, int which, int priority, int64_t delay_ms)
+{
+    struct culex_new_run run = fixture_run(fixture);
+    run.priority = priority;
+    run.delay_ms = delay_ms;
+    run.unique_key = which == WAITING_B  ? "aa"
+                     : which == ACTIVE_B ? "bb"
+                     : which == DEAD_A   ? "dd"
+                                         : NULL;
+    run.attempts_max = 5;
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    ids[which] = run.id;
+}
+
+static void seed_end(struct fixture *fixture, int which, enum culex_run_event event)
+{
+    struct culex_ack ack = {.id = ids[which], .attempt = 1, .event = event};
+    struct culex_step step = fixture_step(fixture, SESSION_A, 0);
+    struct culex_step_reply reply;
+    ack.text = event == CULEX_EVENT_DISCARD ? "no" : NULL;
+    ack.result = event == CULEX_EVENT_DONE ? "1" : NULL;
+    ack.result_len = event == CULEX_EVENT_DONE;
+    step.acks = &ack;
+    step.ack_count = 1;
+    fixture_run_step(fixture, &step, &reply);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+    fixture->backend->ops->step_release(fixture->backend, &reply);
+}
+
+static void seed_cancel(struct fixture *fixture, int which)
+{
+    culex_run_state state;
+    assert_ok(
+        fixture->backend->ops->cancel(fixture->backend, "q", ids[which], &state, &call_error));
+}
+
+static void seed(struct fixture *fixture)
+{
+    struct culex_new_run gone = fixture_run(fixture);
+    assert_int_equal(fixture_enqueue(fixture, &gone), CULEX_ENQUEUED_NEW);
+    fixture_claim(fixture, gone.id);
+    fixture_ack(fixture, SESSION_A, gone.id, 1, CULEX_EVENT_DONE);
+    assert_ok(fixture->backend->ops->forget(fixture->backend, "q", gone.id, &call_error));
+    for (int which = ACTIVE_A; which <= DEAD_A; which++) {
+        seed_put(fixture, which, 0, 0);
+        fixture_claim(fixture, ids[which]);
+    }
+    seed_end(fixture, DONE_A, CULEX_EVENT_DONE);
+    seed_end(fixture, DONE_B, CULEX_EVENT_DONE);
+    seed_end(fixture, DEAD_A, CULEX_EVENT_DISCARD);
+    for (int which = WAITING_A; which <= SCHEDULED_B; which++)
+        seed_put(fixture, which,
+                 which == URGENT_A   ? 5
+                 : which == URGENT_B ? 9
+                                     : 0,
+                 which >= SCHEDULED_A ? 5000 : 0);
+    seed_put(fixture, CANCELLED_A, 0, 5000);
+    seed_put(fixture, CANCELLED_B, 0, 0);
+    seed_cancel(fixture, CANCELLED_A);
+    seed_cancel(fixture, CANCELLED_B); /* leaves a ghost */
+    stranger = fixture_id_at(fixture, fixture->now_ms);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+}
+
+/* --- looking and repairing -------------------------------------------------------------- */
+
+static culex_fsck_counts fsck(struct fixture *fixture, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_fsck_counts counts = {0};
+    int calls = 0;
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, is_repairing,
+                                              &reply, &call_error));
+        counts.records += reply.counts.records;
+        counts.wrong += reply.counts.wrong;
+        counts.damaged += reply.counts.damaged;
+        assert_true(++calls < 10000);
+    } while (reply.cursor != 0);
+    return counts;
+}
+
+/* Every key of the server with all that it holds, for comparison. */
+static char *dump(struct fixture *fixture, size_t *ret_len)
+{
+    static const char script[] =
+        "local all, names = {}, redis.call('KEYS', '*') table.sort(names) "
+        "local reads = {hash = {'HGETALL'}, set = {'SMEMBERS'}, list = {'LRANGE', 0, -1},"
+        "  zset = {'ZRANGE', 0, -1, 'WITHSCORES'}} "
+        "for at, key in ipairs(names) do "
+        "  local kind = redis.call('TYPE', key).ok "
+        "  local items = redis.call(reads[kind][1], key, unpack(reads[kind], 2)) "
+        "  if kind == 'hash' then "
+        "    local pairs_of = {} "
+        "    for i = 1, #items, 2 do pairs_of[#pairs_of + 1] = items[i] .. '=' .. items[i + 1] end "
+        "    items = pairs_of "
+        "  end "
+        "  if kind == 'hash' or kind == 'set' then table.sort(items) end "
+        "  all[at] = key .. redis.call('PEXPIRETIME', key) .. table.concat(items, ',') "
+        "end "
+        "return table.concat(all, ';')";
+    redisReply *reply = redis_server_command(&fixture->server, "EVAL %s 0", script);
+    assert_non_null(reply);
+    assert_int_equal(reply->type, REDIS_REPLY_STRING);
+    char *text = malloc(reply->len + 1);
+    assert_non_null(text);
+    memcpy(text, reply->str, reply->len + 1);
+    *ret_len = reply->len;
+    freeReplyObject(reply);
+    return text;
+}
+
+static culex_fsck_counts report(struct fixture *fixture)
+{
+    size_t before_len, after_len;
+    char *before = dump(fixture, &before_len);
+    culex_fsck_counts counts = fsck(fixture, false);
+    char *after = dump(fixture, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    free(before);
+    free(after);
+    return counts;
+}
+
+/* Executes everything; returns how many runs were done. */
+static size_t drain(struct fixture *fixture)
+{
+    size_t done = 0;
+    bool is_empty = false;
+    fixture->now_ms += 20000; /* leases end, scheduled runs are due */
+    for (int calls = 0; calls < 2000 && !is_empty; calls++) {
+        struct culex_step_reply reply;
+        struct culex_step step = fixture_step(fixture, SESSION_B, 4);
+        fixture_run_step(fixture, &step, &reply);
+        for (size_t i = 0; i < reply.grant_count; i++)
+            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].id,
+                                         reply.grants[i].attempt, CULEX_EVENT_DONE),
+                             CULEX_ANSWER_OK);
+        done += reply.grant_count;
+        is_empty = reply.is_empty;
+        fixture->backend->ops->step_release(fixture->backend, &reply);
+    }
+    assert_true(is_empty);
+    return done;
+}
+
+static void expect(struct fixture *fixture, uint64_t wrong, uint64_t spoilt)
+{
+    culex_fsck_counts seen = report(fixture);
+    assert_int_equal(seen.wrong, wrong);
+    assert_int_equal(seen.damaged, spoilt);
+    seen = fsck(fixture, true);
+    assert_int_equal(seen.wrong, wrong);
+    assert_int_equal(seen.damaged, spoilt);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+    seen = report(fixture);
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.damaged, 0);
+}
+
+static void expect_and_drain(struct fixture *fixture, uint64_t wrong, uint64_t spoilt, size_t live)
+{
+    expect(fixture, wrong, spoilt);
+    assert_int_equal(drain(fixture), live);
+    assert_int_equal(fsck(fixture, false).wrong, 0);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+}
+
+/* A command on key `name` of the queue; `%b` of `words` takes the id. */
+static void damage(struct fixture *fixture, const char *verb, const char *name, const char *words,
+                   culex_uuid id)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "%s culex:{q}:%s %s", verb, name, words);
+    redisReply *reply = redis_server_command(&fixture->server, line, &id, sizeof id);
+    assert_non_null(reply);
+    assert_int_not_equal(reply->type, REDIS_REPLY_ERROR);
+    freeReplyObject(reply);
+}
+
+/* --- tests ------------------------------------------------------------------------------ */
+
+static void test_sound_queue_counts_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(report(fixture).records, 0);
+    seed(fixture);
+    assert_int_equal(report(fixture).records, SEED_COUNT);
+    expect_and_drain(fixture, 0, 0, LIVE_COUNT);
+}
+
+/* An index, how many runs are in it, one of them. */
+static const struct {
+    const char *name;
+    int members, member;
+} sets[] = {{"scheduled", 2, SCHEDULED_A}, {"active", 2, ACTIVE_A}, {"done", 2, DONE_A},
+            {"dead", 1, DEAD_A},           {"urgent", 2, URGENT_B}, {"cancelled", 2, CANCELLED_B}};
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+static void again(struct fixture *fixture)
+{
+    void *state = fixture;
+    assert_int_equal(fixture_teardown(&state), 0);
+    assert_int_equal(fixture_setup(&state), 0);
+    seed(fixture);
+}
+
+static void test_lost_index_is_rebuilt(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "DEL", sets[i].name, "", stranger);
+        expect_and_drain(*state, (uint64_t)sets[i].members, 0, LIVE_COUNT);
+    }
+}
+
+static void test_lost_entry_is_put_back(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZREM", sets[i].name, "%b", ids[sets[i].member]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_strange_entry_is_removed(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "1 %b", stranger);
+        damage(*state, "ZADD", sets[i].name, "7 short", stranger);
+        expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    }
+}
+
+/* In the index of another state: a claim or a reaper would find it there. */
+static void test_run_in_two_indexes_is_taken_from_the_wrong_one(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "1 %b", ids[WAITING_A]);
+        damage(*state, "ZADD", sets[i].name, "1 %b",
+               ids[sets[i].member == DEAD_A ? ACTIVE_B : DEAD_A]);
+        expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    }
+}
+
+static void test_wrong_time_of_an_entry_is_set_right(void **state)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        again(*state);
+        damage(*state, "ZADD", sets[i].name, "12345 %b", ids[sets[i].member]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_lost_ready_list_is_rebuilt(void **state)
+{
+    again(*state);
+    damage(*state, "DEL", "ready", "", stranger);
+    assert_int_equal(report(*state).wrong, 3);
+    assert_int_equal(fsck(*state, true).wrong, 4); /* the ghost that was counted is gone too */
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_lost_ready_entry_is_put_back(void **state)
+{
+    for (int which = WAITING_A; which <= WAITING_C; which++) {
+        again(*state);
+        damage(*state, "LREM", "ready", "0 %b", ids[which]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_strange_or_doubled_ready_entries_count_as_ghosts(void **state)
+{
+    const culex_uuid *entries[] = {&stranger, &ids[WAITING_A], &ids[DONE_A], &ids[URGENT_A]};
+    for (int at = 0; at < 8; at++) {
+        again(*state);
+        damage(*state, at % 2 == 0 ? "LPUSH" : "RPUSH", "ready", "%b", *entries[at / 2]);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+/* What is missing and what is too much do not make up for each other. */
+static void test_lost_entry_beside_a_strange_one_is_put_back(void **state)
+{
+    again(*state);
+    damage(*state, "LREM", "ready", "0 %b", ids[WAITING_B]);
+    damage(*state, "LPUSH", "ready", "%b", stranger);
+    assert_int_equal(report(*state).wrong, 1);
+    assert_int_equal(fsck(*state, true).wrong, 2);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_miscounted_ghosts_are_set_right(void **state)
+{
+    static const char *const counts[] = {"0", "2", "-7", "x"};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        char words[32];
+        again(*state);
+        snprintf(words, sizeof words, "ghosts %s", counts[i]);
+        damage(*state, "HSET", "meta", words, stranger);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+}
+
+static void test_lost_order_numbers_are_set_right(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "meta", "back", stranger);
+    expect(*state, 1, 0);
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture);
+    run.priority = 9;
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
+    fixture_ack(fixture, SESSION_A, ids[URGENT_B], 1, CULEX_EVENT_RELEASE);
+    damage(fixture, "HDEL", "meta", "front", stranger);
+    expect(fixture, 1, 0);
+}
+
+static void test_unique_keys_follow_their_runs(void **state)
+{
+    again(*state);
+    damage(*state, "DEL", "unique", "", stranger);
+    expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HDEL", "unique", "aa", stranger);
+    expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HSET", "unique", "cc %b", stranger);
+    damage(*state, "HSET", "unique", "dd %b", ids[DEAD_A]);
+    damage(*state, "HSET", "unique", "ee %b", ids[WAITING_B]);
+    expect_and_drain(*state, 3, 0, LIVE_COUNT);
+    again(*state);
+    damage(*state, "HSET", "unique", "aa %b", stranger);
+    assert_int_equal(report(*state).wrong, 2); /* its run holds no key, and a stranger does */
+    assert_int_equal(fsck(*state, true).wrong, 1);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT);
+}
+
+static void test_second_holder_of_a_key_loses_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = fixture_run(fixture);
+    seed(fixture);
+    damage(fixture, "HDEL", "unique", "aa", stranger);
+    run.unique_key = "aa";
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    expect(fixture, 1, 0);
+    run.id = fixture_id_at(fixture, fixture->now_ms);
+    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_UNIQUE_TAKEN);
+    assert_int_equal(drain(fixture), LIVE_COUNT + 1);
+}
+
+static void test_bytes_without_a_run_are_removed(void **state)
+{
+    static const char *const hashes[] = {"payloads", "results", "errors", "progress"};
+    for (size_t i = 0; i < 4; i++) {
+        again(*state);
+        damage(*state, "HSET", hashes[i], "%b x", stranger);
+        expect_and_drain(*state, 1, 0, LIVE_COUNT);
+    }
+    again(*state);
+    damage(*state, "HSET", "payloads", "%b x", ids[DONE_A]);
+    damage(*state, "HSET", "results", "%b x", ids[WAITING_A]);
+    expect_and_drain(*state, 2, 0, LIVE_COUNT);
+}
+
+static void assert_dead_with(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    culex_run_info *run = NULL;
+    assert_int_equal(fixture_state(fixture, id), CULEX_RUN_DEAD);
+    assert_ok(fixture->backend->ops->get(fixture->backend, "q", id, &run, &call_error));
+    assert_memory_equal(run->error_text, text, strlen(text));
+    culex_run_info_free(run);
+}
+
+static void test_run_without_payload_is_dead(void **state)
+{
+    static const int victims[] = {WAITING_A, WAITING_B, URGENT_A, SCHEDULED_B};
+    for (size_t i = 0; i < sizeof victims / sizeof victims[0]; i++) {
+        again(*state);
+        damage(*state, "HDEL", "payloads", "%b", ids[victims[i]]);
+        expect(*state, 0, 1);
+        assert_dead_with(*state, ids[victims[i]], "the payload is missing");
+        assert_int_equal(drain(*state), LIVE_COUNT - 1);
+    }
+}
+
+static void test_final_run_without_payload_says_so(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "payloads", "%b", ids[DEAD_A]);
+    damage(*state, "HDEL", "payloads", "%b", ids[CANCELLED_A]);
+    expect(*state, 0, 2);
+    assert_dead_with(*state, ids[DEAD_A], "the payload is missing");
+    assert_int_equal(drain(*state), LIVE_COUNT);
+}
+
+/* Its handler has the payload, and its result counts. */
+static void test_active_run_without_payload_may_finish(void **state)
+{
+    again(*state);
+    damage(*state, "HDEL", "payloads", "%b", ids[ACTIVE_A]);
+    assert_int_equal(fsck(*state, true).damaged, 0);
+    assert_int_equal(fixture_ack(*state, SESSION_A, ids[ACTIVE_A], 1, CULEX_EVENT_DONE),
+                     CULEX_ANSWER_OK);
+    expect_and_drain(*state, 0, 0, LIVE_COUNT - 1);
+}
+
+/* Every class of damage to a record's text: a field of a sound one with another value. A field
+ * without one is left out, and "text" stands for the whole. */
+static const struct {
+    const char *field, *value;
+} spoils[] = {{"text", ""},
+              {"text", "x"},
+              {"version", "2"},
+              {"state", "Q"},
+              {"attempt", "00"},
+              {"attempt", "4294967296"},
+              {"attempt", "-1"},
+              {"cancel", "2"},
+              {"priority", "10"},
+              {"priority", "x"},
+              {"attempts_max", ""},
+              {"keep_failure_ms", "-1"},
+              {"keep_success_ms", "1e3"},
+              {"at_ms", "1000000000000000000"},
+              {"fingerprint", "00000000000000fF"},
+              {"content", "00000000000000f"},
+              {"tags", NULL},
+              {"tags", "a|b"},
+              {"tags", "\xff"},
+              {"tags", "\xc0\x80"},
+              {"job", "shop\n"},
+              {"job", "\xed\xa0\x80"}};
+enum { SPOILS = sizeof spoils / sizeof spoils[0] };
+
+static void field_add(char *text, const char *name, const char *value, size_t spoil)
+{
+    if (spoil < SPOILS && strcmp(spoils[spoil].field, name) == 0)
+        value = spoils[spoil].value;
+    if (value == NULL)
+        return;
+    if (text[0] != '\0')
+        strcat(text, "|");
+    strcat(text, value);
+}
+
+/* A record of a waiting run, sound when there is no such spoil. */
+static const char *record_make(size_t spoil)
+{
+    static const char letter[] = "W", integer[] = "0", hex[] = "00000000000000ff", name[] = "a,b";
+    static char text[512];
+    text[0] = '\0';
+    if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
+        return spoils[spoil].value;
+    field_add(text, "version", "1", spoil);
+#define RECORD_FIELD(field, kind) field_add(text, #field, record_##kind, spoil);
+    const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
+                      *const record_name = name;
+#include "core/run_rules.def"
+    return text;
+}
+
+static void record_put(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    redisReply *reply = redis_server_command(&fixture->server, "HSET culex:{q}:runs %b %b", &id,
+                                             sizeof id, text, strlen(text));
+    assert_non_null(reply);
+    freeReplyObject(reply);
+}
+
+static void assert_kept(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    redisReply *reply =
+        redis_server_command(&fixture->server, "HGET culex:{q}:damaged %b", &id, sizeof id);
+    assert_non_null(reply);
+    assert_int_equal(reply->type, REDIS_REPLY_STRING);
+    assert_string_equal(reply->str, text);
+    freeReplyObject(reply);
+}
+
+static void test_damaged_record_is_put_aside(void **state)
+{
+    for (int which = 0; which < SEED_COUNT; which++) {
+        const char *text = record_make((size_t)which % SPOILS);
+        again(*state);
+        record_put(*state, ids[which], text);
+        expect(*state, 0, 1);
+        assert_kept(*state, ids[which], text);
+        assert_dead_with(*state, ids[which], "the record was damaged");
+        assert_int_equal(drain(*state), LIVE_COUNT - (which < LIVE_COUNT));
+        assert_kept(*state, ids[which], text);
+        assert_dead_with(*state, ids[which], "the record was damaged");
+    }
+}
+
+static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
+{
+    again(*state);
+    damage(*state, "LREM", "ready", "0 %b", ids[WAITING_A]);
+    for (size_t i = 0; i <= SPOILS; i++) {
+        record_put(*state, ids[WAITING_A], record_make(i));
+        culex_fsck_counts counts = report(*state);
+        assert_int_equal(counts.damaged, i < SPOILS);
+        /* The sound one is missed: where it waits, and its key. */
+        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 2);
+    }
+}
+
+/* Claims everything and ends it, while leases run out in between. */
+static size_t live_on(struct fixture *fixture)
+{
+    size_t done = 0;
+    for (int calls = 0; calls < 40; calls++) {
+        struct culex_step_reply reply;
+        struct culex_step step = fixture_step(fixture, SESSION_B, 4);
+        fixture->now_ms += 20000;
+        fixture_run_step(fixture, &step, &reply);
+        for (size_t i = 0; i < reply.grant_count; i++)
+            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].id,
+                                         reply.grants[i].attempt, CULEX_EVENT_DONE),
+                             CULEX_ANSWER_OK);
+        done += reply.grant_count;
+        fixture->backend->ops->step_release(fixture->backend, &reply);
+    }
+    return done;
+}
+
+/* Nobody has called FSCK yet: the others go on, and it never runs. */
+static void test_damaged_record_stops_nobody_else(void **state)
+{
+    static const int victims[] = {WAITING_A, URGENT_A, SCHEDULED_A, ACTIVE_A};
+    for (size_t i = 0; i < 4 * SPOILS; i++) {
+        again(*state);
+        record_put(*state, ids[victims[i % 4]], record_make(i / 4));
+        size_t done = live_on(*state);
+        if (done != LIVE_COUNT - 1)
+            fail_msg("%s '%s': %zu runs were done", spoils[i / 4].field,
+                     spoils[i / 4].value != NULL ? spoils[i / 4].value : "", done);
+    }
+}
+
+/* STEP meets the record first, sets it aside for a day and leaves its text. */
+static void test_record_that_a_claim_set_aside_is_kept(void **state)
+{
+    again(*state);
+    record_put(*state, ids[WAITING_A], "x");
+    assert_int_equal(drain(*state), LIVE_COUNT - 1);
+    expect(*state, 0, 1);
+    assert_kept(*state, ids[WAITING_A], "x");
+}
+
+static void test_field_that_is_no_id_is_put_aside(void **state)
+{
+    again(*state);
+    char words[600];
+    snprintf(words, sizeof words, "short %s", record_make(SPOILS));
+    damage(*state, "HSET", "runs", words, stranger);
+    assert_int_equal(report(*state).damaged, 1);
+    assert_int_equal(fsck(*state, true).damaged, 1);
+    struct fixture *fixture = *state;
+    assert_int_equal(fixture_say(fixture, "HEXISTS culex:{q}:damaged %s", "short"), 1);
+    assert_int_equal(report(*state).damaged, 0);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+}
+
+static void test_time_to_live_is_lifted(void **state)
+{
+    static const char *const names[] = {"runs",      "payloads", "ready",        "urgent",
+                                        "scheduled", "active",   "done",         "dead",
+                                        "cancelled", "errors",   "results",      "unique",
+                                        "meta",      "sessions", "sessions_seen"};
+    struct fixture *fixture = *state;
+    again(fixture);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        damage(fixture, "EXPIRE", names[i], "1000", stranger);
+    expect(fixture, sizeof names / sizeof names[0], 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "culex:{q}:%s", names[i]);
+        assert_int_equal(fixture_say(fixture, "TTL %s", key), -1);
+    }
+    assert_int_equal(drain(fixture), LIVE_COUNT);
+}
+
+static void test_remembered_ids_and_sessions_are_in_order(void **state)
+{
+    culex_uuid old = fixture_id_at(*state, 1);
+    again(*state);
+    for (int slot = 0; slot < 6; slot++) {
+        char name[8];
+        snprintf(name, sizeof name, "seen%d", slot);
+        damage(*state, "SADD", name, "%b", old);
+    }
+    expect(*state, 5, 0);
+    again(*state);
+    damage(*state, "DEL", "sessions_seen", "", stranger);
+    expect(*state, 1, 0);
+    again(*state);
+    damage(*state, "DEL", "sessions", "", stranger);
+    expect_and_drain(*state, 1, 0, LIVE_COUNT);
+}
+
+static void test_lost_records_leave_nothing_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    again(fixture);
+    damage(fixture, "DEL", "runs", "", stranger);
+    assert_int_equal(report(fixture).records, 0);
+    assert_true(fsck(fixture, true).wrong > SEED_COUNT);
+    assert_int_equal(fsck(fixture, false).wrong, 0);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+    assert_int_equal(drain(fixture), 0);
+}
+
+/* Plain runs in batches, some of them urgent or delayed when `is_mixed`. */
+static void fill(struct fixture *fixture, int count, bool is_mixed)
+{
+    enum { BATCH = 500 };
+    static struct culex_new_run runs[BATCH];
+    static struct culex_enqueue_result results[BATCH];
+    for (int i = 0; i < count; i++) {
+        runs[i % BATCH] = fixture_run(fixture);
+        runs[i % BATCH].priority = is_mixed && i % 5 == 0 ? 3 : 0;
+        runs[i % BATCH].delay_ms = is_mixed && i % 7 == 0 ? 1 + 5 * i : 0;
+        if (i % BATCH == BATCH - 1 || i == count - 1)
+            assert_ok(fixture->backend->ops->enqueue(
+                fixture->backend, "q", runs, (size_t)(i % BATCH) + 1, results, &call_error));
+    }
+}
+
+/* Goes on in a report up to the share of that number, 0 for the end; nothing may be wrong. */
+static void report_until(struct fixture *fixture, uint64_t *cursor, unsigned share)
+{
+    struct culex_fsck_reply reply = {.cursor = *cursor};
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
+                                              &call_error));
+        assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
+    } while (reply.cursor != 0 && reply.cursor >> 56 != share);
+    assert_int_equal(reply.cursor >> 56, share);
+    *cursor = reply.cursor;
+}
+
+/* Claims take runs from the head of the list between two shares of the walk. */
+static void test_walk_passes_nobody_by(void **state)
+{
+    enum { WALK = 1, PAGES = 4 };
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    fill(fixture, PAGES * 1000, false);
+    report_until(fixture, &reply.cursor, WALK);
+    for (int page = 0; page < PAGES; page++) {
+        struct culex_step step = fixture_step(fixture, SESSION_A, 20);
+        struct culex_step_reply grants;
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
+                                              &call_error));
+        fixture_run_step(fixture, &step, &grants);
+        assert_int_equal(grants.grant_count, 20);
+        fixture->backend->ops->step_release(fixture->backend, &grants);
+        fill(fixture, 30, false);
+    }
+    report_until(fixture, &reply.cursor, 0);
+}
+
+/* Away while the list is walked, back before those that were not met are looked at again. */
+static void test_runs_that_left_and_came_back_are_not_missing(void **state)
+{
+    enum { WALK = 1, VERIFY = 2, AWAY = 5 };
+    struct fixture *fixture = *state;
+    struct culex_new_run mortal = fixture_run(fixture);
+    struct culex_step_reply grants;
+    uint64_t cursor = 0;
+    mortal.expires_ms = 50;
+    assert_int_equal(fixture_enqueue(fixture, &mortal), CULEX_ENQUEUED_NEW);
+    fill(fixture, 3000, false);
+    report_until(fixture, &cursor, WALK);
+    fixture->now_ms += 100;
+    struct culex_step step = fixture_step(fixture, SESSION_A, AWAY);
+    fixture_run_step(fixture, &step, &grants);
+    assert_int_equal(grants.grant_count, AWAY);
+    assert_int_equal(fixture_state(fixture, mortal.id), CULEX_RUN_DEAD);
+    report_until(fixture, &cursor, VERIFY);
+    for (int i = 0; i < AWAY; i++)
+        fixture_ack(fixture, SESSION_A, grants.grants[i].id, 1, CULEX_EVENT_RELEASE);
+    fixture->backend->ops->step_release(fixture->backend, &grants);
+    assert_ok(fixture->backend->ops->retry(fixture->backend, "q", mortal.id, &call_error));
+    fill(fixture, 1200, false);
+    report_until(fixture, &cursor, 0);
+}
+
+/* As after a lost reply: what the first call put back is not put there again. */
+static void test_repeated_repair_puts_back_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    again(fixture);
+    damage(fixture, "DEL", "ready", "", stranger);
+    uint64_t found = 0, cursor = 0;
+    do {
+        for (int times = 0; times < 2; times++) {
+            assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", cursor, true, &reply,
+                                                  &call_error));
+            found += reply.counts.wrong;
+        }
+        cursor = reply.cursor;
+    } while (cursor != 0 && cursor >> 56 < 20);
+    assert_int_equal(found, 3);
+    assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:ready"), 3);
+}
+
+/* More than one share of everything, and a list that moves between the shares. */
+static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
+{
+    enum { RUNS = 6000, ROUNDS = 40 };
+    struct fixture *fixture = *state;
+    fill(fixture, RUNS, true);
+    struct culex_fsck_reply reply = {.cursor = 0};
+    struct culex_backend *other = fixture_open(fixture, fixture->server.url);
+    uint64_t records = 0;
+    int calls = 0;
+    do {
+        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, calls % 2 == 0,
+                                              &reply, &call_error));
+        assert_int_equal(reply.counts.wrong, 0);
+        assert_int_equal(reply.counts.damaged, 0);
+        records += reply.counts.records;
+        struct culex_step step = fixture_step(fixture, SESSION_A, 20);
+        struct culex_step_reply grants;
+        fixture->now_ms += 100;
+        assert_ok(other->ops->step(other, &step, &grants, &call_error));
+        for (size_t i = 0; i < grants.grant_count; i++)
+            fixture_ack(fixture, SESSION_A, grants.grants[i].id, grants.grants[i].attempt,
+                        i % 3 == 0   ? CULEX_EVENT_DONE
+                        : i % 3 == 1 ? CULEX_EVENT_RELEASE
+                                     : CULEX_EVENT_FAIL);
+        if (grants.grant_count > 4) {
+            culex_run_state state_now;
+            other->ops->cancel(other, "q", grants.grants[1].id, &state_now, NULL);
+        }
+        other->ops->step_release(other, &grants);
+        struct culex_new_run run = fixture_run(fixture);
+        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+        assert_true(++calls < 10000);
+    } while (reply.cursor != 0);
+    assert_true(calls > ROUNDS && records > RUNS / 2);
+    other->ops->close(other);
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+    expect(fixture, 0, 0);
+}
+
+static void test_large_lost_list_is_rebuilt(void **state)
+{
+    enum { RUNS = 2500 };
+    struct fixture *fixture = *state;
+    fill(fixture, RUNS, false);
+    assert_int_equal(report(fixture).records, RUNS);
+    damage(fixture, "LTRIM", "ready", "900 1999", stranger);
+    expect_and_drain(fixture, RUNS - 1100, 0, RUNS);
+}
+
+static void test_cursor_of_nobody_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply;
+    culex_error error;
+    assert_int_equal(fixture->backend->ops->fsck(fixture->backend, "q", 77, true, &reply, &error),
+                     CULEX_EINVAL);
+    assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", 0, true, &reply, &call_error));
+    assert_int_equal(
+        fixture->backend->ops->fsck(fixture->backend, "q", UINT64_MAX, true, &reply, &error),
+        CULEX_EINVAL);
+    assert_int_equal(
+        fixture->backend->ops->fsck(fixture->backend, "r", reply.cursor, true, &reply, &error),
+        CULEX_EINVAL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_sound_queue_counts_nothing),
+        TEST(test_lost_index_is_rebuilt),
+        TEST(test_lost_entry_is_put_back),
+        TEST(test_strange_entry_is_removed),
+        TEST(test_run_in_two_indexes_is_taken_from_the_wrong_one),
+        TEST(test_wrong_time_of_an_entry_is_set_right),
+        TEST(test_lost_ready_list_is_rebuilt),
+        TEST(test_lost_ready_entry_is_put_back),
+        TEST(test_strange_or_doubled_ready_entries_count_as_ghosts),
+        TEST(test_lost_entry_beside_a_strange_one_is_put_back),
+        TEST(test_miscounted_ghosts_are_set_right),
+        TEST(test_lost_order_numbers_are_set_right),
+        TEST(test_unique_keys_follow_their_runs),
+        TEST(test_second_holder_of_a_key_loses_it),
+        TEST(test_bytes_without_a_run_are_removed),
+        TEST(test_run_without_payload_is_dead),
+        TEST(test_final_run_without_payload_says_so),
+        TEST(test_active_run_without_payload_may_finish),
+        TEST(test_damaged_record_is_put_aside),
+        TEST(test_every_kind_of_damage_to_a_record_is_seen),
+        TEST(test_damaged_record_stops_nobody_else),
+        TEST(test_record_that_a_claim_set_aside_is_kept),
+        TEST(test_field_that_is_no_id_is_put_aside),
+        TEST(test_time_to_live_is_lifted),
+        TEST(test_remembered_ids_and_sessions_are_in_order),
+        TEST(test_lost_records_leave_nothing_behind),
+        TEST(test_walk_passes_nobody_by),
+        TEST(test_runs_that_left_and_came_back_are_not_missing),
+        TEST(test_repeated_repair_puts_back_once),
+        TEST(test_runs_that_move_meanwhile_are_not_wrong),
+        TEST(test_large_lost_list_is_rebuilt),
+        TEST(test_cursor_of_nobody_is_refused),
+    };
+    return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
+}

@@ -1,0 +1,308 @@
+/* fsck/test_fsck_sqlite.c - FSCK of an SQLite file with one thing wrong at a time.
+ *
+ * Each row damages a seeded file by SQL. A report must give the figures and commit nothing; a
+ * repair must give them too, leave a file that a second report and the offline checks find sound,
+ * and lose no run that can still be executed. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <culex/maintain.h>
+
+#define ONE "aaaaaaaaaaaaaaaa"
+#define TWO "bbbbbbbbbbbbbbbb"
+
+enum { LONG = 2000, LIVE_COUNT = 4, SEED_COUNT = 7 };
+
+static void put(struct fixture *fixture, size_t len, int64_t delay_ms)
+{
+    static const char payload[LONG] = "{\"to\":\"x\"}";
+    struct culex_new_run run = fixture_run(fixture, payload, len);
+    run.delay_ms = delay_ms;
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+}
+
+static culex_uuid take(struct fixture *fixture)
+{
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
+    assert_int_equal(reply.grant_count, 1);
+    culex_uuid id = reply.grants[0].id;
+    fixture->store->ops->step_release(fixture->store, &reply);
+    return id;
+}
+
+static void end(struct fixture *fixture, culex_uuid id, enum culex_run_event event)
+{
+    struct culex_ack ack = {.id = id, .attempt = 1, .event = event};
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 0, &ack, 1);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+/* An active, a done, a dead and a cancelled run, one released to the front, a long and a delayed
+ * one that never began. */
+static void seed(struct fixture *fixture)
+{
+    for (int i = 0; i < 5; i++)
+        put(fixture, 10, 0);
+    take(fixture);
+    end(fixture, take(fixture), CULEX_EVENT_DONE);
+    end(fixture, take(fixture), CULEX_EVENT_DISCARD);
+    culex_run_state state;
+    culex_uuid cancelled = take(fixture);
+    assert_int_equal(fixture->store->ops->cancel(fixture->store, "q", cancelled, &state, NULL),
+                     CULEX_OK);
+    end(fixture, cancelled, CULEX_EVENT_RELEASE);
+    end(fixture, take(fixture), CULEX_EVENT_RELEASE);
+    put(fixture, LONG, 0);
+    put(fixture, 10, 5000);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture_init(fixture);
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    seed(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_sound(fixture);
+    fixture_release(fixture);
+    free(fixture);
+    return 0;
+}
+
+static culex_fsck_counts fsck(struct fixture *fixture, const char *queue, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_fsck_counts counts = {0};
+    culex_error error = {.text = ""};
+    int calls = 0;
+    do {
+        if (fixture->store->ops->fsck(fixture->store, queue, reply.cursor, is_repairing, &reply,
+                                      &error) != CULEX_OK)
+            fail_msg("fsck: %s", error.text);
+        counts.records += reply.counts.records;
+        counts.wrong += reply.counts.wrong;
+        counts.damaged += reply.counts.damaged;
+        assert_true(++calls < 1000);
+    } while (reply.cursor != 0);
+    return counts;
+}
+
+/* A number that changes when anybody else commits. */
+static int64_t data_version(sqlite3 *db)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA data_version", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t version = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return version;
+}
+
+static culex_fsck_counts report(struct fixture *fixture)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    int64_t before = data_version(db);
+    culex_fsck_counts counts = fsck(fixture, "q", false);
+    assert_int_equal(data_version(db), before);
+    sqlite3_close(db);
+    return counts;
+}
+
+static size_t drain(struct fixture *fixture)
+{
+    size_t done = 0;
+    bool is_empty = false;
+    fixture->now_ms += 60000;
+    for (int calls = 0; calls < 100 && !is_empty; calls++) {
+        struct culex_step_reply reply = fixture_step(fixture->store, "q", TWO, 4, NULL, 0);
+        struct culex_ack acks[4];
+        size_t count = reply.grant_count;
+        for (size_t i = 0; i < count; i++)
+            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
+                                         .attempt = reply.grants[i].attempt,
+                                         .event = CULEX_EVENT_DONE};
+        fixture->store->ops->step_release(fixture->store, &reply);
+        reply = fixture_step(fixture->store, "q", TWO, 0, acks, count);
+        is_empty = reply.is_empty;
+        done += count;
+        fixture->store->ops->step_release(fixture->store, &reply);
+    }
+    assert_true(is_empty);
+    return done;
+}
+
+#define PLAIN " WHERE state = 'W' AND at_ms < 0"
+#define BULKY " WHERE payload_len > 1024"
+#define LATER " WHERE state = 'W' AND is_delayed = 1"
+
+static const struct {
+    const char *sql;
+    unsigned wrong, damaged, live;
+} damages[] = {
+    {"SELECT 1", 0, 0, 4},
+    {"UPDATE queue SET pending = pending + 1", 1, 0, 4},
+    {"UPDATE queue SET active = 0", 1, 0, 4},
+    {"UPDATE queue SET pending = 0, active = 9, kept_done = 7, kept_dead = 9, kept_cancelled = 4",
+     5, 0, 4},
+    {"UPDATE queue SET front = 0", 1, 0, 4},
+    {"UPDATE run SET payload = zeroblob(10)" PLAIN, 0, 1, 3},
+    {"UPDATE run SET payload = NULL" PLAIN, 0, 1, 3},
+    {"UPDATE run SET job = 'other.job'" LATER, 0, 1, 3},
+    {"UPDATE run SET checksum = checksum + 1" LATER, 0, 1, 3},
+    {"UPDATE payload SET bytes = zeroblob(2000)", 0, 1, 3},
+    {"DELETE FROM payload", 0, 1, 3},
+    {"UPDATE run SET payload = NULL WHERE state = 'X'", 0, 1, 4},
+    {"UPDATE run SET payload = NULL WHERE state = 'C'", 0, 1, 4},
+    {"INSERT INTO payload VALUES (999, x'00')", 1, 0, 4},
+    {"INSERT INTO payload SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4},
+    {"UPDATE run SET at_ms = 4000000000000" PLAIN, 1, 0, 4},
+    {"UPDATE run SET is_delayed = 1 WHERE state = 'A'", 1, 0, 4},
+    {"UPDATE run SET is_delayed = 1 WHERE state = 'D'", 1, 0, 4},
+    {"UPDATE run SET attempts_max = -1" PLAIN, 0, 1, 3},
+    {"UPDATE run SET attempt = 4294967296 WHERE state = 'A'", 0, 1, 3},
+    {"UPDATE run SET owner = printf('%99d', 1) WHERE state = 'X'", 0, 1, 4},
+};
+enum { DAMAGES = sizeof damages / sizeof damages[0] };
+
+static void test_each_damage_is_counted_and_repaired(void **state)
+{
+    for (size_t i = 0; i < DAMAGES; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        fixture_sql(fixture, damages[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != damages[i].wrong || counts.damaged != damages[i].damaged)
+                fail_msg("%s: %d wrong, %d damaged", damages[i].sql, (int)counts.wrong,
+                         (int)counts.damaged);
+            assert_int_equal(counts.records, SEED_COUNT);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        assert_sound(fixture);
+        if (drain(fixture) != damages[i].live)
+            fail_msg("%s: not every run was executed", damages[i].sql);
+        after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+    }
+}
+
+static void test_damaged_run_is_dead_and_says_why(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_sql(fixture, "UPDATE run SET payload = NULL" PLAIN);
+    fixture_sql(fixture, "UPDATE run SET losses = -3" LATER);
+    assert_int_equal(fsck(fixture, "q", true).damaged, 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X' AND"
+                                          " error_text LIKE 'damaged in the store:%'"),
+                     1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X' AND"
+                                          " error_text LIKE 'the record was damaged:%losses -3%'"),
+                     1);
+    /* What is put aside stays for whoever looks. */
+    fixture->now_ms += INT64_C(1000) * 86400000;
+    drain(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X' AND"
+                                          " error_text LIKE 'the record was damaged:%'"),
+                     1);
+}
+
+/* Its handler has the payload, and its result counts. */
+static void test_active_run_without_payload_may_finish(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_sql(fixture, "UPDATE run SET payload = NULL WHERE state = 'A'");
+    culex_fsck_counts counts = fsck(fixture, "q", true);
+    assert_int_equal(counts.wrong + counts.damaged, 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'A'"), 1);
+}
+
+static void test_other_queue_is_left_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_sql(fixture, "UPDATE run SET payload = NULL" PLAIN);
+    fixture_sql(fixture, "INSERT INTO queue (name) VALUES ('other')");
+    culex_fsck_counts counts = fsck(fixture, "other", true);
+    assert_int_equal(counts.records + counts.wrong + counts.damaged, 0);
+    assert_int_equal(fsck(fixture, "q", false).damaged, 1);
+}
+
+static void test_many_rows_take_many_calls(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 450; i++)
+        put(fixture, i % 2 == 0 ? LONG : 10, 0);
+    fixture_sql(fixture, "UPDATE payload SET bytes = x'00' WHERE seq % 4 = 0");
+    int64_t spoilt = fixture_ask(fixture, "SELECT count(*) FROM payload WHERE seq % 4 = 0");
+    assert_true(spoilt > 50);
+    culex_fsck_counts counts = fsck(fixture, "q", true);
+    assert_int_equal(counts.records, SEED_COUNT + 450);
+    assert_int_equal(counts.damaged, spoilt);
+    assert_int_equal(drain(fixture), LIVE_COUNT + 450 - spoilt);
+}
+
+/* The public call goes from share to share and adds up. */
+static void test_client_adds_up_all_shares(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_client *client = NULL;
+    culex_fsck_counts counts;
+    char url[128];
+    for (int i = 0; i < 250; i++)
+        put(fixture, 10, 0);
+    fixture_sql(fixture, "UPDATE queue SET pending = 0, kept_done = 9");
+    fixture_sql(fixture, "UPDATE run SET payload = NULL" LATER);
+    snprintf(url, sizeof url, "sqlite:%s", fixture->path);
+    assert_int_equal(culex_client_open(url, NULL, &client, NULL), CULEX_OK);
+    for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+        assert_int_equal(culex_client_fsck(client, "q", is_repairing != 0, &counts, NULL),
+                         CULEX_OK);
+        assert_int_equal(counts.records, SEED_COUNT + 250);
+        assert_int_equal(counts.wrong, 2);
+        assert_int_equal(counts.damaged, 1);
+    }
+    assert_int_equal(culex_client_fsck(client, "q", false, &counts, NULL), CULEX_OK);
+    assert_int_equal(counts.wrong + counts.damaged, 0);
+    assert_int_equal(culex_client_fsck(client, "", false, &counts, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_fsck(NULL, "q", false, &counts, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_fsck(client, "q", false, NULL, NULL), CULEX_EINVAL);
+    culex_client_close(client);
+}
+
+static void test_cursor_of_nobody_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_fsck_reply reply;
+    culex_error error;
+    assert_int_equal(
+        fixture->store->ops->fsck(fixture->store, "q", UINT64_MAX, true, &reply, &error),
+        CULEX_EINVAL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_each_damage_is_counted_and_repaired),
+        TEST(test_damaged_run_is_dead_and_says_why),
+        TEST(test_active_run_without_payload_may_finish),
+        TEST(test_other_queue_is_left_alone),
+        TEST(test_many_rows_take_many_calls),
+        TEST(test_client_adds_up_all_shares),
+        TEST(test_cursor_of_nobody_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

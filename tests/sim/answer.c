@@ -1,0 +1,267 @@
+/* sim/answer.c - what a call may be answered: acks, beats, grants, ticks. */
+#include "books.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- calls --------------------------------------------------------------------------------- */
+
+static struct session *session_find(struct sim_oracle *oracle, const struct sim_call *call)
+{
+    for (size_t i = oracle->session_count; i-- > 0;) {
+        if (strcmp(oracle->sessions[i].name, call->session) == 0 &&
+            strcmp(oracle->sessions[i].queue, call->queue) == 0)
+            return &oracle->sessions[i];
+    }
+    oracle->sessions =
+        realloc(oracle->sessions, (oracle->session_count + 1) * sizeof *oracle->sessions);
+    if (oracle->sessions == NULL)
+        abort();
+    struct session *made = &oracle->sessions[oracle->session_count++];
+    *made = (struct session){0};
+    strcpy(made->name, call->session);
+    strcpy(made->queue, call->queue);
+    return made;
+}
+
+struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
+{
+    oracle->call.verb = SIM_OTHER;
+    memset(&oracle->call, 0, offsetof(struct sim_call, acks));
+    oracle->call.ack_answers[0] = oracle->call.beat_answers[0] = '\0';
+    oracle->call.grant_count = 0;
+    oracle->call.is_enqueued = oracle->call.is_failed = oracle->call.is_repeat = false;
+    oracle->call.changes = 0;
+    oracle->is_in_call = true;
+    int64_t now_ms = sim_store_ms(oracle->world);
+    oracle->clock_min_ms = now_ms < oracle->clock_min_ms ? now_ms : oracle->clock_min_ms;
+    oracle->clock_max_ms = now_ms > oracle->clock_max_ms ? now_ms : oracle->clock_max_ms;
+    return &oracle->call;
+}
+
+static bool is_held(const struct run *run, uint32_t attempt, const char *session)
+{
+    return run != NULL && run->record.state == 'A' && run->record.attempt == attempt &&
+           strcmp(run->record.owner, session) == 0;
+}
+
+void sim_oracle_asked(struct sim_oracle *oracle)
+{
+    struct sim_call *call = &oracle->call;
+    if (call->verb != SIM_STEP)
+        return;
+    const struct session *session = session_find(oracle, call);
+    call->is_repeat = session->has_nonce && session->nonce == call->nonce &&
+                      !(session->was_idle && oracle->world->options.is_sqlite);
+    for (size_t i = 0; i < call->ack_count; i++) {
+        struct run *run = sim_run_find(oracle, call->acks[i].id);
+        call->acks[i].is_mine = is_held(run, call->acks[i].attempt, call->session);
+        call->acks[i].is_settled = false;
+    }
+    for (size_t i = 0; i < call->beat_count; i++)
+        call->beats[i].is_mine =
+            is_held(sim_run_find(oracle, call->beats[i].id), call->beats[i].attempt, call->session);
+}
+
+static void acks_check(struct sim_oracle *oracle, const struct session *session)
+{
+    struct sim_call *call = &oracle->call;
+    if (strlen(call->ack_answers) != call->ack_count)
+        sim_violation(oracle, NULL, "a step answers another number of acks");
+    if (call->is_repeat && strcmp(call->ack_answers, session->acks) != 0)
+        sim_violation(oracle, NULL, "a repeated step answers otherwise: %s, before %s",
+                      call->ack_answers, session->acks);
+    for (size_t i = 0; i < call->ack_count; i++) {
+        const culex_uuid *id = &call->acks[i].id;
+        struct run *run = sim_run_find(oracle, *id);
+        char answer = call->ack_answers[i];
+        if (run == NULL)
+            sim_violation(oracle, NULL, "an ack of a run that never was");
+        struct entry *entry = sim_entry_add(oracle, run, NOTE_ACK);
+        strcpy(entry->session, call->session);
+        entry->attempt = call->acks[i].attempt;
+        entry->event = (int)call->acks[i].event;
+        entry->answer = answer;
+        struct grant *grant = sim_grant_find(run, call->acks[i].attempt, call->session);
+        if (grant == NULL)
+            sim_violation(oracle, id, "an ack of what was never granted");
+        /* What was sent once is sent again as it was, or a lost answer would cost something. A
+         * store that is rolled back may grant one session the same attempt again, though. */
+        if (oracle->epoch == 0 && grant->is_acked && grant->ack_nonce != call->nonce)
+            sim_violation(oracle, id, "an ack is repeated in another step");
+        grant->is_acked = true;
+        grant->ack_nonce = call->nonce;
+        if (call->is_repeat)
+            continue;
+        if (call->acks[i].is_mine && answer != 'O')
+            sim_violation(oracle, id, "the holder's result is refused");
+        if (!call->acks[i].is_mine && answer == 'O')
+            sim_violation(oracle, id, "a result of somebody who does not hold the run is accepted");
+        if (answer == 'O' && !call->acks[i].is_settled)
+            sim_violation(oracle, id, "an accepted result changes nothing");
+        if (answer == 'O' && grant->is_accepted)
+            sim_violation(oracle, id, "two results of one attempt are accepted");
+        grant->is_accepted |= answer == 'O';
+        if (answer == 'O' && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
+            SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
+        if (answer == 'S' || answer == 'G')
+            SOMETIMES(STALE_ACK_REFUSED);
+        if (answer == 'R')
+            SOMETIMES(DONE_REPEATED);
+    }
+}
+
+static void beats_check(struct sim_oracle *oracle, const struct session *session)
+{
+    struct sim_call *call = &oracle->call;
+    if (strlen(call->beat_answers) != call->beat_count)
+        sim_violation(oracle, NULL, "a step answers another number of beats");
+    if (call->is_repeat && strcmp(call->beat_answers, session->beats) != 0)
+        sim_violation(oracle, NULL, "a repeated step answers its beats otherwise");
+    for (size_t i = 0; i < call->beat_count && !call->is_repeat; i++) {
+        struct run *run = sim_run_find(oracle, call->beats[i].id);
+        char answer = call->beat_answers[i];
+        bool is_granted = answer == 'O' || answer == 'C';
+        if (is_granted != call->beats[i].is_mine)
+            sim_violation(oracle, &call->beats[i].id, "a beat is answered %c", answer);
+        if (!is_granted)
+            SOMETIMES(STALE_BEAT_REFUSED);
+        struct grant *grant = sim_grant_find(run, call->beats[i].attempt, call->session);
+        if (grant != NULL && grant->refused_nonce != 0 && call->nonce > grant->refused_nonce)
+            sim_violation(oracle, &call->beats[i].id, "the engine goes on with a lost run");
+        if (grant != NULL && !is_granted && call->nonce > session->newest_nonce)
+            grant->refused_nonce = call->nonce;
+        if (grant != NULL && is_granted)
+            grant->lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS;
+    }
+}
+
+static void grant_new(struct sim_oracle *oracle, struct run *run, uint32_t attempt)
+{
+    const struct sim_call *call = &oracle->call;
+    run->grants = realloc(run->grants, (run->grant_count + 1) * sizeof *run->grants);
+    if (run->grants == NULL)
+        abort();
+    struct grant *grant = &run->grants[run->grant_count++];
+    *grant = (struct grant){.attempt = attempt,
+                            .epoch = oracle->epoch,
+                            .lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS};
+    strcpy(grant->session, call->session);
+}
+
+static void grants_check(struct sim_oracle *oracle)
+{
+    struct sim_call *call = &oracle->call;
+    if (call->grant_count > call->want)
+        sim_violation(oracle, NULL, "%zu runs granted to one who wanted %u", call->grant_count,
+                      call->want);
+    for (size_t i = 0; i < call->grant_count; i++) {
+        const culex_uuid *id = &call->grants[i].id;
+        uint32_t attempt = call->grants[i].attempt;
+        struct run *run = sim_run_get(oracle, *id);
+        struct grant *grant = sim_grant_find(run, attempt, call->session);
+        struct entry *entry =
+            sim_entry_add(oracle, run, call->is_repeat ? NOTE_GRANT_AGAIN : NOTE_GRANT);
+        entry->attempt = attempt;
+        strcpy(entry->session, call->session);
+        if (!is_held(run, attempt, call->session))
+            sim_violation(oracle, id, "granted to one who does not hold it");
+        if (call->is_repeat && grant == NULL)
+            sim_violation(oracle, id, "a repeated step grants something new");
+        if (!call->is_repeat && grant != NULL && grant->epoch == oracle->epoch)
+            sim_violation(oracle, id, "one attempt is granted twice");
+        if (call->is_repeat)
+            SOMETIMES(CLAIM_REPEATED_BY_NONCE);
+        if (call->grants[i].losses >= CULEX_SUSPECT_LOSSES) {
+            if (call->grant_count != 1)
+                sim_violation(oracle, id, "a suspect is granted in company");
+            SOMETIMES(SUSPECT_ALONE);
+        }
+        /* Rolled back, the store may grant again what nobody else ever got. */
+        if (grant != NULL && !call->is_repeat)
+            grant->attempt = 0;
+        if (grant == NULL || !call->is_repeat)
+            grant_new(oracle, run, attempt);
+    }
+}
+
+/* A worker that has nothing to say asks a few hundred times a second at most. */
+static void idle_count(struct sim_oracle *oracle, struct session *session)
+{
+    enum { IDLE_MAX = 600 };
+    int64_t now_ns = oracle->world->now_ns;
+    if (!session->was_idle || now_ns - session->idle_since_ns > SIM_SECOND) {
+        session->idle_since_ns = now_ns;
+        session->idle_count = 0;
+    }
+    if (++session->idle_count > IDLE_MAX)
+        sim_violation(oracle, NULL, "session %s floods the store", session->name);
+}
+
+static void step_answered(struct sim_oracle *oracle)
+{
+    struct sim_call *call = &oracle->call;
+    struct session *session = session_find(oracle, call);
+    if (call->is_repeat)
+        SOMETIMES(STEP_REPEATED_BY_NONCE);
+    acks_check(oracle, session);
+    beats_check(oracle, session);
+    grants_check(oracle);
+    session->nonce = call->nonce;
+    if (call->nonce > session->newest_nonce)
+        session->newest_nonce = call->nonce;
+    session->was_idle = call->ack_count + call->beat_count + call->grant_count == 0;
+    session->has_nonce = true;
+    idle_count(oracle, session);
+    memcpy(session->acks, call->ack_answers, sizeof session->acks);
+    memcpy(session->beats, call->beat_answers, sizeof session->beats);
+}
+
+static void tick_answered(struct sim_oracle *oracle)
+{
+    const struct sim_call *call = &oracle->call;
+    struct schedule *schedule = NULL;
+    for (size_t i = 0; i < oracle->schedule_count; i++) {
+        if (strcmp(oracle->schedules[i].name, call->worker) == 0)
+            schedule = &oracle->schedules[i];
+    }
+    if (schedule == NULL) {
+        oracle->schedules =
+            realloc(oracle->schedules, (oracle->schedule_count + 1) * sizeof *oracle->schedules);
+        if (oracle->schedules == NULL)
+            abort();
+        schedule = &oracle->schedules[oracle->schedule_count++];
+        *schedule = (struct schedule){0};
+        snprintf(schedule->name, sizeof schedule->name, "%s", call->worker);
+    }
+    if (!call->is_enqueued) {
+        SOMETIMES(TICK_LOST_THE_RACE);
+        return;
+    }
+    SOMETIMES(TICK_TAKEN);
+    if (schedule->has_mark && call->mark_ms < schedule->mark_ms + call->interval_ms)
+        sim_violation(oracle, NULL, "schedule %s: tick %" PRId64 " is taken after %" PRId64,
+                      schedule->name, call->mark_ms - SIM_START_MS,
+                      schedule->mark_ms - SIM_START_MS);
+    schedule->has_mark = true;
+    schedule->mark_ms = call->mark_ms;
+}
+
+void sim_oracle_answered(struct sim_oracle *oracle)
+{
+    struct sim_call *call = &oracle->call;
+    oracle->is_in_call = false;
+    if (call->is_failed) {
+        if (call->changes > 0)
+            sim_violation(oracle, NULL, "a refused %s has changed something",
+                          sim_verbs[call->verb]);
+        return;
+    }
+    if (call->verb == SIM_STEP)
+        step_answered(oracle);
+    else if (call->verb == SIM_TICK)
+        tick_answered(oracle);
+    else if (call->verb == SIM_HELLO)
+        strcpy(sim_worker_find(oracle, call->queue, call->worker)->session, call->session);
+}

@@ -1,0 +1,120 @@
+/* sim/books.h - the oracle's books: what its own files share.
+ *
+ *   books.c   runs, grants, the history and how it is printed
+ *   change.c  what may become of a record, and why
+ *   answer.c  what a call may be answered
+ *   oracle.c  engine and producers, snapshots, life; witness.c feeds it from the virtual Redis */
+#ifndef CULEX_SIM_BOOKS_H
+#define CULEX_SIM_BOOKS_H
+
+#include "world.h"
+
+enum note {
+    NOTE_CHANGE,
+    NOTE_GRANT,
+    NOTE_GRANT_AGAIN,
+    NOTE_ACK,
+    NOTE_BEAT,
+    NOTE_STARTED,
+    NOTE_ENDED,
+    NOTE_ACKNOWLEDGED,
+    NOTE_ROLLED_BACK
+};
+
+struct entry {
+    uint64_t step;
+    int64_t now_ns, store_ms;
+    enum note note;
+    enum sim_verb verb;
+    struct sim_record before, after;
+    uint32_t attempt;
+    int event;
+    char answer;
+    char session[SIM_SESSION_SIZE];
+};
+
+/* One execution that was granted. */
+struct grant {
+    uint32_t attempt;
+    char session[SIM_SESSION_SIZE];
+    uint64_t epoch;
+    int64_t lease_end_ns; /* boot time by which the worker has surely lost it */
+    bool is_started, is_ended, is_acked, is_accepted;
+    enum culex_run_event ended_as;
+    uint64_t ack_nonce, refused_nonce; /* of the step that answered a beat with STALE */
+};
+
+struct run {
+    culex_uuid id;
+    struct sim_record record; /* state '-': not in the store */
+    struct sim_record marked; /* when the last snapshot was taken */
+    bool is_marked;
+    bool was_created;
+    bool is_acknowledged;
+    unsigned completions; /* in this life */
+    struct grant *grants;
+    size_t grant_count;
+    struct entry *entries;
+    size_t entry_count, entry_cap;
+};
+
+struct session {
+    int64_t idle_since_ns; /* steps without any effect, within a second */
+    unsigned idle_count;
+    char name[SIM_SESSION_SIZE], queue[64];
+    uint64_t nonce, newest_nonce; /* requests of closed connections may come late */
+    bool has_nonce, was_idle;     /* it had nothing to do: a store need not remember that */
+    char acks[SIM_CALL_MAX + 1], beats[SIM_CALL_MAX + 1];
+};
+
+struct schedule {
+    char name[96];
+    int64_t mark_ms, marked_ms;
+    bool has_mark;
+};
+
+struct named {
+    char name[128], session[SIM_SESSION_SIZE], marked[SIM_SESSION_SIZE];
+};
+
+struct sim_oracle {
+    struct sim_world *world;
+    struct sim_dict index; /* id to run's place, as a score */
+    struct run **runs;
+    size_t run_count, run_cap, live;
+    struct session *sessions, *marked_sessions;
+    size_t session_count, marked_count;
+    struct schedule *schedules;
+    size_t schedule_count;
+    struct named *workers;
+    size_t worker_count;
+    struct sim_call call;
+    bool is_in_call;
+    uint64_t epoch;
+    size_t lost;
+    int64_t clock_min_ms, clock_max_ms;
+};
+
+/* Names of enum sim_verb. */
+extern const char *const sim_verbs[];
+
+bool sim_is_final(char state);
+bool sim_is_live(char state);
+
+/* NULL when there never was such a run; made when there is none yet. */
+struct run *sim_run_find(const struct sim_oracle *oracle, culex_uuid id);
+struct run *sim_run_get(struct sim_oracle *oracle, culex_uuid id);
+
+/* A new line of the run's history, filled but for what the note is about. */
+struct entry *sim_entry_add(struct sim_oracle *oracle, struct run *run, enum note note);
+
+/* The newest grant of this attempt to this session; NULL when there is none. */
+struct grant *sim_grant_find(const struct run *run, uint32_t attempt, const char *session);
+
+/* Who the worker of this name is now; made when it is new. */
+struct named *sim_worker_find(struct sim_oracle *oracle, const char *queue, const char *worker);
+
+/* Judges what run->record becomes. */
+void sim_change_check(struct sim_oracle *oracle, struct run *run, const struct sim_record *after);
+
+#endif

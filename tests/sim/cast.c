@@ -1,0 +1,645 @@
+/* sim/cast.c - who is there: workers, producers and an operator, and what befalls them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hands.h"
+
+enum { WORKERS_MAX = 4, PRODUCERS_MAX = 2, KNOWN_MAX = 64, PENDING_MAX = 16, JOBS = 5 };
+
+enum role { ROLE_WORKER, ROLE_PRODUCER, ROLE_OPERATOR };
+
+struct number {
+    int64_t n;
+};
+
+static const culex_field number_fields[] = {
+    {.name = "n", .wire = "n", .kind = CULEX_KIND_INT64, .offset = offsetof(struct number, n)}};
+static const culex_struct_type number_struct = {"sim.number", sizeof(struct number), number_fields,
+                                                1};
+
+/* What producers know: runs that were enqueued, some of them perhaps. */
+struct known {
+    culex_uuid id;
+    int job;
+    int64_t n;
+    bool is_sure;
+};
+
+struct seat { /* of a worker: its lives follow one another */
+    struct sim_process *process;
+    unsigned lives;
+};
+
+struct sim_cast {
+    culex_job_type jobs[JOBS];
+    struct seat seats[WORKERS_MAX];
+    size_t worker_count, producer_count;
+    struct sim_process *producers[PRODUCERS_MAX + 1];
+    struct known known[KNOWN_MAX];
+    size_t known_count; /* ever; the ring keeps the last ones */
+    int64_t numbers;
+    int64_t lease_ms;
+    int64_t pace_ms; /* of producers */
+    bool is_ending;
+};
+
+static const char *queue_of(const culex_job_type *type)
+{
+    return type->queue;
+}
+
+/* --- jobs ---------------------------------------------------------------------------------- */
+
+static void jobs_make(struct sim_world *world)
+{
+    static const char *const names[JOBS] = {"sim.plain", "sim.timed", "sim.rare", "sim.tick",
+                                            "sim.late"};
+    struct sim_cast *cast = world->cast;
+    struct sim_random *random = &world->random;
+    for (int i = 0; i < JOBS; i++) {
+        cast->jobs[i] =
+            (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                             .name = names[i],
+                             .wire = names[i],
+                             .queue = i < 3 ? "alpha" : "beta",
+                             .params = &number_struct,
+                             .fingerprint = 1,
+                             .keep_success_ms = sim_between(random, world->options.is_sqlite, 4000),
+                             .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
+                             .retry = {.max = (uint32_t)sim_between(random, 0, 4),
+                                       .backoff = CULEX_BACKOFF_CONSTANT,
+                                       .base_ms = sim_between(random, 0, 800)}};
+    }
+    cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
+    cast->jobs[1].priority = 5;
+    cast->jobs[3].every_ms = sim_between(random, 200, 3000);
+    cast->jobs[3].every_jitter_ms = sim_between(random, 0, 200);
+    cast->jobs[4].expires_ms = sim_between(random, 100, 3000);
+}
+
+static void handler(void)
+{
+}
+
+/* --- workers ------------------------------------------------------------------------------- */
+
+static void log_write(void *self, const char *line, size_t len)
+{
+    const struct sim_process *process = self;
+    if (process->world->options.is_loud)
+        fprintf(stderr, "    %s: %.*s", process->name, (int)len, line);
+}
+
+static void worker_body(struct sim_process *process)
+{
+    struct sim_world *world = process->world;
+    struct sim_cast *cast = world->cast;
+    struct sim_random *random = &world->random;
+    culex_error error = {0};
+    struct culex_backend *backend = NULL;
+    culex_worker_options options = {.url = "redis://sim",
+                                    .name = process->name,
+                                    .concurrency = (unsigned)sim_between(random, 1, 4),
+                                    .batch = (unsigned)sim_between(random, 1, 8),
+                                    .isolation = CULEX_ISOLATION_NONE,
+                                    .lease_ms = cast->lease_ms,
+                                    .grace_ms = sim_between(random, 100, 5000),
+                                    .idle_wait_ms = 100,
+                                    .log_level =
+                                        world->options.is_loud ? CULEX_LOG_DEBUG : CULEX_LOG_ERROR,
+                                    .store_timeout_ms = sim_between(random, 500, 4000)};
+    bool has_rare = world->is_healing || sim_chance(random, 700);
+    culex_worker *worker = NULL;
+    if (culex_worker_create(&options, &worker, &error) != CULEX_OK)
+        abort();
+    culex__worker_set_env(worker, &process->env);
+    culex__worker_set_executor(worker, sim_hands_create);
+    culex__worker_set_sink(worker, (struct culex_log_sink){log_write, process});
+    for (int i = 0; i < JOBS; i++) {
+        if (i == 2 && !has_rare)
+            continue;
+        culex_worker_register(worker, &cast->jobs[i], sim_handler_call, handler, process);
+    }
+    while (world->options.is_sqlite && backend == NULL && !process->is_killed) {
+        if (sim_store_open(process, options.store_timeout_ms, &backend, &error) != CULEX_OK)
+            sim_sleep(process, sim_between(random, 1, 500) * SIM_MS);
+    }
+    if (backend != NULL)
+        culex__worker_set_backend(worker, backend);
+    process->worker = worker;
+    culex_status status = CULEX_OK;
+    if (!process->is_killed && (!world->options.is_sqlite || backend != NULL))
+        status = culex_worker_run(worker, &error);
+    if (worker->counts.timed_out > 0)
+        SOMETIMES(TIMED_OUT);
+    if (worker->counts.lost > 0)
+        SOMETIMES(GIVEN_UP_AT_LEASE);
+    process->is_ended_well = !process->is_killed && world->is_healing;
+    if (status != CULEX_OK && !process->is_killed && world->options.is_loud)
+        fprintf(stderr, "    %s ends: %s\n", process->name, error.text);
+    if (process->is_ended_well && cast->is_ending)
+        sim_oracle_worker_ended(world->oracle, worker->session);
+    process->worker = NULL;
+    culex_worker_free(worker);
+    if (backend != NULL)
+        backend->ops->close(backend);
+}
+
+static void worker_start(struct sim_world *world, struct seat *seat)
+{
+    char name[24];
+    size_t place = (size_t)(seat - world->cast->seats);
+    /* A restarted worker mostly keeps its name. */
+    if (seat->lives == 0 || world->is_murderous || sim_chance(&world->random, 300))
+        seat->lives++;
+    snprintf(name, sizeof name, "worker%zu.%u", place, seat->lives);
+    sim_note(world, "%s starts", name);
+    seat->process = sim_process_start(world, name, worker_body);
+}
+
+static void worker_event(struct sim_world *world, void *subject, uint64_t token,
+                         struct sim_bytes *bytes)
+{
+    struct seat *seat = subject;
+    (void)token;
+    (void)bytes;
+    if ((seat->process == NULL || seat->process->is_done) && !world->cast->is_ending)
+        worker_start(world, seat);
+}
+
+/* --- producers and the operator ------------------------------------------------------------ */
+
+static struct known *known_pick(struct sim_cast *cast, struct sim_random *random)
+{
+    size_t count = cast->known_count < KNOWN_MAX ? cast->known_count : KNOWN_MAX;
+    return count == 0 ? NULL : &cast->known[sim_below(random, (int64_t)count)];
+}
+
+static struct known *known_add(struct sim_cast *cast, culex_uuid id, int job, int64_t n)
+{
+    struct known *known = &cast->known[cast->known_count++ % KNOWN_MAX];
+    *known = (struct known){id, job, n, false};
+    return known;
+}
+
+static culex_status client_open(struct sim_process *process, culex_client **ret_client)
+{
+    struct sim_world *world = process->world;
+    struct culex_backend *backend = NULL;
+    culex_error error = {0};
+    int64_t timeout_ms = sim_between(&world->random, 300, 5000);
+    struct culex_backend_options options = {.timeout_ms = timeout_ms / 2 + 1};
+    culex_status status =
+        world->options.is_sqlite
+            ? sim_store_open(process, timeout_ms / 2 + 1, &backend, &error)
+            : culex__backend_open("redis://sim", &options, &process->env, &backend, &error);
+    if (status == CULEX_OK)
+        status = culex__client_create(backend, timeout_ms, &process->env, ret_client, &error);
+    return status;
+}
+
+static culex_client *client_await(struct sim_process *process)
+{
+    culex_client *client = NULL;
+    while (!process->is_killed && !process->world->is_healing &&
+           client_open(process, &client) != CULEX_OK)
+        sim_sleep(process, sim_between(&process->world->random, 1, 300) * SIM_MS);
+    return client;
+}
+
+static culex_enqueue_options options_draw(struct sim_random *random)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    if (sim_chance(random, 250)) {
+        options.has_delay = true;
+        options.delay = sim_between(random, 0, 3000) * CULEX_MILLISECOND;
+    }
+    if (sim_chance(random, 200)) {
+        options.has_priority = true;
+        options.priority = (int)sim_between(random, 0, 9);
+    }
+    return options;
+}
+
+static void enqueue_one(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    static const int choice[] = {0, 0, 0, 1, 1, 2, 4};
+    int job = choice[sim_below(random, sizeof choice / sizeof choice[0])];
+    struct number params = {cast->numbers++};
+    culex_enqueue_options options = options_draw(random);
+    culex_uuid id = {{0}};
+    culex_error error = {0};
+    options.has_id = sim_chance(random, 500);
+    if (options.has_id && culex_client_new_id(client, &options.id, &error) != CULEX_OK)
+        return;
+    culex_status status =
+        culex_client_enqueue(client, &cast->jobs[job], &params, &options, &id, &error);
+    if (options.has_id && !process->is_killed && status != CULEX_OK && status != CULEX_EUNKNOWN)
+        sim_oracle_refused(process->world->oracle, options.id);
+    if (process->is_killed || (status != CULEX_OK && status != CULEX_EUNKNOWN))
+        return;
+    struct known *known = known_add(cast, id, job, params.n);
+    known->is_sure = status == CULEX_OK;
+    if (status == CULEX_OK)
+        sim_oracle_acknowledged(process->world->oracle, id);
+    else
+        SOMETIMES(ENQUEUE_UNKNOWN);
+}
+
+static void enqueue_many(struct sim_process *process, culex_client *client)
+{
+    enum { MANY = 40 };
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    struct number params[MANY];
+    culex_uuid ids[MANY];
+    culex_error error = {0};
+    size_t count = (size_t)sim_between(random, 2, MANY), enqueued = 0;
+    int job = (int)sim_below(random, 3);
+    for (size_t i = 0; i < count; i++)
+        params[i].n = cast->numbers++;
+    culex_client_enqueue_many(client, &cast->jobs[job], params, sizeof params[0], count, NULL, ids,
+                              &enqueued, &error);
+    for (size_t i = 0; i < enqueued && !process->is_killed; i++) {
+        sim_oracle_acknowledged(process->world->oracle, ids[i]);
+        known_add(cast, ids[i], job, params[i].n)->is_sure = true;
+    }
+}
+
+/* The same order once more: after an uncertain answer, or out of forgetfulness. */
+static void enqueue_again(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct known *picked = known_pick(cast, &process->world->random);
+    if (picked == NULL)
+        return;
+    struct known known = *picked;
+    struct number params = {known.n};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error = {0};
+    const struct sim_record *record = sim_oracle_find(process->world->oracle, known.id);
+    bool was_gone = record != NULL && record->state == '-' && known.is_sure;
+    options.has_id = true;
+    options.id = known.id;
+    culex_status status =
+        culex_client_enqueue(client, &cast->jobs[known.job], &params, &options, NULL, &error);
+    if (status != CULEX_OK || process->is_killed)
+        return;
+    if (was_gone)
+        SOMETIMES(ENQUEUE_OF_FORGOTTEN_ID);
+    sim_oracle_acknowledged(process->world->oracle, known.id);
+}
+
+static void producer_body(struct sim_process *process)
+{
+    struct sim_world *world = process->world;
+    struct sim_random *random = &world->random;
+    culex_client *client = client_await(process);
+    while (client != NULL && !process->is_killed && !world->is_healing) {
+        sim_sleep(process, sim_between(random, 0, 2 * world->cast->pace_ms) * SIM_MS);
+        int64_t draw = sim_below(random, 100);
+        if (process->is_killed || world->is_healing || sim_oracle_live(world->oracle) > 150)
+            continue;
+        if (draw < 70)
+            enqueue_one(process, client);
+        else if (draw < 80)
+            enqueue_many(process, client);
+        else
+            enqueue_again(process, client);
+    }
+    culex_client_close(client);
+}
+
+static bool run_visit(const culex_run_info *run, void *user)
+{
+    (void)run;
+    (void)user;
+    return true;
+}
+
+static void operate_queue(struct sim_process *process, culex_client *client)
+{
+    struct sim_random *random = &process->world->random;
+    const char *queue = sim_chance(random, 500) ? "alpha" : "beta";
+    culex_queue_stats stats;
+    uint64_t cursor = 0;
+    size_t deleted;
+    switch (sim_below(random, 6)) {
+    case 0:
+        if (culex_client_pause(client, queue, NULL) == CULEX_OK)
+            SOMETIMES(QUEUE_PAUSED);
+        sim_sleep(process, sim_between(random, 1, 3000) * SIM_MS);
+        culex_client_resume(client, queue, NULL);
+        break;
+    case 1: {
+        culex_run_state state = (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT);
+        bool is_live = state == CULEX_RUN_WAITING || state == CULEX_RUN_SCHEDULED;
+        if (!is_live || sim_chance(random, 100))
+            culex_client_purge(client, queue, state, (size_t)sim_between(random, 1, 20), &deleted,
+                               NULL);
+        break;
+    }
+    case 2:
+        culex_client_list(client, queue, (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT),
+                          &cursor, 10, run_visit, NULL, NULL);
+        break;
+    default:
+        culex_client_stats(client, queue, &stats, NULL);
+    }
+}
+
+static void operate_run(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    const struct known *known = known_pick(cast, random);
+    culex_run_state state;
+    culex_run_info *info = NULL;
+    if (known == NULL)
+        return;
+    culex_uuid id = known->id;
+    const char *queue = queue_of(&cast->jobs[known->job]);
+    switch (sim_below(random, 4)) {
+    case 0:
+        culex_client_cancel(client, queue, id, &state, NULL);
+        break;
+    case 1:
+        culex_client_retry(client, queue, id, NULL);
+        break;
+    case 2:
+        culex_client_delete(client, queue, id, NULL);
+        break;
+    default:
+        if (culex_client_get(client, queue, id, &info, NULL) == CULEX_OK)
+            culex_run_info_free(info);
+    }
+}
+
+static void queues_resume(struct sim_process *process, culex_client *client)
+{
+    while (!process->is_killed && (culex_client_resume(client, "alpha", NULL) != CULEX_OK ||
+                                   culex_client_resume(client, "beta", NULL) != CULEX_OK))
+        sim_sleep(process, 10 * SIM_MS);
+}
+
+static void operator_body(struct sim_process *process)
+{
+    struct sim_world *world = process->world;
+    struct sim_random *random = &world->random;
+    culex_client *client = client_await(process);
+    while (client != NULL && !process->is_killed && !world->is_healing) {
+        sim_sleep(process, sim_between(random, 0, 6 * world->cast->pace_ms) * SIM_MS);
+        if (process->is_killed || world->is_healing)
+            break;
+        if (sim_chance(random, 300))
+            operate_queue(process, client);
+        else
+            operate_run(process, client);
+    }
+    culex_client_close(client);
+}
+
+/* The last one, when everything is healed: no queue stays paused. */
+static void healer_body(struct sim_process *process)
+{
+    culex_client *client = NULL;
+    while (!process->is_killed && client_open(process, &client) != CULEX_OK)
+        sim_sleep(process, 100 * SIM_MS);
+    /* Again and again: a pause may still be under way on some old connection. */
+    for (int i = 0; i < 3 && client != NULL; i++) {
+        queues_resume(process, client);
+        sim_sleep(process, 15 * SIM_SECOND);
+    }
+    culex_client_close(client);
+}
+
+/* --- what befalls them --------------------------------------------------------------------- */
+
+static void worker_befall(struct sim_world *world)
+{
+    struct sim_cast *cast = world->cast;
+    struct sim_random *random = &world->random;
+    struct seat *seat = &cast->seats[sim_below(random, (int64_t)cast->worker_count)];
+    struct sim_process *process = seat->process;
+    if (process == NULL || process->is_done)
+        return;
+    int64_t draw = world->is_murderous ? 0 : sim_below(random, 100);
+    if (draw < 45) {
+        sim_note(world, "%s is killed", process->name);
+        world->kills++;
+        SOMETIMES(WORKER_KILLED);
+        if (sim_hands_busy(process->hands) > 0)
+            SOMETIMES(WORKER_KILLED_WITH_RUNS);
+        sim_process_kill(process);
+        sim_after(world, sim_between(random, 0, world->is_murderous ? 100 : 4000) * SIM_MS,
+                  worker_event, seat, 0);
+    } else if (draw < 80) {
+        int64_t ms = sim_between(random, 1, 4 * cast->lease_ms);
+        sim_note(world, "%s is paused for %lld ms", process->name, (long long)ms);
+        world->faults++;
+        SOMETIMES(WORKER_PAUSED);
+        sim_process_pause(process, ms * SIM_MS);
+    } else {
+        sim_note(world, "%s is asked to stop", process->name);
+        SOMETIMES(WORKER_STOPPED);
+        sim_process_stop(process);
+        sim_after(world, sim_between(random, 5000, 15000) * SIM_MS, worker_event, seat, 0);
+    }
+}
+
+static void clock_befall(struct sim_world *world)
+{
+    struct sim_random *random = &world->random;
+    int64_t most_ms = sim_chance(random, 100) ? 1500000 : sim_chance(random, 500) ? 2000 : 60000;
+    int64_t ms = sim_between(random, -most_ms, most_ms);
+    sim_note(world, "the store's clock jumps by %lld ms", (long long)ms);
+    world->faults++;
+    if (ms > 0)
+        SOMETIMES(CLOCK_JUMPS_AHEAD);
+    else
+        SOMETIMES(CLOCK_JUMPS_BACK);
+    world->skew_ms += ms;
+}
+
+static void mode_over_event(struct sim_world *world, void *subject, uint64_t token,
+                            struct sim_bytes *bytes)
+{
+    (void)subject;
+    (void)token;
+    (void)bytes;
+    if (world->now_ns >= world->server.mode_until_ns)
+        world->server.redis.mode = SIM_MODE_OK;
+}
+
+static void mode_befall(struct sim_world *world)
+{
+    struct sim_random *random = &world->random;
+    struct sim_server *server = &world->server;
+    enum sim_mode mode = (enum sim_mode)sim_between(random, SIM_MODE_LOADING, SIM_MODE_OOM);
+    sim_note(world, "the server refuses in mode %d", (int)mode);
+    world->faults++;
+    SOMETIMES(SERVER_REFUSES);
+    server->redis.mode = mode;
+    server->mode_until_ns = world->now_ns + sim_between(random, 1, 3000) * SIM_MS;
+    sim_at(world, server->mode_until_ns, mode_over_event, NULL, 0, NULL);
+}
+
+static void server_befall(struct sim_world *world)
+{
+    struct sim_random *random = &world->random;
+    struct sim_server *server = &world->server;
+    int64_t draw = sim_below(random, 100);
+    if (draw < 35) {
+        bool is_back = world->may_roll_back && sim_chance(random, 800);
+        sim_note(world, "the server restarts%s", is_back ? " from its snapshot" : "");
+        world->faults++;
+        world->kills++;
+        SOMETIMES(SERVER_RESTARTS);
+        if (is_back)
+            SOMETIMES(SERVER_ROLLS_BACK);
+        sim_server_restart(world, is_back, sim_between(random, 1, is_back ? 300 : 5000) * SIM_MS,
+                           sim_chance(random, 500) ? sim_between(random, 1, 1000) * SIM_MS : 0);
+    } else if (draw < 55) {
+        sim_note(world, "the server's scripts are flushed");
+        SOMETIMES(SCRIPTS_FLUSHED);
+        server->redis.script_epoch++;
+    } else {
+        mode_befall(world);
+    }
+}
+
+/* As a server that saves its data now and then: what came since is lost when it dies. */
+static void snapshot_event(struct sim_world *world, void *subject, uint64_t token,
+                           struct sim_bytes *bytes)
+{
+    struct sim_server *server = &world->server;
+    (void)subject;
+    (void)bytes;
+    if (world->is_healing)
+        return;
+    sim_space_clear(&server->snapshot);
+    sim_space_copy(&server->redis.space, &server->snapshot);
+    sim_oracle_mark(world->oracle);
+    sim_after(world, sim_between(&world->random, 1, 2 * (int64_t)token) * SIM_MS, snapshot_event,
+              NULL, token);
+}
+
+static void befall_event(struct sim_world *world, void *subject, uint64_t token,
+                         struct sim_bytes *bytes)
+{
+    struct sim_random *random = &world->random;
+    (void)subject;
+    (void)bytes;
+    if (world->is_healing)
+        return;
+    int64_t draw = sim_below(random, 100) + (world->may_roll_back ? 30 : 0);
+    if (draw < 60 || world->is_murderous)
+        worker_befall(world);
+    else if (draw < 80)
+        clock_befall(world);
+    else if (!world->options.is_sqlite)
+        server_befall(world);
+    sim_after(world, sim_between(random, 1, 2 * (int64_t)token) * SIM_MS, befall_event, NULL,
+              token);
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+void sim_cast_init(struct sim_world *world)
+{
+    struct sim_random *random = &world->random;
+    struct sim_cast *cast = world->cast = calloc(1, sizeof *cast);
+    if (cast == NULL)
+        abort();
+    jobs_make(world);
+    cast->lease_ms = world->is_murderous ? 300 : sim_between(random, 300, 4000);
+    cast->pace_ms = sim_between(random, 5, 300);
+    cast->worker_count = (size_t)sim_between(random, 1, WORKERS_MAX);
+    cast->producer_count = (size_t)sim_between(random, 1, PRODUCERS_MAX);
+    for (size_t i = 0; i < cast->worker_count; i++)
+        sim_after(world, sim_between(random, 0, 500) * SIM_MS, worker_event, &cast->seats[i], 0);
+    for (size_t i = 0; i < cast->producer_count; i++)
+        cast->producers[i] = sim_process_start(world, "producer", producer_body);
+    cast->producers[cast->producer_count] = sim_process_start(world, "operator", operator_body);
+    if (world->may_roll_back && sim_chance(random, 900))
+        sim_after(world, SIM_SECOND, snapshot_event, NULL, (uint64_t)sim_between(random, 20, 1000));
+    if (sim_chance(random, 900)) {
+        uint64_t pace_ms = (uint64_t)(world->is_murderous ? sim_between(random, 20, 150)
+                                                          : sim_between(random, 200, 4000));
+        sim_after(world, (int64_t)pace_ms * SIM_MS, befall_event, NULL, pace_ms);
+    }
+}
+
+void sim_cast_heal(struct sim_world *world)
+{
+    struct sim_cast *cast = world->cast;
+    struct sim_server *server = &world->server;
+    server->redis.mode = SIM_MODE_OK;
+    server->is_down = false;
+    if (world->options.is_sqlite)
+        sim_store_heal(world);
+    for (size_t i = 0; i < world->conn_count; i++) {
+        if (world->conns[i]->is_silent && world->conns[i]->is_open)
+            sim_conn_reset(world->conns[i]);
+        world->conns[i]->is_silent = false;
+    }
+    for (struct sim_process *process = world->processes; process != NULL; process = process->next) {
+        process->paused_until_ns = 0;
+        sim_process_poke(process);
+        if (process->hands != NULL && !process->is_done)
+            sim_hands_heal(process->hands);
+    }
+    /* One worker that knows every job, beside those that are left. */
+    for (size_t i = 0; i < cast->worker_count; i++) {
+        if (cast->seats[i].process != NULL && !cast->seats[i].process->is_done && i == 0)
+            sim_process_kill(cast->seats[i].process);
+        if (cast->seats[i].process == NULL || cast->seats[i].process->is_done)
+            worker_start(world, &cast->seats[i]);
+    }
+    sim_process_start(world, "healer", healer_body);
+}
+
+/* Producers, the operator and the healer have nothing left to do. */
+bool sim_cast_is_quiet(const struct sim_world *world)
+{
+    for (const struct sim_process *process = world->processes; process != NULL;
+         process = process->next) {
+        if (process->body != worker_body && !process->is_done)
+            return false;
+    }
+    return true;
+}
+
+void sim_cast_end(struct sim_world *world)
+{
+    struct sim_cast *cast = world->cast;
+    cast->is_ending = true;
+    for (size_t i = 0; i < cast->worker_count; i++)
+        sim_process_stop(cast->seats[i].process);
+}
+
+bool sim_cast_is_over(const struct sim_world *world)
+{
+    for (const struct sim_process *process = world->processes; process != NULL;
+         process = process->next) {
+        if (!process->is_done)
+            return false;
+    }
+    return true;
+}
+
+void sim_cast_check(const struct sim_world *world)
+{
+    for (const struct sim_process *process = world->processes; process != NULL;
+         process = process->next) {
+        if (!process->is_done)
+            sim_violation(world->oracle, NULL, "%s does not come to an end", process->name);
+    }
+}
+
+void sim_cast_release(struct sim_world *world)
+{
+    free(world->cast);
+}

@@ -1,0 +1,290 @@
+/* sim/change.c - what may become of a record: each change is judged by the call that made it. */
+#include "books.h"
+
+#include <string.h>
+
+/* --- what may change ----------------------------------------------------------------------- */
+
+static void counters_check(struct sim_oracle *oracle, const struct run *run,
+                           const struct sim_record *after)
+{
+    const struct sim_record *before = &run->record;
+    const struct sim_call *call = &oracle->call;
+    if (call->verb == SIM_RETRY)
+        return;
+    if (after->failures < before->failures || after->losses < before->losses ||
+        after->crashes < before->crashes || after->attempt < before->attempt)
+        sim_violation(oracle, &run->id, "a counter went back");
+    if (after->failures + after->crashes > after->attempts_max ||
+        after->crash_streak > CULEX_CRASH_STREAK_MAX || after->losses > CULEX_LOSSES_MAX)
+        sim_violation(oracle, &run->id, "a counter is above its limit");
+    bool is_exhausted = after->failures + after->crashes >= after->attempts_max ||
+                        after->crash_streak >= CULEX_CRASH_STREAK_MAX ||
+                        after->losses >= CULEX_LOSSES_MAX;
+    if (is_exhausted && sim_is_live(after->state))
+        sim_violation(oracle, &run->id, "an exhausted run lives on");
+}
+
+/* Ids are remembered by the store's clock: where that was once further off than the horizon, and
+ * came back, an id may have been forgotten that is young again. */
+static bool is_forgetting_allowed(const struct sim_oracle *oracle, culex_uuid id)
+{
+    int64_t id_ms = 0;
+    for (int i = 0; i < 6; i++)
+        id_ms = id_ms << 8 | id.b[i];
+    return oracle->clock_max_ms > id_ms + CULEX_ID_HORIZON_MS ||
+           oracle->clock_min_ms < id_ms - CULEX_ID_HORIZON_MS;
+}
+
+static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
+{
+    enum sim_verb verb = oracle->call.verb;
+    if (verb != SIM_ENQUEUE && verb != SIM_TICK)
+        sim_violation(oracle, &run->id, "a run comes out of nowhere");
+    if (run->was_created && !is_forgetting_allowed(oracle, run->id))
+        sim_violation(oracle, &run->id, "a known id is enqueued a second time");
+    if ((after->state != 'S' && after->state != 'W') || after->attempt != 0 ||
+        after->failures + after->crashes + after->losses != 0)
+        sim_violation(oracle, &run->id, "a new run is not new");
+    run->was_created = true;
+    run->completions = 0;
+}
+
+static void change_gone(struct sim_oracle *oracle, const struct run *run)
+{
+    const struct sim_record *before = &run->record;
+    switch (oracle->call.verb) {
+    case SIM_PURGE:
+        if (before->state == 'A')
+            sim_violation(oracle, &run->id, "an active run is purged");
+        SOMETIMES(PURGED_BY_OPERATOR);
+        return;
+    case SIM_FORGET:
+        if (!sim_is_final(before->state))
+            sim_violation(oracle, &run->id, "a run that is not final is deleted");
+        SOMETIMES(DELETED_BY_OPERATOR);
+        return;
+    default:
+        if (!sim_is_final(before->state) || before->at_ms > oracle->call.now_ms)
+            sim_violation(oracle, &run->id, "a run is forgotten before its time");
+        SOMETIMES(FORGOTTEN);
+    }
+}
+
+static void change_claimed(struct sim_oracle *oracle, const struct run *run,
+                           const struct sim_record *after)
+{
+    const struct sim_call *call = &oracle->call;
+    if (call->verb != SIM_STEP || call->want == 0)
+        sim_violation(oracle, &run->id, "claimed by nobody who asked");
+    if (run->record.state == 'S' && run->record.at_ms > call->now_ms)
+        sim_violation(oracle, &run->id, "claimed before it is due");
+    if (after->attempt != run->record.attempt + 1)
+        sim_violation(oracle, &run->id, "a claim does not count its attempt");
+    if (strcmp(after->owner, call->session) != 0)
+        sim_violation(oracle, &run->id, "claimed for somebody else");
+    if (after->has_cancel)
+        sim_violation(oracle, &run->id, "claimed although cancelled");
+}
+
+/* The ack of the call that its holder sent for this run; NULL when there is none. */
+static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
+                         const struct sim_record *after)
+{
+    struct sim_call *call = &oracle->call;
+    const struct sim_record *before = &run->record;
+    if (call->verb != SIM_STEP || strcmp(before->owner, call->session) != 0)
+        return false;
+    for (size_t i = 0; i < call->ack_count; i++) {
+        if (memcmp(&call->acks[i].id, &run->id, sizeof run->id) != 0 ||
+            call->acks[i].attempt != before->attempt || call->acks[i].is_settled)
+            continue;
+        enum culex_run_event event = call->acks[i].event;
+        bool is_fit = event == CULEX_EVENT_DONE      ? after->state == 'D'
+                      : event == CULEX_EVENT_DISCARD ? after->state == 'X'
+                      : event == CULEX_EVENT_RELEASE
+                          ? after->state == 'W' || after->state == 'S' || after->state == 'C'
+                          : after->state == 'S' || after->state == 'W' || after->state == 'X' ||
+                                after->state == 'C';
+        if (!is_fit)
+            continue;
+        if (after->failures !=
+                before->failures + (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD) ||
+            after->crashes != before->crashes + (event == CULEX_EVENT_CRASH) ||
+            after->losses != before->losses)
+            sim_violation(oracle, &run->id, "an ack is charged wrongly");
+        call->acks[i].is_settled = true;
+        return true;
+    }
+    return false;
+}
+
+static bool beat_explains(const struct sim_oracle *oracle, const struct run *run)
+{
+    const struct sim_call *call = &oracle->call;
+    const struct sim_record *before = &run->record;
+    if (call->verb != SIM_STEP || strcmp(call->session, before->owner) != 0)
+        return false;
+    for (size_t i = 0; i < call->beat_count; i++) {
+        if (memcmp(&call->beats[i].id, &run->id, sizeof run->id) == 0 &&
+            call->beats[i].attempt == before->attempt)
+            return true;
+    }
+    return false;
+}
+
+static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
+                          const struct sim_record *after)
+{
+    const struct sim_record *before = &run->record;
+    /* A beat may have brought the lease's end forward, to the end of the timeout. */
+    if (oracle->call.verb != SIM_STEP || after->losses != before->losses + 1 ||
+        (before->at_ms > oracle->call.now_ms && !beat_explains(oracle, run)))
+        return false;
+    if (oracle->world->faults + oracle->world->kills == 0 && !oracle->world->is_healing &&
+        before->timeout_ms == 0)
+        sim_violation(oracle, &run->id, "a lease is lost in calm weather");
+    SOMETIMES(LEASE_LOST);
+    if (after->state == 'X')
+        SOMETIMES(DEAD_BY_LOSSES);
+    return after->state == 'W' || after->state == 'X' || after->state == 'C';
+}
+
+static bool hello_explains(struct sim_oracle *oracle, const struct run *run,
+                           const struct sim_record *after)
+{
+    const struct sim_call *call = &oracle->call;
+    if (call->verb != SIM_HELLO)
+        return false;
+    const struct named *worker = sim_worker_find(oracle, call->queue, call->worker);
+    if (strcmp(worker->session, run->record.owner) != 0 ||
+        strcmp(worker->session, call->session) == 0)
+        return false;
+    SOMETIMES(FORMER_LIFE_RELEASED);
+    return (after->state == 'W' || after->state == 'C') && after->losses == run->record.losses &&
+           after->failures == run->record.failures && after->crashes == run->record.crashes;
+}
+
+static void change_left(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
+{
+    if (!ack_explains(oracle, run, after) && !hello_explains(oracle, run, after) &&
+        !loss_explains(oracle, run, after))
+        sim_violation(oracle, &run->id, "taken from its holder without a reason");
+    if (after->state == 'D' && ++run->completions > 1)
+        sim_violation(oracle, &run->id, "a second completion is recorded");
+    if (run->record.has_cancel && after->state == 'C')
+        SOMETIMES(CANCELLED_AT_BEAT);
+}
+
+static void change_held(struct sim_oracle *oracle, const struct run *run,
+                        const struct sim_record *after)
+{
+    const struct sim_record *before = &run->record;
+    if (after->attempt != before->attempt || strcmp(after->owner, before->owner) != 0)
+        sim_violation(oracle, &run->id, "an active run changes hands");
+    if (oracle->call.verb == SIM_CANCEL && after->has_cancel) {
+        SOMETIMES(CANCEL_OF_ACTIVE);
+        return;
+    }
+    if (after->has_cancel != before->has_cancel || !beat_explains(oracle, run))
+        sim_violation(oracle, &run->id, "a lease is extended for somebody else");
+}
+
+static bool is_same_record(const struct sim_record *a, const struct sim_record *b)
+{
+    return a->state == b->state && a->attempt == b->attempt && a->failures == b->failures &&
+           a->crashes == b->crashes && a->crash_streak == b->crash_streak &&
+           a->losses == b->losses && a->has_cancel == b->has_cancel && a->at_ms == b->at_ms &&
+           strcmp(a->owner, b->owner) == 0;
+}
+
+static void change_waiting(struct sim_oracle *oracle, struct run *run,
+                           const struct sim_record *after)
+{
+    const struct sim_record *before = &run->record;
+    const struct sim_call *call = &oracle->call;
+    switch (after->state) {
+    case 'A':
+        change_claimed(oracle, run, after);
+        return;
+    case 'C':
+        if (call->verb != SIM_CANCEL)
+            sim_violation(oracle, &run->id, "cancelled by nobody");
+        SOMETIMES(CANCEL_OF_WAITING);
+        return;
+    case 'X':
+        if (call->verb != SIM_STEP || before->attempt != 0 || before->expires_at_ms == 0 ||
+            call->now_ms < before->expires_at_ms)
+            sim_violation(oracle, &run->id, "expired without a reason");
+        SOMETIMES(EXPIRED);
+        return;
+    case 'W':
+        if (before->state == 'S' && call->verb == SIM_STEP && before->at_ms <= call->now_ms)
+            return;
+        break;
+    default:
+        break;
+    }
+    sim_violation(oracle, &run->id, "a waiting run changes without a reason");
+}
+
+static void change_final(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
+{
+    if (run->record.state == 'X' && after->state == 'W' && oracle->call.verb == SIM_RETRY) {
+        SOMETIMES(RETRIED_BY_OPERATOR);
+        return;
+    }
+    sim_violation(oracle, &run->id, "a final run changes");
+}
+
+static void death_count(const struct sim_record *before, const struct sim_record *after)
+{
+    if (after->state != 'X' || before->state == 'X')
+        return;
+    if (after->crash_streak >= CULEX_CRASH_STREAK_MAX)
+        SOMETIMES(DEAD_BY_CRASHES);
+    else if (after->failures + after->crashes >= after->attempts_max)
+        SOMETIMES(DEAD_BY_FAILURES);
+    else if (after->losses < CULEX_LOSSES_MAX && before->state == 'A')
+        SOMETIMES(DEAD_BY_DISCARD);
+}
+
+void sim_change_check(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
+{
+    char from = run->record.state;
+    if (oracle->call.is_repeat)
+        sim_violation(oracle, &run->id, "a repeated step changes something");
+    if (from == '-')
+        change_new(oracle, run, after);
+    else if (after->state == '-')
+        change_gone(oracle, run);
+    else if (sim_is_final(from))
+        change_final(oracle, run, after);
+    else if (from == 'A' && after->state == 'A')
+        change_held(oracle, run, after);
+    else if (from == 'A')
+        change_left(oracle, run, after);
+    else
+        change_waiting(oracle, run, after);
+    if (after->state != '-' && from != '-') {
+        counters_check(oracle, run, after);
+        death_count(&run->record, after);
+    }
+}
+
+void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after)
+{
+    struct run *run = sim_run_get(oracle, id);
+    if (is_same_record(&run->record, after))
+        return;
+    struct entry *entry = sim_entry_add(oracle, run, NOTE_CHANGE);
+    entry->before = run->record;
+    entry->after = *after;
+    if (!oracle->is_in_call)
+        sim_violation(oracle, &id, "a record changes outside of any call");
+    oracle->call.changes++;
+    sim_change_check(oracle, run, after);
+    oracle->live += (size_t)sim_is_live(after->state);
+    oracle->live -= (size_t)sim_is_live(run->record.state);
+    run->record = *after;
+}

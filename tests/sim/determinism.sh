@@ -1,0 +1,11 @@
+#!/bin/sh
+# determinism.sh SIM STORE - the same seeds twice, alone and in company, leave the same traces.
+set -eu
+first=$("$1" --store "$2" --seed 40 --seeds 6 --hash | grep '^seed')
+second=$("$1" --store "$2" --seed 40 --seeds 6 --hash | grep '^seed')
+alone=$("$1" --store "$2" --seed 45 --hash | grep '^seed')
+[ "$first" = "$second" ] || { echo "the same seeds took another course" >&2; exit 1; }
+[ "$(echo "$first" | tail -n 1)" = "$alone" ] ||
+    { echo "a seed depends on those before it" >&2; exit 1; }
+[ "$(echo "$first" | sed 's/.*hash //' | sort -u | wc -l)" = 6 ] ||
+    { echo "different seeds took the same course" >&2; exit 1; }

@@ -1,0 +1,418 @@
+/* sim/hands.c - the executor of a simulated worker: handlers that take virtual time.
+ *
+ * A handler's fate is drawn when it starts. It runs through the shipped culex__run_execute, at
+ * the instant at which it ends. Half of the worlds' workers have hands that can kill, as child
+ * processes can be killed; the others are as threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hands.h"
+
+enum { HANDS_MAX = 64 };
+
+struct hand {
+    struct culex_run *run; /* NULL: free */
+    uint64_t token;
+    enum sim_fate fate;
+    int64_t started_ns, kill_ns;
+    bool is_killed;
+};
+
+struct sim_hands {
+    struct culex_executor base;
+    struct sim_process *process;
+    const struct culex_env *env;
+    culex_arena *arena;
+    struct hand hands[HANDS_MAX];
+    size_t count;
+    uint64_t tokens;
+    struct culex_run *first, *last; /* to start */
+    size_t queued;
+    struct culex_run *ended_first, *ended_last;
+    bool is_healed, is_over;
+    struct hand *acting;
+    int64_t lease_ms;
+};
+
+static void list_push(struct culex_run **first, struct culex_run **last, struct culex_run *run)
+{
+    run->next = NULL;
+    if (*last != NULL)
+        (*last)->next = run;
+    else
+        *first = run;
+    *last = run;
+}
+
+static struct culex_run *list_pop(struct culex_run **first, struct culex_run **last)
+{
+    struct culex_run *run = *first;
+    if (run == NULL)
+        return NULL;
+    *first = run->next;
+    if (*first == NULL)
+        *last = NULL;
+    return run;
+}
+
+/* --- fates --------------------------------------------------------------------------------- */
+
+static enum sim_fate fate_draw(struct sim_hands *hands, const struct culex_run *run)
+{
+    struct sim_random *random = &hands->process->world->random;
+    int64_t draw = sim_below(random, 1000);
+    if (!hands->is_healed && hands->process->world->is_murderous && draw < 850)
+        return SIM_FATE_NEVER;
+    /* Some runs are poison: they kill whatever executes them. */
+    if (!hands->is_healed && run->id.b[15] % 32 == 0)
+        return SIM_FATE_CRASH;
+    if (hands->is_healed || draw < 600)
+        return SIM_FATE_DONE;
+    return draw < 740   ? SIM_FATE_FAIL
+           : draw < 850 ? SIM_FATE_CRASH
+           : draw < 880 ? SIM_FATE_DISCARD
+           : draw < 960 ? SIM_FATE_SNOOZE
+           : draw < 985 ? SIM_FATE_RESULT
+                        : SIM_FATE_NEVER;
+}
+
+static int64_t span_draw(struct sim_hands *hands)
+{
+    struct sim_random *random = &hands->process->world->random;
+    int64_t draw = sim_below(random, 100);
+    if (hands->is_healed)
+        return sim_between(random, 0, 20) * SIM_MS;
+    return draw < 40   ? sim_between(random, 1, 900) * SIM_US
+           : draw < 70 ? sim_between(random, 1, 100) * SIM_MS
+           : draw < 92 ? sim_between(random, 100, 1500) * SIM_MS
+                       : sim_between(random, 1, 4) * hands->lease_ms * SIM_MS;
+}
+
+culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const void *params,
+                               void *user)
+{
+    const struct sim_process *process = user;
+    (void)handler;
+    (void)params;
+    switch (process->hands->acting->fate) {
+    case SIM_FATE_FAIL:
+        return culex_run_fail(run, "not this time");
+    case SIM_FATE_DISCARD:
+        return culex_run_discard(run, "pointless");
+    case SIM_FATE_SNOOZE:
+        SOMETIMES(SNOOZED);
+        return culex_run_snooze(run,
+                                sim_between(&process->world->random, 0, 2000) * CULEX_MILLISECOND);
+    case SIM_FATE_RESULT:
+        culex_run_set_result(run, run->job.type->params, params, NULL);
+        return CULEX_DONE;
+    default:
+        return CULEX_DONE;
+    }
+}
+
+/* --- starting and ending ------------------------------------------------------------------- */
+
+static void end_event(struct sim_world *world, void *subject, uint64_t token,
+                      struct sim_bytes *bytes);
+
+static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_run *run)
+{
+    struct sim_world *world = hands->process->world;
+    *hand = (struct hand){.run = run,
+                          .token = ++hands->tokens,
+                          .fate = fate_draw(hands, run),
+                          .started_ns = world->now_ns,
+                          .kill_ns = INT64_MAX};
+    atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);
+    if (hand->fate == SIM_FATE_NEVER) {
+        SOMETIMES(HANDLER_NEVER_RETURNS);
+        return;
+    }
+    sim_after(world, span_draw(hands), end_event, hands, hand->token);
+}
+
+static void hands_fill(struct sim_hands *hands)
+{
+    for (size_t i = 0; i < hands->count && hands->first != NULL; i++) {
+        if (hands->hands[i].run != NULL)
+            continue;
+        hand_start(hands, &hands->hands[i], list_pop(&hands->first, &hands->last));
+        hands->queued--;
+    }
+}
+
+static void crash(struct culex_run *run, const char *text)
+{
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_CRASH, .text = text};
+}
+
+static void hand_end(struct sim_hands *hands, struct hand *hand)
+{
+    struct culex_run *run = hand->run;
+    bool is_cancelled = culex_run_cancelled(run);
+    hands->acting = hand;
+    if (hand->is_killed) {
+        crash(run, "killed by SIGKILL");
+    } else if (hand->fate == SIM_FATE_CRASH) {
+        crash(run, "killed by SIGSEGV");
+    } else {
+        /* A handler looks at the flag itself; here it has begun long ago. */
+        atomic_store_explicit(&run->is_cancelled, false, memory_order_relaxed);
+        culex__run_execute(run, hands->arena, hands->env);
+        atomic_store_explicit(&run->is_cancelled, is_cancelled, memory_order_relaxed);
+    }
+    atomic_store_explicit(&run->started_ns, hand->started_ns, memory_order_relaxed);
+    run->end.duration_ns = hands->process->world->now_ns - hand->started_ns;
+    hand->run = NULL;
+    list_push(&hands->ended_first, &hands->ended_last, run);
+    hands_fill(hands);
+    sim_process_poke(hands->process);
+}
+
+static struct hand *hand_find(struct sim_hands *hands, uint64_t token)
+{
+    for (size_t i = 0; i < hands->count; i++) {
+        if (hands->hands[i].run != NULL && hands->hands[i].token == token)
+            return &hands->hands[i];
+    }
+    return NULL;
+}
+
+static void end_event(struct sim_world *world, void *subject, uint64_t token,
+                      struct sim_bytes *bytes)
+{
+    struct sim_hands *hands = subject;
+    (void)bytes;
+    struct hand *hand = hands->is_over ? NULL : hand_find(hands, token);
+    if (hand == NULL || hands->process->is_killed)
+        return;
+    if (sim_process_is_paused(hands->process)) {
+        sim_at(world, hands->process->paused_until_ns, end_event, hands, token, NULL);
+        return;
+    }
+    hand_end(hands, hand);
+}
+
+static void kill_event(struct sim_world *world, void *subject, uint64_t token,
+                       struct sim_bytes *bytes)
+{
+    struct sim_hands *hands = subject;
+    (void)bytes;
+    struct hand *hand = hands->is_over ? NULL : hand_find(hands, token);
+    if (hand == NULL || hands->process->is_killed || world->now_ns < hand->kill_ns)
+        return;
+    hand->is_killed = true;
+    hand_end(hands, hand);
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+static int hands_fd(struct culex_executor *executor)
+{
+    (void)executor;
+    return SIM_FD_HANDS;
+}
+
+bool sim_hands_are_full(const struct sim_hands *hands)
+{
+    return hands != NULL && hands->ended_first != NULL;
+}
+
+static void hands_submit(struct culex_executor *executor, struct culex_run *const *runs,
+                         size_t count)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    const struct sim_process *process = hands->process;
+    for (size_t i = 0; i < count; i++) {
+        if (!process->is_killed)
+            sim_oracle_started(process->world->oracle, runs[i]->id, runs[i]->attempt,
+                               process->worker->session);
+        list_push(&hands->first, &hands->last, runs[i]);
+        hands->queued++;
+    }
+    hands_fill(hands);
+}
+
+static size_t hands_collect(struct culex_executor *executor, struct culex_run **ret_runs,
+                            size_t max)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    const struct sim_process *process = hands->process;
+    size_t count = 0;
+    while (count < max && hands->ended_first != NULL) {
+        struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
+        if (!run->is_settled && !process->is_killed)
+            sim_oracle_ended(process->world->oracle, run->id, run->attempt,
+                             process->worker->session, run->end.event);
+        ret_runs[count++] = run;
+    }
+    return count;
+}
+
+static size_t hands_withdraw(struct culex_executor *executor, struct culex_run **ret_runs,
+                             size_t max)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    size_t count = 0, skip = hands->queued > max ? hands->queued - max : 0;
+    struct culex_run *kept_first = NULL, *kept_last = NULL, *run;
+    while ((run = list_pop(&hands->first, &hands->last)) != NULL) {
+        if (skip > 0) {
+            skip--;
+            list_push(&kept_first, &kept_last, run);
+        } else {
+            ret_runs[count++] = run;
+        }
+    }
+    hands->first = kept_first;
+    hands->last = kept_last;
+    hands->queued -= count;
+    for (size_t i = 0; i < count / 2; i++) {
+        run = ret_runs[i];
+        ret_runs[i] = ret_runs[count - 1 - i];
+        ret_runs[count - 1 - i] = run;
+    }
+    return count;
+}
+
+static size_t hands_queued(struct culex_executor *executor)
+{
+    return ((struct sim_hands *)executor)->queued;
+}
+
+static void hands_cancel(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
+                         int64_t kill_ns)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    struct sim_world *world = hands->process->world;
+    (void)term_ns;
+    atomic_store_explicit(&run->is_cancelled, true, memory_order_relaxed);
+    for (size_t i = 0; i < hands->count; i++) {
+        struct hand *hand = &hands->hands[i];
+        if (hand->run != run)
+            continue;
+        /* Most handlers look at the flag in time. */
+        if (sim_chance(&world->random, 700))
+            sim_after(world, sim_between(&world->random, 0, 300) * SIM_MS, end_event, hands,
+                      hand->token);
+        if (executor->ops->can_kill && kill_ns < hand->kill_ns) {
+            hand->kill_ns = kill_ns;
+            sim_at(world, kill_ns > world->now_ns ? kill_ns : world->now_ns, kill_event, hands,
+                   hand->token, NULL);
+        }
+    }
+}
+
+static void list_free(struct culex_run *run)
+{
+    while (run != NULL) {
+        struct culex_run *next = run->next;
+        culex__run_free(run);
+        run = next;
+    }
+}
+
+static size_t hands_stop(struct culex_executor *executor, int64_t deadline_ns)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    size_t stuck = 0;
+    (void)deadline_ns;
+    for (size_t i = 0; i < hands->count; i++) {
+        stuck += hands->hands[i].run != NULL;
+        culex__run_free(hands->hands[i].run);
+        hands->hands[i].run = NULL;
+    }
+    list_free(hands->first);
+    list_free(hands->ended_first);
+    culex_arena_free(hands->arena);
+    hands->first = hands->last = hands->ended_first = hands->ended_last = NULL;
+    hands->arena = NULL;
+    hands->is_over = true;
+    return stuck;
+}
+
+static const struct culex_executor_ops thread_ops = {
+    .name = "threads",
+    .fd = hands_fd,
+    .submit = hands_submit,
+    .collect = hands_collect,
+    .withdraw = hands_withdraw,
+    .queued = hands_queued,
+    .cancel = hands_cancel,
+    .stop = hands_stop,
+};
+
+static const struct culex_executor_ops process_ops = {
+    .name = "process",
+    .can_kill = true,
+    .fd = hands_fd,
+    .submit = hands_submit,
+    .collect = hands_collect,
+    .withdraw = hands_withdraw,
+    .queued = hands_queued,
+    .cancel = hands_cancel,
+    .stop = hands_stop,
+};
+
+culex_status sim_hands_create(const struct culex_executor_config *config,
+                              struct culex_executor **ret_executor, culex_error *error)
+{
+    struct sim_process *process = config->env->self;
+    struct sim_hands *hands = calloc(1, sizeof *hands);
+    (void)error;
+    if (hands == NULL || (hands->arena = culex_arena_create()) == NULL)
+        abort();
+    hands->base.ops = sim_chance(&process->world->random, 500) ? &thread_ops : &process_ops;
+    hands->base.log = *config->log;
+    hands->process = process;
+    hands->env = config->env;
+    hands->count = config->count < HANDS_MAX ? config->count : HANDS_MAX;
+    hands->lease_ms = config->lease_ms;
+    hands->is_healed = process->world->is_healing;
+    process->hands = hands;
+    *ret_executor = &hands->base;
+    return CULEX_OK;
+}
+
+void sim_hands_free(struct sim_hands *hands)
+{
+    free(hands);
+}
+
+void sim_hands_heal(struct sim_hands *hands)
+{
+    struct sim_world *world = hands->process->world;
+    hands->is_healed = true;
+    for (size_t i = 0; i < hands->count && !hands->is_over; i++) {
+        struct hand *hand = &hands->hands[i];
+        if (hand->run == NULL)
+            continue;
+        hand->fate = SIM_FATE_DONE;
+        sim_after(world, sim_between(&world->random, 1, 50) * SIM_MS, end_event, hands,
+                  hand->token);
+    }
+}
+
+void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
+{
+    const struct sim_process *process = hands->process;
+    struct sim_world *world = process->world;
+    for (size_t i = 0; i < hands->count && !hands->is_over; i++) {
+        const struct hand *hand = &hands->hands[i];
+        const struct culex_run *run = hand->run;
+        if (run == NULL || run->is_settled || hand->started_ns + slack_ns > world->now_ns)
+            continue;
+        if (sim_oracle_is_overdue(world->oracle, run->id, run->attempt, process->worker->session,
+                                  slack_ns))
+            sim_violation(world->oracle, &run->id, "worker %s goes on with it long after its lease",
+                          process->name);
+    }
+}
+
+size_t sim_hands_busy(const struct sim_hands *hands)
+{
+    size_t busy = 0;
+    for (size_t i = 0; hands != NULL && i < hands->count; i++)
+        busy += hands->hands[i].run != NULL;
+    return busy;
+}

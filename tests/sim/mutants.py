@@ -1,0 +1,145 @@
+"""Shows that the simulation sees: breaks the product on purpose and expects a violation.
+
+    mutants.py [--only TEXT] [--steps N]
+
+Copies the tree to a temporary folder, builds the simulation once, then for each mutant below
+changes one place, rebuilds, and runs seeds until one is found or N steps are made (default
+2000000). A mutant that survives is a hole in the oracle (exit code 1). Not part of the test run."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+LUA, SQL, ENGINE = "runtime/backend/redis_", "runtime/backend/sqlite_", "runtime/engine/"
+
+# What breaks, where, old text, new text, store.
+MUTANTS = [
+    ("no fence at all", LUA + "step.lua",
+     "return r.state == ACTIVE and r.attempt == attempt and r.owner == session",
+     "return r.state == ACTIVE", "redis"),
+    ("no attempt in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.owner == session\nend", "redis"),
+    ("no owner in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.attempt == attempt\nend", "redis"),
+    ("the nonce's memo is ignored", LUA + "step.lua", "if last_nonce == nonce then",
+     "if last_nonce == '' then", "redis"),
+    ("the reaper is off", LUA + "step.lua", "if lease_end and lease_end <= now then",
+     "if lease_end and lease_end < 0 then", "redis"),
+    ("the reap charges nothing", LUA + "step.lua", "leave(id, r, 'LOSS'", "leave(id, r, 'RELEASE'",
+     "redis"),
+    ("suspects come in company", LUA + "step.lua", "if is_suspect or bytes", "if bytes", "redis"),
+    ("the tick's mark is ignored", LUA + "tick.lua", "if mark and tick < mark + tonumber(ARGV[4])",
+     "if mark and tick < 0", "redis"),
+    ("an enqueue is not deduplicated", LUA + "lib_enqueue.lua", "elseif texts[index] then",
+     "elseif false then", "redis"),
+    ("ids are not remembered", LUA + "step.lua", "\n  remember(ids, now)", "", "redis"),
+    ("an ack leaves the lease", LUA + "lib_plan.lua", "write('ZREM', active, lease_drops)", "",
+     "redis"),
+    ("the payload leaks", LUA + "lib_plan.lua", "write('HDEL', payloads, payload_drops)", "",
+     "redis"),
+    ("a cancelled ghost is granted", LUA + "step.lua", "if r.state ~= WAITING or granted[id] then",
+     "if granted[id] then", "redis"),
+    ("the connection's end is taken for an answer", "runtime/backend/redis_conn.c",
+     "return conn_fail(conn, CULEX_EUNKNOWN, \"no answer from\",\n                             \"the server closed the connection\", error);",
+     "return conn_fail(conn, CULEX_ECONNECT, \"no answer from\",\n                             \"the server closed the connection\", error);",
+     "redis"),
+    ("the engine loses acks when a step fails", ENGINE + "lane.c",
+     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    lane->step.is_pending = false;\n"
+     "    culex__worker_call_failed(lane->worker, lane, status, error);", "redis"),
+    ("a repeated step gets a new nonce", ENGINE + "lane.c",
+     "    struct culex_step step = {.queue = lane->name,",
+     "    state->nonce = worker->nonce++;\n    struct culex_step step = {.queue = lane->name,",
+     "redis"),
+    ("the lease is never looked at locally", ENGINE + "flight.c",
+     "else if (now_ns >= run->lease_ns)", "else if (now_ns >= INT64_MAX)", "redis"),
+    ("a stale beat is ignored", ENGINE + "lane.c",
+     "if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose",
+     "if (answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose", "redis"),
+    ("no beats are sent", ENGINE + "lane.c", "if (now_ns < lane->beat_ns)\n        return;",
+     "if (now_ns < INT64_MAX)\n        return;", "redis"),
+    ("an uncertain try is forgotten", ENGINE + "client.c",
+     "effort->is_unknown |= status == CULEX_EUNKNOWN;", "", "sqlite"),
+    ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
+     "return attempt == attempt && strcmp", "sqlite"),
+    ("no state in the fence", SQL + "step.c", "if (!is_mine || run.state != CULEX_RUN_ACTIVE)",
+     "if (!is_mine)", "sqlite"),
+    ("the nonce's memo is ignored", SQL + "memo.c", "== step->nonce;\n    culex_status",
+     "== step->nonce + 1;\n    culex_status", "sqlite"),
+    ("ids are not remembered", SQL + "statement.def", "SELECT 1 FROM seen WHERE queue = ? AND id = ?",
+     "SELECT 1 FROM seen WHERE queue = ? AND id = ? AND 0", "sqlite"),
+    ("the engine loses acks when a step fails", ENGINE + "lane.c",
+     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    lane->step.is_pending = false;\n"
+     "    culex__worker_call_failed(lane->worker, lane, status, error);", "sqlite"),
+]
+
+
+def run(command, folder, seconds=900):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
+
+
+def build(folder):
+    return run(["ninja", "-C", "build", "-j2", "tests/sim/sim"], folder)
+
+
+def verdict(folder, store, steps):
+    """What the simulation says, and after how many steps; None when it sees nothing."""
+    total = 0
+    for seed in range(1, 1000000):  # one process each: a mutant may hang
+        done = run(["build/tests/sim/sim", "--store", store, "--seed", str(seed)], folder, 120)
+        text = done.stdout + done.stderr
+        found = re.search(r"VIOLATION seed (\d+) store \w+ step (\d+).*?s: (.*)", text)
+        if found:
+            return f"seed {seed}, after {total + int(found.group(2))} steps: {found.group(3)}"
+        if done.returncode != 0:
+            return f"seed {seed}: the simulation ends with {done.returncode}: {text[:100]}"
+        total += int(re.search(r"(\d+) steps,", text).group(1))
+        if total >= steps:
+            return None
+    return None
+
+
+def try_mutant(folder, mutant, steps):
+    name, path, old, new, store = mutant
+    source = folder / path
+    text = source.read_text()
+    if old not in text:
+        print(f"  ?        {store}: {name}: {path} has changed; adapt this mutant")
+        return False
+    source.write_text(text.replace(old, new, 1))
+    try:
+        if build(folder).returncode != 0:
+            print(f"  ?        {store}: {name}: does not build")
+            return False
+        seen = verdict(folder, store, steps)
+    except subprocess.TimeoutExpired:
+        seen = "the simulation does not come to an end"
+    finally:
+        source.write_text(text)
+    print(f"  {'seen    ' if seen else 'SURVIVED'} {store}: {name}{': ' + seen if seen else ''}",
+          flush=True)
+    return bool(seen)
+
+
+def main(arguments):
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    steps = int(arguments[arguments.index("--steps") + 1]) if "--steps" in arguments else 2000000
+    chosen = [mutant for mutant in MUTANTS if only in mutant[0]]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "tree"
+        shutil.copytree(TREE, folder, ignore=shutil.ignore_patterns("build*", ".git"))
+        setup = run(["meson", "setup", "build", "--buildtype=release", "-Dtests=true"], folder)
+        if setup.returncode != 0 or build(folder).returncode != 0:
+            sys.exit(f"mutants.py: the tree itself does not build\n{setup.stdout[-2000:]}")
+        seen = [try_mutant(folder, mutant, steps) for mutant in chosen]
+    print(f"{sum(seen)} of {len(seen)} mutants seen")
+    return 0 if all(seen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,145 @@
+/* sim/oracle.h - the history of every run, and what must never be in it.
+ *
+ * The oracle sees each change of a record together with the call that made it, and knows from
+ * its own books who holds what. It shares nothing with the product but the record's layout.
+ * A violation is printed with the seed, the step and the run's history, and ends the program.
+ *
+ *   I1 I2 I3 I9 I10  the raw keys: check.c (Redis), store.c (SQLite)
+ *   I4  attempts grow by one per claim; (run, attempt, session) is granted once
+ *   I5  one accepted end per grant, one completion per life; done is final
+ *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules
+ *   I7  counters never decrease within a life and never pass their limits
+ *   I8  dead runs stay until their time, or an operator acts
+ *   I11 every end that the engine took from a handler reaches the store
+ *   I12 liveness: after healing every run becomes final (sim.c) */
+#ifndef CULEX_SIM_ORACLE_H
+#define CULEX_SIM_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <culex/types.h>
+
+#include "core/run.h"
+#include "redis.h"
+
+struct sim_world;
+struct sim_oracle;
+
+enum { SIM_SESSION_SIZE = 40, SIM_CALL_MAX = 256 };
+
+enum sim_verb {
+    SIM_OTHER,
+    SIM_ENQUEUE,
+    SIM_STEP,
+    SIM_HELLO,
+    SIM_TICK,
+    SIM_CANCEL,
+    SIM_RETRY,
+    SIM_FORGET,
+    SIM_PURGE
+};
+
+/* What of a record can change, and what its changes depend on. */
+struct sim_record {
+    char state; /* S W A D X C; '-' when there is none */
+    uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
+    bool has_cancel;
+    int64_t at_ms, timeout_from_ms, expires_at_ms, timeout_ms;
+    char owner[SIM_SESSION_SIZE];
+};
+
+/* One call of the store, as asked. */
+struct sim_call {
+    enum sim_verb verb;
+    char queue[64];
+    char session[SIM_SESSION_SIZE];
+    char worker[64];
+    uint64_t nonce;
+    int64_t now_ms, lease_ms, tick_ms, interval_ms;
+    uint32_t want;
+    culex_uuid id; /* of CANCEL, RETRY, FORGET */
+    size_t ack_count, beat_count;
+    struct {
+        culex_uuid id;
+        uint32_t attempt;
+        enum culex_run_event event;
+        bool is_mine, is_settled;
+    } acks[SIM_CALL_MAX];
+    struct {
+        culex_uuid id;
+        uint32_t attempt;
+        bool is_mine;
+    } beats[SIM_CALL_MAX];
+    /* Filled by the answer. */
+    char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C */
+    size_t grant_count;
+    struct {
+        culex_uuid id;
+        uint32_t attempt, losses;
+    } grants[SIM_CALL_MAX];
+    bool is_enqueued; /* TICK */
+    int64_t mark_ms;
+    bool is_failed; /* the store refused: nothing may have changed */
+    /* The oracle's. */
+    bool is_repeat;
+    size_t changes;
+};
+
+struct sim_oracle *sim_oracle_create(struct sim_world *world);
+void sim_oracle_free(struct sim_oracle *oracle);
+
+/* Around each call of the store, in the order in which the store does them. */
+struct sim_call *sim_oracle_begin(struct sim_oracle *oracle); /* zeroed, to be filled */
+void sim_oracle_asked(struct sim_oracle *oracle);             /* it is filled */
+void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after);
+void sim_oracle_answered(struct sim_oracle *oracle);
+
+/* The same for the virtual Redis: struct sim_redis has the contracts. */
+void sim_oracle_record(void *user, const struct sim_arg *key, const struct sim_arg *id,
+                       const struct sim_text *before, const struct sim_arg *after);
+void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys, size_t key_count,
+                     const struct sim_arg *args, size_t arg_count);
+void sim_oracle_return(void *user, const char *reply, size_t len);
+void sim_oracle_mark(struct sim_oracle *oracle); /* a snapshot is taken */
+void sim_oracle_roll_back(struct sim_oracle *oracle);
+
+struct sim_call *sim_oracle_call_now(struct sim_oracle *oracle);
+int64_t sim_oracle_now_ms(const struct sim_oracle *oracle);
+
+/* What the engine and its handlers do. `process` names the worker's life. */
+void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                        const char *session);
+void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                      const char *session, enum culex_run_event event);
+/* The worker's loop came to its own end: whatever it took from its handlers must be settled. */
+void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session);
+/* Is this execution, still going on, one that its worker should have given up long ago? */
+bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                           const char *session, int64_t slack_ns);
+
+/* A producer was told that its run is in the store. */
+void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);
+
+/* Or that it certainly is not, and never was. */
+void sim_oracle_refused(struct sim_oracle *oracle, culex_uuid id);
+
+/* Runs that are not final. */
+size_t sim_oracle_live(const struct sim_oracle *oracle);
+size_t sim_oracle_count(const struct sim_oracle *oracle); /* that ever were */
+size_t sim_oracle_lost(const struct sim_oracle *oracle);  /* by rolling back */
+const struct sim_record *sim_oracle_find(const struct sim_oracle *oracle, culex_uuid id);
+void sim_oracle_check_live(struct sim_oracle *oracle); /* violation when a run is not final */
+/* Visits all records that are in the store by the books. */
+void sim_oracle_each(const struct sim_oracle *oracle,
+                     void (*visit)(void *user, culex_uuid id, const struct sim_record *record),
+                     void *user);
+
+bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_record);
+
+/* Prints and ends the program with code 3. `id` may be NULL. */
+void sim_violation(struct sim_oracle *oracle, const culex_uuid *id, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noreturn));
+
+#endif

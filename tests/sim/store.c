@@ -1,0 +1,747 @@
+/* sim/store.c - the shipped SQLite store, each process with a handle of its own on one database
+ * in memory, behind a table that fails calls and tells the oracle.
+ *
+ * Faults are SQLite's own: another writer holds the lock (BUSY, and the caller's wait is virtual),
+ * the file may not grow (FULL, midway), a statement is interrupted (midway). Besides, an answer
+ * may get lost after the COMMIT. Wake-ups are simulated, because the shipped ones are sockets of
+ * the real system. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sqlite.h"
+#include "base/error.h"
+#include "world.h"
+
+enum { CHANGES_MAX = 8192 };
+
+struct handle;
+
+struct sim_store {
+    sqlite3 *root; /* keeps the database alive, and looks at it */
+    sqlite3_stmt *row, *all, *queues;
+    int64_t changed[CHANGES_MAX]; /* rows of table run that the call under way has touched */
+    size_t changed_count;
+    struct sim_dict ids;    /* row number to id */
+    struct handle *handles; /* open ones */
+    bool is_locked;
+};
+
+struct handle {
+    struct culex_backend base;
+    struct sim_process *process;
+    struct culex_backend *inner;
+    bool has_wake, is_interrupted;
+    struct handle *next;
+};
+
+static struct handle *handle_of(struct culex_backend *backend)
+{
+    return (struct handle *)backend;
+}
+
+static void must(const struct sim_store *store, int rc)
+{
+    if (rc == SQLITE_OK)
+        return;
+    fprintf(stderr, "sim: SQLite: %s\n", sqlite3_errmsg(store->root));
+    abort();
+}
+
+/* --- reading rows -------------------------------------------------------------------------- */
+
+#define COLUMNS                                                                                    \
+    "SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, losses, "        \
+    "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms FROM run"
+
+static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *ret_record)
+{
+    char state = *(const char *)sqlite3_column_text(row, 2);
+    int64_t at_ms = sqlite3_column_int64(row, 11);
+    memcpy(ret_id->b, sqlite3_column_blob(row, 1), sizeof ret_id->b);
+    if (state == 'W' && sqlite3_column_int(row, 3) != 0)
+        state = 'S';
+    *ret_record = (struct sim_record){.state = state,
+                                      .attempt = (uint32_t)sqlite3_column_int64(row, 4),
+                                      .failures = (uint32_t)sqlite3_column_int64(row, 5),
+                                      .crashes = (uint32_t)sqlite3_column_int64(row, 6),
+                                      .crash_streak = (uint32_t)sqlite3_column_int64(row, 7),
+                                      .losses = (uint32_t)sqlite3_column_int64(row, 8),
+                                      .attempts_max = (uint32_t)sqlite3_column_int64(row, 9),
+                                      .has_cancel = sqlite3_column_int(row, 10) != 0,
+                                      .at_ms = at_ms,
+                                      .expires_at_ms = sqlite3_column_int64(row, 12),
+                                      .timeout_ms = sqlite3_column_int64(row, 14)};
+    snprintf(ret_record->owner, sizeof ret_record->owner, "%s",
+             (const char *)sqlite3_column_text(row, 13));
+}
+
+/* The id that row `seq` had when it was last seen; NULL for none. */
+static struct sim_entry *id_find(struct sim_store *store, int64_t seq)
+{
+    return sim_dict_find(&store->ids, &seq, sizeof seq);
+}
+
+static void id_set(struct sim_store *store, int64_t seq, culex_uuid id)
+{
+    bool is_new;
+    struct sim_entry *entry = sim_dict_put(&store->ids, &seq, sizeof seq, &is_new);
+    sim_text_drop(entry->slot.text);
+    entry->slot.text = sim_text_make(id.b, sizeof id.b);
+}
+
+/* Within one step a run may leave its holder and be granted again: that is two changes. */
+static void change_tell(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after)
+{
+    const struct sim_record *before = sim_oracle_find(oracle, id);
+    if (before != NULL && before->state == 'A' && after->state == 'A' &&
+        after->attempt != before->attempt) {
+        struct sim_record between = *after;
+        between.state = 'W';
+        between.attempt--;
+        between.owner[0] = '\0';
+        between.at_ms = 0;
+        sim_oracle_change(oracle, id, &between);
+    }
+    sim_oracle_change(oracle, id, after);
+}
+
+static void gone_tell(struct sim_world *world, int64_t seq)
+{
+    struct sim_store *store = world->store;
+    static const struct sim_record none = {.state = '-'};
+    struct sim_entry *entry = id_find(store, seq);
+    culex_uuid id;
+    if (entry == NULL)
+        return;
+    memcpy(id.b, entry->slot.text->data, sizeof id.b);
+    sim_text_drop(entry->slot.text);
+    sim_dict_remove(&store->ids, entry);
+    sim_oracle_change(world->oracle, id, &none);
+}
+
+static void row_tell(struct sim_world *world, int64_t seq)
+{
+    struct sim_store *store = world->store;
+    struct sim_record record;
+    culex_uuid id;
+    sqlite3_bind_int64(store->row, 1, seq);
+    bool is_there = sqlite3_step(store->row) == SQLITE_ROW;
+    if (is_there)
+        row_read(store->row, &id, &record);
+    must(store, sqlite3_reset(store->row));
+    struct sim_entry *entry = id_find(store, seq);
+    if (entry != NULL && (!is_there || !sim_text_is(entry->slot.text, id.b, sizeof id.b)))
+        gone_tell(world, seq);
+    if (!is_there)
+        return;
+    id_set(store, seq, id);
+    change_tell(world->oracle, id, &record);
+}
+
+static void on_update(void *user, int operation, const char *database, const char *table,
+                      sqlite3_int64 row)
+{
+    struct sim_store *store = user;
+    (void)operation;
+    (void)database;
+    if (strcmp(table, "run") != 0)
+        return;
+    for (size_t i = store->changed_count; i-- > 0;) {
+        if (store->changed[i] == row)
+            return;
+    }
+    if (store->changed_count == CHANGES_MAX)
+        abort();
+    store->changed[store->changed_count++] = row;
+}
+
+/* --- wake-ups ------------------------------------------------------------------------------ */
+
+static void wake_one(struct sim_world *world)
+{
+    int64_t skip = sim_below(&world->random, 4);
+    struct sim_process *found = NULL;
+    for (struct sim_process *process = world->processes; process != NULL; process = process->next) {
+        if (process->is_done || !process->is_armed || process->is_killed)
+            continue;
+        found = process;
+        if (skip-- == 0)
+            break;
+    }
+    if (found == NULL)
+        return;
+    found->is_armed = false;
+    found->is_woken = true;
+    sim_process_poke(found);
+}
+
+static culex_status on_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                size_t count, int64_t timeout_ms, int *ret_fd, culex_error *error)
+{
+    struct handle *handle = handle_of(backend);
+    (void)queues;
+    (void)count;
+    (void)timeout_ms;
+    (void)error;
+    handle->process->is_armed = true;
+    *ret_fd = handle->has_wake ? SIM_FD_WAKE : -1;
+    return CULEX_OK;
+}
+
+static culex_status on_wake_take(struct culex_backend *backend, bool *ret_woken, culex_error *error)
+{
+    struct sim_process *process = handle_of(backend)->process;
+    (void)error;
+    *ret_woken = process->is_woken;
+    process->is_woken = false;
+    return CULEX_OK;
+}
+
+/* --- calls --------------------------------------------------------------------------------- */
+
+static void unlock_event(struct sim_world *world, void *subject, uint64_t token,
+                         struct sim_bytes *bytes)
+{
+    struct sim_store *store = world->store;
+    (void)subject;
+    (void)token;
+    (void)bytes;
+    if (store->is_locked)
+        must(store, sqlite3_exec(store->root, "ROLLBACK", NULL, NULL, NULL));
+    store->is_locked = false;
+}
+
+static void lock_befall(struct sim_world *world)
+{
+    struct sim_store *store = world->store;
+    if (store->is_locked)
+        return;
+    world->faults++;
+    SOMETIMES(STORE_BUSY);
+    must(store, sqlite3_exec(store->root, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+    store->is_locked = true;
+    sim_after(world, sim_between(&world->random, 1, 4000) * SIM_MS, unlock_event, NULL, 0);
+}
+
+/* Once, and in the middle of a statement that does something: SQLite looks at the handler also
+ * between the end of a BEGIN or COMMIT and its return, where no real failure comes from. */
+static int on_progress(void *user)
+{
+    struct handle *handle = user;
+    const struct culex_sqlite *sqlite = culex__sqlite_of(handle->inner);
+    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT && !handle->is_interrupted; i++) {
+        bool is_frame = i == CULEX__SQLITE_BEGIN || i == CULEX__SQLITE_BEGIN_WRITE ||
+                        i == CULEX__SQLITE_COMMIT || i == CULEX__SQLITE_ROLLBACK;
+        if (!is_frame && sqlite3_stmt_busy(sqlite->statements[i])) {
+            handle->is_interrupted = true;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void growth_forbid(sqlite3 *db, bool is_forbidden)
+{
+    sqlite3_exec(db, is_forbidden ? "PRAGMA max_page_count=1" : "PRAGMA max_page_count=1073741823",
+                 NULL, NULL, NULL);
+}
+
+enum trouble { TROUBLE_NONE, TROUBLE_FULL, TROUBLE_BROKEN, TROUBLE_UNKNOWN };
+
+/* What this call will meet. SQLite rounds a page count below the present one up to it. */
+static enum trouble trouble_draw(struct handle *handle)
+{
+    struct sim_world *world = handle->process->world;
+    const struct sim_weather *weather = &world->weather;
+    struct sim_random *random = &world->random;
+    sqlite3 *db = culex__sqlite_of(handle->inner)->db;
+    /* A call takes time. */
+    sim_sleep(handle->process, sim_between(random, 20, 400) * SIM_US);
+    if (sim_chance(random, weather->store_busy / 4))
+        lock_befall(world);
+    if (world->store->is_locked)
+        return TROUBLE_NONE;
+    if (sim_chance(random, weather->store_full)) {
+        growth_forbid(db, true);
+        return TROUBLE_FULL;
+    }
+    if (sim_chance(random, weather->store_broken)) {
+        handle->is_interrupted = false;
+
+        sqlite3_progress_handler(db, (int)sim_between(random, 1, 200), on_progress, handle);
+        return TROUBLE_BROKEN;
+    }
+    return sim_chance(random, weather->store_unknown) ? TROUBLE_UNKNOWN : TROUBLE_NONE;
+}
+
+/* Before the call. False when the process is dead. */
+static bool call_enter(struct culex_backend *backend, enum trouble *ret_trouble, culex_error *error)
+{
+    struct handle *handle = handle_of(backend);
+    *ret_trouble = TROUBLE_NONE;
+    if (!handle->process->is_killed)
+        *ret_trouble = trouble_draw(handle);
+    if (!handle->process->is_killed)
+        return true;
+    culex__fail(error, CULEX_ECONNECT, "the process is dead");
+    return false;
+}
+
+/* After it: `call` is filled and the oracle hears of what has changed. */
+static struct sim_call *call_told(struct culex_backend *backend, enum sim_verb verb,
+                                  const char *queue, culex_status status)
+{
+    struct handle *handle = handle_of(backend);
+    struct sim_call *call = sim_oracle_begin(handle->process->world->oracle);
+    call->verb = verb;
+    call->now_ms = culex__sqlite_of(handle->inner)->now_ms;
+    call->is_failed = status != CULEX_OK;
+    snprintf(call->queue, sizeof call->queue, "%s", queue);
+    return call;
+}
+
+static void changes_tell(struct handle *handle)
+{
+    struct sim_world *world = handle->process->world;
+    struct sim_store *store = world->store;
+    size_t count = store->changed_count;
+    sim_oracle_asked(world->oracle);
+    for (size_t i = 0; i < count; i++)
+        row_tell(world, store->changed[i]);
+    store->changed_count = 0;
+    if (count > 0)
+        wake_one(world);
+}
+
+static culex_status call_leave(struct culex_backend *backend, enum trouble trouble,
+                               culex_status status, culex_error *error)
+{
+    struct handle *handle = handle_of(backend);
+    struct sim_world *world = handle->process->world;
+    sqlite3 *db = culex__sqlite_of(handle->inner)->db;
+    if (!sqlite3_get_autocommit(db))
+        sim_violation(world->oracle, NULL, "a call leaves its transaction open: %s (trouble %d)",
+                      error != NULL ? error->text : "", (int)trouble);
+    sim_oracle_answered(world->oracle);
+    sim_hash_add(world, &status, sizeof status);
+    if (trouble == TROUBLE_FULL)
+        growth_forbid(db, false);
+    if (trouble == TROUBLE_BROKEN)
+        sqlite3_progress_handler(db, 0, NULL, NULL);
+    world->faults += status != CULEX_OK && trouble != TROUBLE_NONE;
+    if (trouble == TROUBLE_FULL && status == CULEX_EFULL)
+        SOMETIMES(STORE_FULL);
+    if (trouble == TROUBLE_BROKEN && status != CULEX_OK)
+        SOMETIMES(STORE_BROKEN);
+    if (trouble != TROUBLE_UNKNOWN || status != CULEX_OK)
+        return status;
+    world->faults++;
+    SOMETIMES(STORE_ANSWER_LOST);
+    return culex__fail(error, CULEX_EUNKNOWN, "the answer got lost");
+}
+
+/* The end of a verb whose call says nothing more. */
+static culex_status plain_leave(struct culex_backend *backend, enum sim_verb verb,
+                                const char *queue, enum trouble trouble, culex_status status,
+                                culex_error *error)
+{
+    call_told(backend, verb, queue, status);
+    changes_tell(handle_of(backend));
+    return call_leave(backend, trouble, status, error);
+}
+
+static culex_status on_enqueue(struct culex_backend *backend, const char *queue,
+                               const struct culex_new_run *runs, size_t count,
+                               struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->enqueue(inner, queue, runs, count, results, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        if (results[i].outcome == CULEX_ENQUEUED_DUPLICATE)
+            SOMETIMES(ENQUEUE_REPEATED);
+        if (results[i].outcome == CULEX_ENQUEUED_EXPIRED)
+            SOMETIMES(ENQUEUE_TOO_OLD);
+    }
+    return plain_leave(backend, SIM_ENQUEUE, queue, trouble, status, error);
+}
+
+static char answer_letter(enum culex_answer answer)
+{
+    static const char letters[] = {[CULEX_ANSWER_OK] = 'O',
+                                   [CULEX_ANSWER_REPEATED] = 'R',
+                                   [CULEX_ANSWER_STALE] = 'S',
+                                   [CULEX_ANSWER_GONE] = 'G',
+                                   [CULEX_ANSWER_CANCEL] = 'C'};
+    return letters[answer];
+}
+
+static void step_fill(struct sim_call *call, const struct culex_step *step,
+                      const struct culex_step_reply *reply)
+{
+    snprintf(call->session, sizeof call->session, "%s", step->session);
+    call->nonce = step->nonce;
+    call->want = step->want;
+    call->lease_ms = step->lease_ms;
+    call->ack_count = step->ack_count;
+    call->beat_count = step->beat_count;
+    for (size_t i = 0; i < step->ack_count; i++) {
+        call->acks[i].id = step->acks[i].id;
+        call->acks[i].attempt = step->acks[i].attempt;
+        call->acks[i].event = step->acks[i].event;
+        call->ack_answers[i] = call->is_failed ? '?' : answer_letter(reply->acks[i]);
+    }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        call->beats[i].id = step->beats[i].id;
+        call->beats[i].attempt = step->beats[i].attempt;
+        call->beat_answers[i] = call->is_failed ? '?' : answer_letter(reply->beats[i]);
+    }
+    call->ack_answers[step->ack_count] = call->beat_answers[step->beat_count] = '\0';
+    for (size_t i = 0; !call->is_failed && i < reply->grant_count; i++) {
+        call->grants[i].id = reply->grants[i].id;
+        call->grants[i].attempt = reply->grants[i].attempt;
+        call->grants[i].losses = reply->grants[i].counters.losses;
+    }
+    call->grant_count = call->is_failed ? 0 : reply->grant_count;
+}
+
+static culex_status on_step(struct culex_backend *backend, const struct culex_step *step,
+                            struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->step(inner, step, ret_reply, error);
+    if (status == CULEX_ESTATE || status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT)
+        sim_violation(handle_of(backend)->process->world->oracle, NULL,
+                      "a step is refused as a whole: %s", culex_status_text(status));
+    step_fill(call_told(backend, SIM_STEP, step->queue, status), step, ret_reply);
+    changes_tell(handle_of(backend));
+    culex_status told = call_leave(backend, trouble, status, error);
+    if (told != CULEX_OK && status == CULEX_OK)
+        inner->ops->step_release(inner, ret_reply);
+    return told;
+}
+
+static void on_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    inner->ops->step_release(inner, reply);
+}
+
+static culex_status on_hello(struct culex_backend *backend, const char *queue, const char *worker,
+                             const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                             culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status =
+        inner->ops->hello(inner, queue, worker, session, ret_released, ret_now_ms, error);
+    struct sim_call *call = call_told(backend, SIM_HELLO, queue, status);
+    snprintf(call->worker, sizeof call->worker, "%s", worker);
+    snprintf(call->session, sizeof call->session, "%s", session);
+    changes_tell(handle_of(backend));
+    return call_leave(backend, trouble, status, error);
+}
+
+static culex_status on_tick(struct culex_backend *backend, const struct culex_tick *tick,
+                            struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->tick(inner, tick, ret_reply, error);
+    struct sim_call *call = call_told(backend, SIM_TICK, tick->queue, status);
+    snprintf(call->worker, sizeof call->worker, "%s", tick->schedule);
+    call->interval_ms = tick->interval_ms;
+    call->is_enqueued = status == CULEX_OK && ret_reply->is_enqueued;
+    call->mark_ms = ret_reply->mark_ms;
+    changes_tell(handle_of(backend));
+    return call_leave(backend, trouble, status, error);
+}
+
+static culex_status on_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+                              culex_run_state *ret_state, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->cancel(inner, queue, id, ret_state, error);
+    return plain_leave(backend, SIM_CANCEL, queue, trouble, status, error);
+}
+
+static culex_status on_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+                             culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->retry(inner, queue, id, error);
+    return plain_leave(backend, SIM_RETRY, queue, trouble, status, error);
+}
+
+static culex_status on_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+                              culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->forget(inner, queue, id, error);
+    return plain_leave(backend, SIM_FORGET, queue, trouble, status, error);
+}
+
+static culex_status on_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+                             culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->pause(inner, queue, is_paused, error);
+    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+}
+
+static culex_status on_purge(struct culex_backend *backend, const char *queue,
+                             culex_run_state state, size_t limit, size_t *ret_deleted,
+                             culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->purge(inner, queue, state, limit, ret_deleted, error);
+    return plain_leave(backend, SIM_PURGE, queue, trouble, status, error);
+}
+
+static culex_status on_stats(struct culex_backend *backend, const char *queue,
+                             culex_queue_stats *ret_stats, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->stats(inner, queue, ret_stats, error);
+    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+}
+
+static culex_status on_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+                           culex_run_info **ret_run, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    return handle_of(backend)->process->is_killed
+               ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
+               : inner->ops->get(inner, queue, id, ret_run, error);
+}
+
+static culex_status on_list(struct culex_backend *backend, const char *queue, culex_run_state state,
+                            uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                            culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    return handle_of(backend)->process->is_killed
+               ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
+               : inner->ops->list(inner, queue, state, cursor, limit, ret_reply, error);
+}
+
+static void on_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    inner->ops->list_release(inner, reply);
+}
+
+static culex_status on_queues(struct culex_backend *backend, char ***ret_names, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    return inner->ops->queues(inner, ret_names, error);
+}
+
+static culex_status on_now(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    return inner->ops->now(inner, ret_now_ms, error);
+}
+
+static void on_close(struct culex_backend *backend)
+{
+    struct handle *handle = handle_of(backend);
+    struct handle **at = &handle->process->world->store->handles;
+    while (*at != handle)
+        at = &(*at)->next;
+    *at = handle->next;
+    handle->process->is_armed = false;
+    handle->inner->ops->close(handle->inner);
+    free(handle);
+}
+
+static const struct culex_backend_ops handle_ops = {
+    .name = "sim",
+    .enqueue = on_enqueue,
+    .step = on_step,
+    .step_release = on_step_release,
+    .hello = on_hello,
+    .tick = on_tick,
+    .cancel = on_cancel,
+    .retry = on_retry,
+    .forget = on_forget,
+    .pause = on_pause,
+    .purge = on_purge,
+    .stats = on_stats,
+    .get = on_get,
+    .list = on_list,
+    .list_release = on_list_release,
+    .queues = on_queues,
+    .now = on_now,
+    .wake_arm = on_wake_arm,
+    .wake_take = on_wake_take,
+    .close = on_close,
+};
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
+                            struct culex_backend **ret_backend, culex_error *error)
+{
+    struct culex_backend_options options = {.timeout_ms = timeout_ms, .synchronous = "off"};
+    struct handle *handle = calloc(1, sizeof *handle);
+    if (handle == NULL)
+        abort();
+    culex_status status =
+        culex__backend_open("memory:sim", &options, &process->env, &handle->inner, error);
+    if (status != CULEX_OK) {
+        free(handle);
+        return status;
+    }
+    handle->base.ops = &handle_ops;
+    handle->base.env = &process->env;
+    handle->process = process;
+    handle->has_wake = sim_chance(&process->world->random, 800);
+    sqlite3_update_hook(culex__sqlite_of(handle->inner)->db, on_update, process->world->store);
+    handle->next = process->world->store->handles;
+    process->world->store->handles = handle;
+    *ret_backend = &handle->base;
+    return CULEX_OK;
+}
+
+/* A process that does nothing but create the database: its table of effects is all that counts. */
+static int64_t still_clock_ms(void *self)
+{
+    return sim_store_ms(self);
+}
+
+static int64_t still_boottime_ns(void *self)
+{
+    return ((struct sim_world *)self)->now_ns;
+}
+
+static void still_random(void *self, void *ret_bytes, size_t len)
+{
+    (void)self;
+    memset(ret_bytes, 1, len);
+}
+
+void sim_store_init(struct sim_world *world)
+{
+    struct sim_store *store = world->store = calloc(1, sizeof *store);
+    const struct culex_env env = {.self = world,
+                                  .clock_ms = still_clock_ms,
+                                  .boottime_ns = still_boottime_ns,
+                                  .random = still_random};
+    struct culex_backend_options options = {.timeout_ms = 1000, .synchronous = "off"};
+    struct culex_backend *backend = NULL;
+    culex_error error = {0};
+    if (store == NULL ||
+        culex__backend_open("memory:sim", &options, &env, &backend, &error) != CULEX_OK) {
+        fprintf(stderr, "sim: no store: %s\n", error.text);
+        abort();
+    }
+    must(store, sqlite3_open_v2(culex__sqlite_of(backend)->uri, &store->root,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL));
+    must(store, sqlite3_prepare_v2(store->root, COLUMNS " WHERE seq = ?", -1, &store->row, NULL));
+    must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
+    must(store, sqlite3_prepare_v2(
+                    store->root,
+                    "SELECT name FROM queue q WHERE"
+                    " pending <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'W')"
+                    " OR active <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'A')"
+                    " OR kept_done + kept_dead + kept_cancelled <> (SELECT count(*) FROM run"
+                    "    WHERE queue = q.queue AND state IN ('D', 'X', 'C'))"
+                    " OR EXISTS (SELECT 1 FROM run r WHERE queue = q.queue AND state <> 'D'"
+                    "    AND payload IS NULL AND NOT EXISTS"
+                    "    (SELECT 1 FROM payload p WHERE p.seq = r.seq))",
+                    -1, &store->queues, NULL));
+    backend->ops->close(backend);
+}
+
+void sim_store_release(struct sim_world *world)
+{
+    struct sim_store *store = world->store;
+    sqlite3_finalize(store->row);
+    sqlite3_finalize(store->all);
+    sqlite3_finalize(store->queues);
+    sqlite3_close(store->root);
+    for (size_t i = 0; i < store->ids.cap; i++) {
+        if (store->ids.entries[i].key == NULL)
+            continue;
+        sim_text_drop(store->ids.entries[i].slot.text);
+        sim_text_drop(store->ids.entries[i].key);
+    }
+    free(store->ids.entries);
+    free(store);
+}
+
+static void count_visit(void *user, culex_uuid id, const struct sim_record *record)
+{
+    size_t *count = user;
+    (void)id;
+    (void)record;
+    ++*count;
+}
+
+/* No handle waits, or does nothing, with a transaction open. */
+static void transactions_check(struct sim_world *world)
+{
+    for (struct handle *handle = world->store->handles; handle != NULL; handle = handle->next) {
+        if (!sqlite3_get_autocommit(culex__sqlite_of(handle->inner)->db))
+            sim_violation(world->oracle, NULL, "%s rests with a transaction open",
+                          handle->process->name);
+    }
+}
+
+void sim_store_check(struct sim_world *world)
+{
+    struct sim_store *store = world->store;
+    size_t rows = 0, booked = 0;
+    transactions_check(world);
+    while (sqlite3_step(store->all) == SQLITE_ROW) {
+        struct sim_record record;
+        culex_uuid id;
+        row_read(store->all, &id, &record);
+        const struct sim_record *book = sim_oracle_find(world->oracle, id);
+        if (book == NULL || book->attempt != record.attempt || book->losses != record.losses ||
+            (book->state == 'A') != (record.state == 'A') || strcmp(book->owner, record.owner) != 0)
+            sim_violation(world->oracle, &id, "the file has another run than the books");
+        rows++;
+    }
+    must(store, sqlite3_reset(store->all));
+    sim_oracle_each(world->oracle, count_visit, &booked);
+    if (rows != booked)
+        sim_violation(world->oracle, NULL, "%zu runs in the file, %zu in the books", rows, booked);
+    if (sqlite3_step(store->queues) == SQLITE_ROW)
+        sim_violation(world->oracle, NULL, "queue %s miscounts its runs or lacks a payload",
+                      (const char *)sqlite3_column_text(store->queues, 0));
+    must(store, sqlite3_reset(store->queues));
+}
+
+void sim_store_heal(struct sim_world *world)
+{
+    unlock_event(world, NULL, 0, NULL);
+}

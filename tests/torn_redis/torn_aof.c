@@ -1,0 +1,431 @@
+/* torn_redis/torn_aof.c - a Redis whose append-only file was cut anywhere.
+ *
+ *     torn_aof [CUTS [SEED]]
+ *
+ * A session of every verb writes the file, with appendfsync always. Then, for each cut, the server
+ * starts on the first so many bytes. What it holds must be some moment between two operations: the
+ * offline checker finds no half transition, FSCK counts nothing, every enqueue that was answered
+ * before that byte was written is there, and none that began after it. Some are drained, and
+ * every run that is left ends once. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "redis_check.h"
+
+enum { OPERATIONS = 500, RUNS_MAX = 2000, GRANTS_MAX = 64, DRAIN_EVERY = 10 };
+
+#define QUEUE "q"
+
+struct known_run {
+    culex_uuid id;
+    int64_t before, after; /* size of the file when its enqueue began and was answered */
+};
+
+struct world {
+    struct redis_server server;
+    struct culex_env env;
+    struct culex_backend *backend;
+    int64_t now_ms;
+    uint64_t random, serial;
+    struct known_run runs[RUNS_MAX];
+    size_t run_count;
+    struct culex_ack grants[GRANTS_MAX];
+    size_t grant_count;
+    char path[512]; /* of the file */
+    char *bytes;
+    int64_t size;
+};
+
+static int64_t driven_clock(void *self)
+{
+    return ((struct world *)self)->now_ms;
+}
+
+static uint64_t random_next(struct world *world)
+{
+    uint64_t z = world->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static int64_t below(struct world *world, int64_t limit)
+{
+    return (int64_t)(random_next(world) % (uint64_t)limit);
+}
+
+static bool complain(const char *what, culex_status status)
+{
+    fprintf(stderr, "torn_aof: %s (%s)\n", what, culex_status_name(status));
+    return false;
+}
+
+/* --- the session ------------------------------------------------------------------------ */
+
+static int64_t file_size(const struct world *world)
+{
+    struct stat stat_buffer;
+    return stat(world->path, &stat_buffer) == 0 ? (int64_t)stat_buffer.st_size : -1;
+}
+
+static culex_uuid id_make(struct world *world)
+{
+    culex_uuid id = {{0}};
+    uint64_t serial = ++world->serial;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(world->now_ms >> (40 - 8 * i));
+    id.b[6] = 0x70;
+    for (int i = 0; i < 7; i++)
+        id.b[15 - i] = (uint8_t)(serial >> 8 * i);
+    return id;
+}
+
+static struct culex_new_run run_make(struct world *world)
+{
+    static const char payload[300] = "{\"to\":\"somebody\"}";
+    static const char *const keys[] = {NULL, NULL, NULL, "aa", "bb", "cc"};
+    struct culex_new_run run = {.id = id_make(world),
+                                .job = "shop.send",
+                                .attempts_max = 3,
+                                .keep_success_ms = 86400000,
+                                .keep_failure_ms = 86400000,
+                                .content = world->serial,
+                                .tags = "",
+                                .payload = payload};
+    run.priority = below(world, 3) == 0 ? (int)below(world, 10) : 0;
+    run.delay_ms = below(world, 4) == 0 ? below(world, 3000) : 0;
+    run.unique_key = keys[below(world, 6)];
+    run.payload_len = (size_t)below(world, (int64_t)sizeof payload);
+    return run;
+}
+
+static bool op_enqueue(struct world *world)
+{
+    enum { BATCH_MAX = 6 };
+    struct culex_new_run runs[BATCH_MAX];
+    struct culex_enqueue_result results[BATCH_MAX];
+    size_t count = 1 + (size_t)below(world, BATCH_MAX);
+    int64_t before = file_size(world);
+    for (size_t i = 0; i < count; i++)
+        runs[i] = run_make(world);
+    culex_status status =
+        world->backend->ops->enqueue(world->backend, QUEUE, runs, count, results, NULL);
+    if (status != CULEX_OK)
+        return complain("enqueue", status);
+    for (size_t i = 0; i < count && world->run_count < RUNS_MAX; i++) {
+        if (results[i].outcome == CULEX_ENQUEUED_NEW)
+            world->runs[world->run_count++] =
+                (struct known_run){runs[i].id, before, file_size(world)};
+    }
+    return true;
+}
+
+static void ack_make(struct world *world, struct culex_ack *ack)
+{
+    static const enum culex_run_event events[] = {
+        CULEX_EVENT_DONE, CULEX_EVENT_DONE,    CULEX_EVENT_DONE,    CULEX_EVENT_FAIL,
+        CULEX_EVENT_FAIL, CULEX_EVENT_RELEASE, CULEX_EVENT_DISCARD, CULEX_EVENT_CRASH};
+    ack->event = events[below(world, 8)];
+    ack->delay_ms = ack->event == CULEX_EVENT_FAIL ? below(world, 2000) : 0;
+    ack->text = ack->event == CULEX_EVENT_FAIL ? "no answer" : NULL;
+    ack->result = ack->event == CULEX_EVENT_DONE ? "{}" : NULL;
+    ack->result_len = ack->event == CULEX_EVENT_DONE ? 2 : 0;
+}
+
+static void grants_keep(struct world *world, const struct culex_step_reply *reply)
+{
+    for (size_t i = 0; i < reply->grant_count && world->grant_count < GRANTS_MAX; i++)
+        world->grants[world->grant_count++] =
+            (struct culex_ack){.id = reply->grants[i].id, .attempt = reply->grants[i].attempt};
+}
+
+/* Reports some of what is held, beats the rest, claims. */
+static bool op_step(struct world *world)
+{
+    struct culex_beat beats[GRANTS_MAX];
+    struct culex_step_reply reply;
+    size_t acked =
+        world->grant_count > 0 ? (size_t)below(world, (int64_t)world->grant_count + 1) : 0;
+    size_t beaten = world->grant_count - acked;
+    for (size_t i = 0; i < acked; i++)
+        ack_make(world, &world->grants[beaten + i]);
+    for (size_t i = 0; i < beaten; i++)
+        beats[i] =
+            (struct culex_beat){.id = world->grants[i].id, .attempt = world->grants[i].attempt};
+    struct culex_step step = {.queue = QUEUE,
+                              .session = "aaaaaaaaaaaaaaaa",
+                              .nonce = random_next(world) | 1,
+                              .want = (uint32_t)below(world, 6),
+                              .max_bytes = 1 << 20,
+                              .lease_ms = 1000,
+                              .acks = world->grants + beaten,
+                              .ack_count = acked,
+                              .beats = beats,
+                              .beat_count = beaten};
+    culex_status status = world->backend->ops->step(world->backend, &step, &reply, NULL);
+    if (status != CULEX_OK)
+        return complain("step", status);
+    world->grant_count = beaten;
+    grants_keep(world, &reply);
+    world->backend->ops->step_release(world->backend, &reply);
+    return true;
+}
+
+/* Refusals are as good as successes here: the run may be anything by now. */
+static bool op_operate(struct world *world)
+{
+    struct culex_backend *backend = world->backend;
+    culex_run_state state;
+    size_t released;
+    int64_t now_ms;
+    if (world->run_count == 0)
+        return true;
+    culex_uuid id = world->runs[below(world, (int64_t)world->run_count)].id;
+    switch (below(world, 4)) {
+    case 0:
+        backend->ops->hello(backend, QUEUE, "host/1",
+                            below(world, 2) ? "aaaaaaaaaaaaaaaa" : "bbbbbbbbbbbbbbbb", &released,
+                            &now_ms, NULL);
+        return true;
+    case 1:
+        backend->ops->retry(backend, QUEUE, id, NULL);
+        return true;
+    default:
+        backend->ops->cancel(backend, QUEUE, id, &state, NULL);
+        return true;
+    }
+}
+
+static bool session_run(struct world *world)
+{
+    for (int i = 0; i < OPERATIONS; i++) {
+        int64_t pick = below(world, 10);
+        world->now_ms += below(world, 300);
+        if (!(pick < 4 ? op_enqueue(world) : pick < 8 ? op_step(world) : op_operate(world)))
+            return false;
+    }
+    return true;
+}
+
+/* --- the file --------------------------------------------------------------------------- */
+
+/* The part that the server appends to. */
+static bool file_find(struct world *world)
+{
+    char folder[128];
+    struct dirent *entry;
+    snprintf(folder, sizeof folder, "%s/appendonlydir", world->server.folder);
+    DIR *open_folder = opendir(folder);
+    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
+        if (strstr(entry->d_name, ".incr.aof") != NULL)
+            snprintf(world->path, sizeof world->path, "%s/%s", folder, entry->d_name);
+    }
+    if (open_folder != NULL)
+        closedir(open_folder);
+    return world->path[0] != '\0' || complain("no append-only file", CULEX_OK);
+}
+
+static bool file_load(struct world *world)
+{
+    int fd = open(world->path, O_RDONLY | O_CLOEXEC);
+    world->size = file_size(world);
+    world->bytes = world->size > 0 ? malloc((size_t)world->size) : NULL;
+    bool is_read = fd >= 0 && world->bytes != NULL &&
+                   read(fd, world->bytes, (size_t)world->size) == world->size;
+    if (fd >= 0)
+        close(fd);
+    return is_read || complain("the append-only file cannot be read", CULEX_OK);
+}
+
+static bool file_cut(struct world *world, int64_t size)
+{
+    int fd = open(world->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    bool is_written = fd >= 0 && write(fd, world->bytes, (size_t)size) == size;
+    if (fd >= 0)
+        close(fd);
+    return is_written || complain("the append-only file cannot be cut", CULEX_OK);
+}
+
+/* --- what the server makes of it ---------------------------------------------------------- */
+
+static bool fsck_is_clean(struct world *world, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    uint64_t bad = 0;
+    do {
+        culex_status status = world->backend->ops->fsck(world->backend, QUEUE, reply.cursor,
+                                                        is_repairing, &reply, NULL);
+        if (status != CULEX_OK)
+            return complain("fsck", status);
+        bad += reply.counts.wrong + reply.counts.damaged;
+    } while (reply.cursor != 0);
+    return bad == 0 || complain("fsck finds something wrong", CULEX_OK);
+}
+
+/* Those answered by then are there; those that began later are not. In between, nobody knows. */
+static bool runs_are_there(struct world *world, int64_t size)
+{
+    for (size_t i = 0; i < world->run_count; i++) {
+        const struct known_run *known = &world->runs[i];
+        culex_run_info *info = NULL;
+        bool is_near = known->after > size - 4096 && known->before < size + 4096;
+        if (!is_near && below(world, 20) != 0)
+            continue;
+        culex_status status =
+            world->backend->ops->get(world->backend, QUEUE, known->id, &info, NULL);
+        culex_run_info_free(info);
+        if (status != CULEX_OK && status != CULEX_ENOTFOUND)
+            return complain("get", status);
+        if (known->after <= size && status != CULEX_OK)
+            return complain("an acknowledged run is gone", status);
+        if (known->before >= size && status == CULEX_OK)
+            return complain("a run is there before it was enqueued", status);
+    }
+    return true;
+}
+
+/* Claims and ends everything; the number of runs done so. False when there is no end to it. */
+static bool drain(struct world *world, uint64_t *ret_done)
+{
+    struct culex_ack acks[16];
+    size_t ack_count = 0;
+    uint64_t done = 0;
+    world->now_ms += 3600000;
+    for (int calls = 0; calls < 1000; calls++) {
+        struct culex_step_reply reply;
+        struct culex_step step = {.queue = QUEUE,
+                                  .session = "cccccccccccccccc",
+                                  .nonce = random_next(world) | 1,
+                                  .want = 16,
+                                  .max_bytes = 1 << 20,
+                                  .lease_ms = 60000,
+                                  .acks = acks,
+                                  .ack_count = ack_count};
+        if (world->backend->ops->step(world->backend, &step, &reply, NULL) != CULEX_OK)
+            return false;
+        bool is_empty = reply.is_empty;
+        ack_count = reply.grant_count;
+        for (size_t i = 0; i < ack_count; i++)
+            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
+                                         .attempt = reply.grants[i].attempt,
+                                         .event = CULEX_EVENT_DONE};
+        done += ack_count;
+        world->backend->ops->step_release(world->backend, &reply);
+        if (is_empty) {
+            *ret_done = done;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A run whose cancellation was asked for ends cancelled when its lease is over. */
+static bool drain_is_whole(struct world *world)
+{
+    culex_queue_stats before, after;
+    int64_t now_ms = world->now_ms;
+    uint64_t done = 0;
+    world->backend->ops->stats(world->backend, QUEUE, &before, NULL);
+    if (!drain(world, &done))
+        return complain("the queue cannot be drained", CULEX_OK);
+    world->backend->ops->stats(world->backend, QUEUE, &after, NULL);
+    world->now_ms = now_ms;
+    uint64_t live = before.count[CULEX_RUN_SCHEDULED] + before.count[CULEX_RUN_WAITING] +
+                    before.count[CULEX_RUN_ACTIVE];
+    uint64_t ended = done + (after.cancelled - before.cancelled) + (after.dead - before.dead);
+    if (ended != live)
+        return complain("a drain lost runs, or ended some twice", CULEX_OK);
+    return redis_check(&world->server, "culex", QUEUE);
+}
+
+static bool backend_open(struct world *world)
+{
+    culex_error error = {.text = ""};
+    struct culex_backend_options options = {.timeout_ms = 5000};
+    if (culex__backend_open(world->server.url, &options, &world->env, &world->backend, &error) ==
+        CULEX_OK)
+        return true;
+    return complain(error.text, error.code);
+}
+
+static void backend_close(struct world *world)
+{
+    if (world->backend != NULL)
+        world->backend->ops->close(world->backend);
+    world->backend = NULL;
+}
+
+static bool cut_is_survived(struct world *world, int64_t size, bool is_drained)
+{
+    redis_server_kill(&world->server);
+    if (!file_cut(world, size))
+        return false;
+    if (!redis_server_restart(&world->server))
+        return complain("the server does not start", CULEX_OK);
+    bool is_good = backend_open(world) && redis_check(&world->server, "culex", QUEUE) &&
+                   fsck_is_clean(world, false) && runs_are_there(world, size) &&
+                   fsck_is_clean(world, true) && (!is_drained || drain_is_whole(world));
+    backend_close(world);
+    return is_good;
+}
+
+static bool world_run(struct world *world, long cuts)
+{
+    if (!file_find(world) || !backend_open(world) || !session_run(world))
+        return false;
+    backend_close(world);
+    redis_server_kill(&world->server);
+    if (!file_load(world))
+        return false;
+    for (long i = 0; i < cuts; i++) {
+        int64_t size = i == 0 ? world->size : i == 1 ? 0 : below(world, world->size + 1);
+        if (!cut_is_survived(world, size, i % DRAIN_EVERY == 0)) {
+            fprintf(stderr, "torn_aof: cut %ld at byte %" PRId64 " of %" PRId64 "\n", i, size,
+                    world->size);
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[] = {"--appendonly",
+                                        "yes",
+                                        "--appendfsync",
+                                        "always",
+                                        "--aof-load-truncated",
+                                        "yes",
+                                        "--auto-aof-rewrite-percentage",
+                                        "0",
+                                        NULL};
+    static struct world world;
+    long cuts = argc > 1 ? strtol(argv[1], NULL, 10) : 150;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    if (!redis_server_start(&world.server, words)) {
+        fprintf(stderr, "skipped: no redis-server can be started here\n");
+        return 77;
+    }
+    world.env = *culex__env_system();
+    world.env.self = &world;
+    world.env.store_clock_ms = driven_clock;
+    world.now_ms = INT64_C(1800000000000);
+    world.random = seed;
+    bool is_good = world_run(&world, cuts);
+    backend_close(&world);
+    redis_server_stop(&world.server);
+    free(world.bytes);
+    if (is_good)
+        printf("torn_aof: seed %" PRIu64 ": %zu runs, %ld cuts of %" PRId64 " bytes survived\n",
+               seed, world.run_count, cuts, world.size);
+    else
+        fprintf(stderr, "torn_aof: seed %" PRIu64 " failed\n", seed);
+    return is_good ? 0 : 1;
+}
