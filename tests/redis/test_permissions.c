@@ -184,6 +184,9 @@ static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
     assert_ok(
         culex_client_purge(client, "numbers", CULEX_RUN_CANCELLED, 10, &deleted, &call_error));
     assert_ok(culex_client_resume(client, "numbers", &call_error));
+    culex_fsck_counts counts;
+    assert_ok(culex_client_fsck(client, "numbers", true, &counts, &call_error));
+    assert_int_equal(counts.wrong + counts.damaged, 0);
     assert_ok(culex_client_doctor(client, &report, &call_error));
     for (size_t i = 0; i < report->finding_count; i++) {
         assert_string_not_equal(report->findings[i].id, "redis-config");
@@ -409,6 +412,7 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
                                  culex_error *error)
 {
     culex_run_state state;
+    struct culex_fsck_reply checked;
     size_t deleted;
     switch (verb) {
     case 0:
@@ -419,6 +423,8 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
         return backend->ops->forget(backend, "q", id, error);
     case 3:
         return backend->ops->purge(backend, "q", CULEX_RUN_WAITING, 10, &deleted, error);
+    case 4:
+        return backend->ops->fsck(backend, "q", 0, true, &checked, error);
     default:
         return backend->ops->pause(backend, "q", true, error);
     }
@@ -427,9 +433,9 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
 static void test_permission_operator_is_refused_without_each_command(void **state)
 {
     static const struct culex__redis_script *const scripts[] = {
-        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget, &culex__redis_purge,
-        &culex__redis_pause};
-    static const char *const names[] = {"cancel", "retry", "delete", "purge", "pause"};
+        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget,
+        &culex__redis_purge,  &culex__redis_fsck,  &culex__redis_pause};
+    static const char *const names[] = {"cancel", "retry", "delete", "purge", "fsck", "pause"};
     struct stage *s = *state;
     struct culex_backend *owner = backend_open(s->server.url);
     struct culex_new_run run = new_run(owner);
