@@ -26,7 +26,12 @@ enum {
 #define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
 
 /* What a script may do to a queue: which commands are tried before it is sent. */
-enum culex__redis_level { CULEX__REDIS_READS, CULEX__REDIS_PRODUCES, CULEX__REDIS_WORKS };
+enum culex__redis_level {
+    CULEX__REDIS_READS,
+    CULEX__REDIS_PRODUCES,
+    CULEX__REDIS_WORKS,
+    CULEX__REDIS_REPAIRS
+};
 
 /* A queue that this backend has written to. */
 struct culex__redis_queue {

@@ -85,7 +85,7 @@ static enum culex__redis_level script_level(const struct culex__redis_script *sc
         if (script == producing[i])
             return CULEX__REDIS_PRODUCES;
     }
-    return CULEX__REDIS_WORKS;
+    return script == &culex__redis_fsck ? CULEX__REDIS_REPAIRS : CULEX__REDIS_WORKS;
 }
 
 /* --- calls ------------------------------------------------------------------------------- */
@@ -196,12 +196,13 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
                                 enum culex__redis_level level, int64_t deadline_ns,
                                 culex_error *error)
 {
+    static const char *const roles[] = {"producer", "producer", "worker", "operator"};
     struct culex__redis_request request = {.data = NULL};
     redisReply *reply = NULL;
     if (queue->generation == redis->conn.generation && queue->level >= level)
         return CULEX_OK;
     request_begin(redis, &culex__redis_probe, queue->name, &request);
-    culex__redis_request_text(&request, level == CULEX__REDIS_WORKS ? "worker" : "producer");
+    culex__redis_request_text(&request, roles[level]);
     culex_status status =
         script_run(redis, &culex__redis_probe, &request, deadline_ns, &reply, error);
     culex__redis_request_release(&request);

@@ -2,7 +2,7 @@
 -- uses: base
 --
 -- Tries every command that the scripts need on a key of its own, because a command that is
--- denied midway leaves a script half done. ARGV[2]: 'worker' or 'producer'.
+-- denied midway leaves a script half done. ARGV[2]: 'producer', 'worker' or 'operator'.
 -- Reply: '' or the server's refusal, the command's name before it.
 
 -- UNLINK comes first: it needs no memory, and after it none of the others is refused for memory.
@@ -14,6 +14,11 @@ local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'HDEL', probe, 'f'}
   {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LPOP', probe, 1}, {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZRANGEBYSCORE', probe, 0, 0}, {'ZREM', probe, 'e'},
   {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}, {'SADD', probe, 'e'}, {'UNLINK', probe}}
+
+local operator = {{'HSET', probe, 'f', '1'}, {'HSCAN', probe, 0}, {'PTTL', probe}, {'PERSIST', probe},
+  {'UNLINK', probe}, {'SADD', probe, 'e'}, {'SSCAN', probe, 0}, {'SREM', probe, 'e'}, {'UNLINK', probe},
+  {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'ZSCORE', probe, 'e'}, {'ZREVRANGEBYSCORE', probe, 0, 0},
+  {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e'}, {'UNLINK', probe}}
 
 local function refusal(commands)
   for _, command in ipairs(commands) do
@@ -27,5 +32,6 @@ local function refusal(commands)
 end
 
 local text = refusal(producer)
-if text == '' and ARGV[2] == 'worker' then text = refusal(worker) end
+if text == '' and ARGV[2] ~= 'producer' then text = refusal(worker) end
+if text == '' and ARGV[2] == 'operator' then text = refusal(operator) end
 return text

@@ -197,7 +197,7 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
     }
     if (accepted == 0)
         return;
-    /* A handler that takes long is no sign that these will not be started at once. */
+    /* Nothing waited for a handler until now, however long the ones at work take. */
     if (worker->executor->ops->queued(worker->executor) == 0)
         worker->progress_ns = culex__worker_now_ns(worker);
     worker->executor_count += accepted;

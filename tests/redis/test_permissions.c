@@ -415,6 +415,7 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
                                  culex_error *error)
 {
     culex_run_state state;
+    struct culex_fsck_reply checked;
     size_t deleted;
     switch (verb) {
     case 0:
@@ -425,6 +426,8 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
         return backend->ops->forget(backend, "q", id, error);
     case 3:
         return backend->ops->purge(backend, "q", CULEX_RUN_WAITING, 10, &deleted, error);
+    case 4:
+        return backend->ops->fsck(backend, "q", 0, true, &checked, error);
     default:
         return backend->ops->pause(backend, "q", true, error);
     }
@@ -433,9 +436,9 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
 static void test_permission_operator_is_refused_without_each_command(void **state)
 {
     static const struct culex__redis_script *const scripts[] = {
-        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget, &culex__redis_purge,
-        &culex__redis_pause};
-    static const char *const names[] = {"cancel", "retry", "delete", "purge", "pause"};
+        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget,
+        &culex__redis_purge,  &culex__redis_fsck,  &culex__redis_pause};
+    static const char *const names[] = {"cancel", "retry", "delete", "purge", "fsck", "pause"};
     struct stage *s = *state;
     struct culex_backend *owner = backend_open(s->server.url);
     struct culex_new_run run = new_run(owner);
