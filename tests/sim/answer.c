@@ -90,6 +90,8 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
          * store that is rolled back may grant one session the same attempt again, though. */
         if (oracle->epoch == 0 && grant->is_acked && grant->ack_nonce != call->nonce)
             sim_violation(oracle, id, "an ack is repeated in another step");
+        if (oracle->epoch == 0 && grant->is_dropped)
+            sim_violation(oracle, id, "the store is told of an end that came after the lease");
         grant->is_acked = true;
         grant->ack_nonce = call->nonce;
         if (call->is_repeat)
