@@ -84,7 +84,7 @@ struct sim_call {
     int64_t mark_ms;
     bool is_failed; /* the store refused: nothing may have changed */
     /* The oracle's. */
-    bool is_repeat;
+    bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes;
 };
 
