@@ -107,7 +107,8 @@ enum culex_answer {
 struct culex_step {
     const char *queue;
     const char *session; /* this worker process's random token: 16 hex characters */
-    uint64_t nonce;      /* fresh per step, reused when the same step is repeated */
+    uint64_t nonce;      /* greater than all before it of this session in this queue; the same
+                            when the step is repeated */
     uint32_t want;       /* most runs to claim; 0 for none */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
     int64_t lease_ms;
@@ -185,8 +186,11 @@ struct culex_backend_ops {
     /* In this order: acks, beats, a bounded share of reaping (leases that ran out),
      * promotion and purging, then claims. Acks and beats count only from the session
      * that was granted this very attempt. The same session and nonce again changes
-     * nothing and returns the same answers and the grants that still hold (a step that had nothing
-     * to do need not be remembered beyond the handle that sent it). Expired runs met while claiming
+     * nothing and returns the same answers and the grants that still hold. A smaller nonce than the
+     * session's last is a request that came late, and whoever sent it has gone on: every ack and
+     * beat is STALE, nothing is granted, and nothing changes, not even stats.stale. (A step that had
+     * nothing to do need not be remembered beyond the handle that sent it, and there only until
+     * that handle's next one.) Expired runs met while claiming
      * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
      * sole grant of its step. Acks of one step name
      * different runs, and so do beats. Fills `reply`; release it with

@@ -381,12 +381,28 @@ local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
 
+-- What is said when nothing is done.
+local function reply_unchanged(acks, beats)
+  local due, lease_end = head(scheduled), head(active)
+  return reply(is_paused, due_in(due, lease_end),
+    not due and not lease_end and waiting_count(facts[3]) == 0, acks, beats)
+end
+
+-- Hex without leading zeros: the longer one is greater.
+local function is_older(a, b)
+  return #a < #b or #a == #b and a < b
+end
+
+-- Sent before the session's last step, from a connection that was closed since: grants would reach
+-- nobody, and what it says has been said again.
+if last_nonce and is_older(nonce, last_nonce) then
+  return reply_unchanged(string.rep('S', ack_count), string.rep('S', beat_count))
+end
+
 if last_nonce == nonce then
   local last_acks, last_beats, last_grants = string.match(last, '^%x+|%d+|(%u*)|(%u*)|(.*)$')
   remembered_grants(last_grants)
-  local due, lease_end = head(scheduled), head(active)
-  return reply(is_paused, due_in(due, lease_end),
-    not due and not lease_end and waiting_count(facts[3]) == 0, last_acks, last_beats)
+  return reply_unchanged(last_acks, last_beats)
 end
 
 -- The server refuses a script under memory pressure only when its first write is one that

@@ -390,11 +390,12 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
                                        uint32_t attempt, struct culex_step_reply *reply,
                                        culex_error *error);
 
-/* Answers from the memo when this nonce is the session's last. */
+/* Answers a step that is not new: from the memo when this nonce is the session's last, as one that
+ * came late when it is smaller. */
 culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,
                                        const struct culex_step *step,
-                                       struct culex_step_reply *reply, bool *ret_is_repeat,
+                                       struct culex_step_reply *reply, bool *ret_is_old,
                                        culex_error *error);
 culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
                                      const struct culex_sqlite_queue *queue,

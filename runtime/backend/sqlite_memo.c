@@ -79,11 +79,20 @@ static culex_status recall_grants(struct culex_sqlite *store,
     return status;
 }
 
-static bool is_idle_repeat(const struct culex_sqlite *store, const struct culex_step *step)
+/* The handle's own last step was one of this session and queue, and found nothing. */
+static bool is_idle_known(const struct culex_sqlite *store, const struct culex_step *step)
 {
-    return store->idle.queue != NULL && store->idle.nonce == step->nonce &&
-           strcmp(store->idle.session, step->session) == 0 &&
+    return store->idle.queue != NULL && strcmp(store->idle.session, step->session) == 0 &&
            strcmp(store->idle.queue, step->queue) == 0;
+}
+
+/* To a step that came after the session's next one. */
+static void answer_late(const struct culex_step *step, struct culex_step_reply *reply)
+{
+    for (size_t i = 0; i < step->ack_count; i++)
+        reply->acks[i] = CULEX_ANSWER_STALE;
+    for (size_t i = 0; i < step->beat_count; i++)
+        reply->beats[i] = CULEX_ANSWER_STALE;
 }
 
 static culex_status recall(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -104,18 +113,26 @@ static culex_status recall(struct culex_sqlite *store, const struct culex_sqlite
 culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,
                                        const struct culex_step *step,
-                                       struct culex_step_reply *reply, bool *ret_is_repeat,
+                                       struct culex_step_reply *reply, bool *ret_is_old,
                                        culex_error *error)
 {
-    *ret_is_repeat = is_idle_repeat(store, step) && step->ack_count + step->beat_count == 0;
-    if (*ret_is_repeat || queue->key == 0)
+    bool is_known = is_idle_known(store, step);
+    bool is_late = is_known && step->nonce < store->idle.nonce;
+    *ret_is_old = is_late || (is_known && step->nonce == store->idle.nonce &&
+                              step->ack_count + step->beat_count == 0);
+    if (is_late)
+        answer_late(step, reply);
+    if (*ret_is_old || queue->key == 0)
         return CULEX_OK;
     sqlite3_stmt *statement =
         culex__sqlite_bind(store, CULEX__SQLITE_MEMO_GET, "it", queue->key, step->session);
     int has = culex__sqlite_next(store, statement, error);
-    *ret_is_repeat = has > 0 && (uint64_t)sqlite3_column_int64(statement, 0) == step->nonce;
+    uint64_t last = has > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    *ret_is_old = has > 0 && step->nonce <= last;
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
-    if (*ret_is_repeat)
+    if (*ret_is_old && step->nonce < last)
+        answer_late(step, reply);
+    else if (*ret_is_old)
         status = recall(store, queue, step, statement, reply, error);
     culex__sqlite_end(statement);
     return status;

@@ -273,11 +273,11 @@ static culex_status step_all(struct culex_sqlite *store, const struct culex_step
                              struct culex_step_reply *reply, culex_error *error)
 {
     struct culex_sqlite_queue queue;
-    bool is_repeat = false;
+    bool is_old = false;
     culex_status status = culex__sqlite_queue_load(store, step->queue, false, &queue, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_memo_recall(store, &queue, step, reply, &is_repeat, error);
-    if (status == CULEX_OK && !is_repeat)
+        status = culex__sqlite_memo_recall(store, &queue, step, reply, &is_old, error);
+    if (status == CULEX_OK && !is_old)
         status = step_new(store, &queue, step, reply, error);
     if (status == CULEX_OK)
         status = outlook(store, &queue, reply, error);

@@ -31,7 +31,8 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     memset(&oracle->call, 0, offsetof(struct sim_call, acks));
     oracle->call.ack_answers[0] = oracle->call.beat_answers[0] = '\0';
     oracle->call.grant_count = 0;
-    oracle->call.is_enqueued = oracle->call.is_failed = oracle->call.is_repeat = false;
+    oracle->call.is_enqueued = oracle->call.is_failed = false;
+    oracle->call.is_repeat = oracle->call.is_late = false;
     oracle->call.changes = 0;
     oracle->is_in_call = true;
     int64_t now_ms = sim_store_ms(oracle->world);
@@ -54,6 +55,7 @@ void sim_oracle_asked(struct sim_oracle *oracle)
     const struct session *session = session_find(oracle, call);
     call->is_repeat = session->has_nonce && session->nonce == call->nonce &&
                       !(session->was_idle && oracle->world->options.is_sqlite);
+    call->is_late = session->has_nonce && call->nonce < session->nonce;
     for (size_t i = 0; i < call->ack_count; i++) {
         struct run *run = sim_run_find(oracle, call->acks[i].id);
         call->acks[i].is_mine = is_held(run, call->acks[i].attempt, call->session);
@@ -90,6 +92,8 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
          * store that is rolled back may grant one session the same attempt again, though. */
         if (oracle->epoch == 0 && grant->is_acked && grant->ack_nonce != call->nonce)
             sim_violation(oracle, id, "an ack is repeated in another step");
+        if (oracle->epoch == 0 && grant->is_dropped)
+            sim_violation(oracle, id, "the store is told of an end that came after the lease");
         grant->is_acked = true;
         grant->ack_nonce = call->nonce;
         if (call->is_repeat)
@@ -107,8 +111,6 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
             SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
         if (answer == 'S' || answer == 'G')
             SOMETIMES(STALE_ACK_REFUSED);
-        if (answer == 'R')
-            SOMETIMES(DONE_REPEATED);
     }
 }
 
@@ -199,10 +201,28 @@ static void idle_count(struct sim_oracle *oracle, struct session *session)
         sim_violation(oracle, NULL, "session %s floods the store", session->name);
 }
 
+/* Whoever sent it has gone on: nobody would hear of a grant. */
+static void late_check(struct sim_oracle *oracle)
+{
+    const struct sim_call *call = &oracle->call;
+    SOMETIMES(STEP_COMES_LATE);
+    if (call->grant_count > 0 || strlen(call->ack_answers) != call->ack_count ||
+        strlen(call->beat_answers) != call->beat_count ||
+        strspn(call->ack_answers, "S") != call->ack_count ||
+        strspn(call->beat_answers, "S") != call->beat_count)
+        sim_violation(oracle, call->grant_count > 0 ? &call->grants[0].id : NULL,
+                      "a step that comes late is answered acks %s, beats %s, %zu grants",
+                      call->ack_answers, call->beat_answers, call->grant_count);
+}
+
 static void step_answered(struct sim_oracle *oracle)
 {
     struct sim_call *call = &oracle->call;
     struct session *session = session_find(oracle, call);
+    if (call->is_late) {
+        late_check(oracle);
+        return;
+    }
     if (call->is_repeat)
         SOMETIMES(STEP_REPEATED_BY_NONCE);
     acks_check(oracle, session);

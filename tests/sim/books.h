@@ -39,7 +39,7 @@ struct grant {
     char session[SIM_SESSION_SIZE];
     uint64_t epoch;
     int64_t lease_end_ns; /* boot time by which the worker has surely lost it */
-    bool is_started, is_ended, is_acked, is_accepted;
+    bool is_started, is_ended, is_dropped, is_acked, is_accepted;
     enum culex_run_event ended_as;
     uint64_t ack_nonce, refused_nonce; /* of the step that answered a beat with STALE */
 };

@@ -254,6 +254,8 @@ void sim_change_check(struct sim_oracle *oracle, struct run *run, const struct s
     char from = run->record.state;
     if (oracle->call.is_repeat)
         sim_violation(oracle, &run->id, "a repeated step changes something");
+    if (oracle->call.is_late)
+        sim_violation(oracle, &run->id, "a step that comes late changes something");
     if (from == '-')
         change_new(oracle, run, after);
     else if (after->state == '-')

@@ -2,7 +2,8 @@
  *
  * A handler's fate is drawn when it starts. It runs through the shipped culex__run_execute, at
  * the instant at which it ends. Half of the worlds' workers have hands that can kill, as child
- * processes can be killed; the others are as threads. */
+ * processes can be killed, and do so at run->lease_ns by themselves even while the worker stands
+ * still; the others are as threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,37 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
 
 static void end_event(struct sim_world *world, void *subject, uint64_t token,
                       struct sim_bytes *bytes);
+static void kill_event(struct sim_world *world, void *subject, uint64_t token,
+                       struct sim_bytes *bytes);
+
+static int64_t lease_of(const struct culex_run *run)
+{
+    return atomic_load_explicit(&run->lease_ns, memory_order_relaxed);
+}
+
+static int64_t now_or_later(const struct sim_world *world, int64_t at_ns)
+{
+    return at_ns > world->now_ns ? at_ns : world->now_ns;
+}
+
+static void lease_watch(struct sim_hands *hands, const struct hand *hand)
+{
+    struct sim_world *world = hands->process->world;
+    if (hands->base.ops->can_kill)
+        sim_at(world, now_or_later(world, lease_of(hand->run)), kill_event, hands, hand->token,
+               NULL);
+}
+
+/* A run whose time is over before it starts goes back as it came. */
+static bool give_back(struct sim_hands *hands, struct culex_run *run)
+{
+    if (!culex_run_cancelled(run) && hands->process->world->now_ns < lease_of(run))
+        return false;
+    SOMETIMES(GIVEN_BACK_BEFORE_ITS_START);
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_RELEASE};
+    list_push(&hands->ended_first, &hands->ended_last, run);
+    return true;
+}
 
 static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_run *run)
 {
@@ -124,6 +156,7 @@ static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_
                           .fate = fate_draw(hands, run),
                           .started_ns = world->now_ns,
                           .kill_ns = INT64_MAX};
+    lease_watch(hands, hand);
     atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);
     if (hand->fate == SIM_FATE_NEVER) {
         SOMETIMES(HANDLER_NEVER_RETURNS);
@@ -134,11 +167,17 @@ static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_
 
 static void hands_fill(struct sim_hands *hands)
 {
-    for (size_t i = 0; i < hands->count && hands->first != NULL; i++) {
-        if (hands->hands[i].run != NULL)
+    size_t i = 0;
+    /* Nobody starts anything for a worker that stands still. */
+    while (!sim_process_is_paused(hands->process) && i < hands->count && hands->first != NULL) {
+        if (hands->hands[i].run != NULL) {
+            i++;
             continue;
-        hand_start(hands, &hands->hands[i], list_pop(&hands->first, &hands->last));
+        }
+        struct culex_run *run = list_pop(&hands->first, &hands->last);
         hands->queued--;
+        if (!give_back(hands, run))
+            hand_start(hands, &hands->hands[i], run);
     }
 }
 
@@ -151,15 +190,18 @@ static void hand_end(struct sim_hands *hands, struct hand *hand)
 {
     struct culex_run *run = hand->run;
     bool is_cancelled = culex_run_cancelled(run);
+    int64_t lease_ns = lease_of(run);
     hands->acting = hand;
     if (hand->is_killed) {
         crash(run, "killed by SIGKILL");
     } else if (hand->fate == SIM_FATE_CRASH) {
         crash(run, "killed by SIGSEGV");
     } else {
-        /* A handler looks at the flag itself; here it has begun long ago. */
+        /* The flag and the lease are looked at before the start; here that was long ago. */
         atomic_store_explicit(&run->is_cancelled, false, memory_order_relaxed);
+        atomic_store_explicit(&run->lease_ns, 0, memory_order_relaxed);
         culex__run_execute(run, hands->arena, hands->env);
+        atomic_store_explicit(&run->lease_ns, lease_ns, memory_order_relaxed);
         atomic_store_explicit(&run->is_cancelled, is_cancelled, memory_order_relaxed);
     }
     atomic_store_explicit(&run->started_ns, hand->started_ns, memory_order_relaxed);
@@ -200,8 +242,11 @@ static void kill_event(struct sim_world *world, void *subject, uint64_t token,
     struct sim_hands *hands = subject;
     (void)bytes;
     struct hand *hand = hands->is_over ? NULL : hand_find(hands, token);
-    if (hand == NULL || hands->process->is_killed || world->now_ns < hand->kill_ns)
+    if (hand == NULL || hands->process->is_killed ||
+        (world->now_ns < hand->kill_ns && world->now_ns < lease_of(hand->run)))
         return;
+    if (world->now_ns < hand->kill_ns)
+        SOMETIMES(KILLED_AT_LEASE);
     hand->is_killed = true;
     hand_end(hands, hand);
 }
@@ -234,17 +279,33 @@ static void hands_submit(struct culex_executor *executor, struct culex_run *cons
     hands_fill(hands);
 }
 
+/* The engine drops what ended after the lease; it may not take its lease for shorter than it is:
+ * 0.9 of it from the last heartbeat, or of the slack after the timeout. */
+static bool is_late(const struct sim_hands *hands, const struct culex_run *run)
+{
+    int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
+    int64_t lease_ns = lease_of(run);
+    if (started_ns == 0 || started_ns + run->end.duration_ns < lease_ns)
+        return false;
+    if (lease_ns < run->beat_ns + hands->lease_ms * 9 / 10 * SIM_MS &&
+        lease_ns < run->told_ns + CULEX_TIMEOUT_SLACK_MS * 9 / 10 * SIM_MS)
+        sim_violation(hands->process->world->oracle, &run->id,
+                      "a lease is taken for over too early");
+    return true;
+}
+
 static size_t hands_collect(struct culex_executor *executor, struct culex_run **ret_runs,
                             size_t max)
 {
     struct sim_hands *hands = (struct sim_hands *)executor;
     const struct sim_process *process = hands->process;
     size_t count = 0;
+    hands_fill(hands);
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
         if (!run->is_settled && !process->is_killed)
             sim_oracle_ended(process->world->oracle, run->id, run->attempt,
-                             process->worker->session, run->end.event);
+                             process->worker->session, run->end.event, is_late(hands, run));
         ret_runs[count++] = run;
     }
     return count;
@@ -297,9 +358,17 @@ static void hands_cancel(struct culex_executor *executor, struct culex_run *run,
                       hand->token);
         if (executor->ops->can_kill && kill_ns < hand->kill_ns) {
             hand->kill_ns = kill_ns;
-            sim_at(world, kill_ns > world->now_ns ? kill_ns : world->now_ns, kill_event, hands,
-                   hand->token, NULL);
+            sim_at(world, now_or_later(world, kill_ns), kill_event, hands, hand->token, NULL);
         }
+    }
+}
+
+static void hands_renew(struct culex_executor *executor, struct culex_run *run)
+{
+    struct sim_hands *hands = (struct sim_hands *)executor;
+    for (size_t i = 0; i < hands->count; i++) {
+        if (hands->hands[i].run == run)
+            lease_watch(hands, &hands->hands[i]);
     }
 }
 
@@ -351,6 +420,7 @@ static const struct culex_executor_ops process_ops = {
     .withdraw = hands_withdraw,
     .queued = hands_queued,
     .cancel = hands_cancel,
+    .renew = hands_renew,
     .stop = hands_stop,
 };
 

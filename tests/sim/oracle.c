@@ -22,7 +22,7 @@ void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attem
 }
 
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
-                      const char *session, enum culex_run_event event)
+                      const char *session, enum culex_run_event event, bool is_late)
 {
     struct run *run = sim_run_get(oracle, id);
     struct entry *entry = sim_entry_add(oracle, run, NOTE_ENDED);
@@ -33,6 +33,9 @@ void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt
     if (grant == NULL)
         sim_violation(oracle, &id, "an execution ends that was never granted");
     grant->is_ended = true;
+    grant->is_dropped = is_late;
+    if (is_late)
+        SOMETIMES(END_AFTER_THE_LEASE);
     grant->ended_as = event;
 }
 
@@ -42,7 +45,8 @@ void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session)
         struct run *run = oracle->runs[i];
         for (size_t k = 0; k < run->grant_count; k++) {
             const struct grant *grant = &run->grants[k];
-            if (grant->is_ended && !grant->is_acked && strcmp(grant->session, session) == 0)
+            if (grant->is_ended && !grant->is_dropped && !grant->is_acked &&
+                strcmp(grant->session, session) == 0)
                 sim_violation(oracle, &run->id,
                               "the engine took attempt %u's end and never told the store",
                               grant->attempt);

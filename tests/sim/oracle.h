@@ -10,7 +10,8 @@
  *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
- *   I11 every end that the engine took from a handler reaches the store
+ *   I11 every end that the engine took from a handler in time reaches the store, and none that
+ *       came after the lease
  *   I12 liveness: after healing every run becomes final (sim.c) */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
@@ -83,7 +84,7 @@ struct sim_call {
     int64_t mark_ms;
     bool is_failed; /* the store refused: nothing may have changed */
     /* The oracle's. */
-    bool is_repeat;
+    bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes;
 };
 
@@ -111,8 +112,10 @@ int64_t sim_oracle_now_ms(const struct sim_oracle *oracle);
 /* What the engine and its handlers do. `process` names the worker's life. */
 void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                         const char *session);
+/* `is_late`: it ended when its lease was over by the worker's own clock. Then, and only then, the
+ * store must not hear of it. */
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
-                      const char *session, enum culex_run_event event);
+                      const char *session, enum culex_run_event event, bool is_late);
 /* The worker's loop came to its own end: whatever it took from its handlers must be settled. */
 void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session);
 /* Is this execution, still going on, one that its worker should have given up long ago? */

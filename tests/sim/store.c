@@ -510,6 +510,36 @@ static culex_status on_pause(struct culex_backend *backend, const char *queue, b
     return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
 }
 
+static culex_status on_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                             culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->limit(inner, queue, most, error);
+    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+}
+
+static culex_status on_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                            bool is_repairing, struct culex_fsck_reply *ret_reply,
+                            culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    enum trouble trouble;
+    if (!call_enter(backend, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->fsck(inner, queue, cursor, is_repairing, ret_reply, error);
+    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+}
+
+static culex_status on_doctor(struct culex_backend *backend, struct culex_report *report,
+                              culex_error *error)
+{
+    struct culex_backend *inner = handle_of(backend)->inner;
+    return inner->ops->doctor(inner, report, error);
+}
+
 static culex_status on_purge(struct culex_backend *backend, const char *queue,
                              culex_run_state state, size_t limit, size_t *ret_deleted,
                              culex_error *error)
@@ -593,12 +623,15 @@ static const struct culex_backend_ops handle_ops = {
     .retry = on_retry,
     .forget = on_forget,
     .pause = on_pause,
+    .limit = on_limit,
     .purge = on_purge,
     .stats = on_stats,
     .get = on_get,
     .list = on_list,
     .list_release = on_list_release,
     .queues = on_queues,
+    .fsck = on_fsck,
+    .doctor = on_doctor,
     .now = on_now,
     .wake_arm = on_wake_arm,
     .wake_take = on_wake_take,

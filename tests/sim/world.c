@@ -161,8 +161,8 @@ struct sim_world *sim_world_create(const struct sim_options *options, struct sim
     world->random.state = options->seed * UINT64_C(0xd1342543de82ef95) + options->is_sqlite;
     world->hash = UINT64_C(0xcbf29ce484222325);
     world->now_ns = SIM_SECOND;
-    world->may_roll_back = !options->is_sqlite && sim_chance(&world->random, 150);
-    world->is_murderous = sim_chance(&world->random, 80);
+    world->may_roll_back = !options->is_sqlite && sim_chance(&world->random, 250);
+    world->is_murderous = sim_chance(&world->random, 120);
     weather_draw(world);
     world->oracle = sim_oracle_create(world);
     if (options->is_sqlite)

@@ -36,6 +36,9 @@ culex_uuid fixture_id(int64_t ms);
 enum culex_enqueued fixture_enqueue(struct culex_backend *store, const char *queue,
                                     const struct culex_new_run *run);
 
+/* Greater than all before it. */
+uint64_t fixture_nonce(void);
+
 /* One step of session `session` with a fresh nonce; release the reply. */
 struct culex_step_reply fixture_step(struct culex_backend *store, const char *queue,
                                      const char *session, uint32_t want,

@@ -156,7 +156,7 @@ static void beat_and_release(struct culex_backend *store)
     store->ops->step_release(store, &reply);
     struct culex_step step = {.queue = "q",
                               .session = TWO,
-                              .nonce = 4711,
+                              .nonce = fixture_nonce(),
                               .lease_ms = 60000,
                               .beats = &beat,
                               .beat_count = 1};

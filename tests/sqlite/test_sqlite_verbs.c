@@ -399,8 +399,7 @@ static enum culex_answer beat(struct fixture *fixture, const char *session, cule
     struct culex_step request = {
         .queue = "q", .session = session, .lease_ms = 30000, .beats = &report, .beat_count = 1};
     struct culex_step_reply reply;
-    static uint64_t nonce = 1000;
-    request.nonce = nonce++;
+    request.nonce = fixture_nonce();
     assert_int_equal(fixture->store->ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
     enum culex_answer answer = reply.beats[0];
     fixture->store->ops->step_release(fixture->store, &reply);
@@ -463,7 +462,7 @@ static void test_nonce__repeat_changes_nothing_and_answers_the_same(void **state
         .id = first, .attempt = attempt, .event = CULEX_EVENT_FAIL, .delay_ms = 60000};
     struct culex_step request = {.queue = "q",
                                  .session = ONE,
-                                 .nonce = 77,
+                                 .nonce = fixture_nonce(),
                                  .want = 1,
                                  .max_bytes = 1000,
                                  .lease_ms = 30000,

@@ -310,6 +310,63 @@ void case_claim__repeated_step_applies_acks_once(struct suite *suite)
     assert_state(suite, fails, CULEX_RUN_ACTIVE);
 }
 
+/* As from a connection that was closed: the session has made another step meanwhile. */
+void case_claim__late_step_changes_nothing_and_grants_nothing(struct suite *suite)
+{
+    culex_uuid acked = suite_put(suite), beaten = suite_put(suite), waiting = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    struct culex_ack ack = {.id = acked, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_beat beat = {.id = beaten, .attempt = 1};
+    struct culex_step late = suite_step_make(suite, ANN, 2);
+    late.acks = &ack;
+    late.ack_count = 1;
+    late.beats = &beat;
+    late.beat_count = 1;
+    struct culex_step next = suite_step_make(suite, ANN, 0);
+    next.beats = &beat;
+    next.beat_count = 1;
+    suite_step(suite, &next);
+    int64_t lease_end_ms = suite_get(suite, beaten)->at_ms;
+    suite->now_ms += 5;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(suite_step(suite, &late), 0);
+        assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_STALE);
+        assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_STALE);
+    }
+    assert_state(suite, acked, CULEX_RUN_ACTIVE);
+    assert_state(suite, waiting, CULEX_RUN_WAITING);
+    assert_int_equal(suite_get(suite, beaten)->at_ms, lease_end_ms);
+    assert_int_equal(suite_stats(suite).stale, 0);
+    suite_step(suite, &next); /* still the last one */
+    assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_OK);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+}
+
+void case_claim__nonces_compare_as_numbers(struct suite *suite)
+{
+    static const uint64_t nonces[] = {0,
+                                      9,
+                                      10,
+                                      15,
+                                      16,
+                                      255,
+                                      256,
+                                      UINT64_C(0x7fffffffffffffff),
+                                      UINT64_C(0x8000000000000000),
+                                      UINT64_MAX - 1,
+                                      UINT64_MAX};
+    for (size_t i = 0; i < sizeof nonces / sizeof nonces[0]; i++) {
+        suite_put(suite);
+        struct culex_step step = suite_step_make(suite, ANN, 1);
+        for (size_t before = 0; before + 1 < i; before++) {
+            step.nonce = nonces[before];
+            assert_int_equal(suite_step(suite, &step), 0);
+        }
+        step.nonce = nonces[i];
+        assert_int_equal(suite_step(suite, &step), 1);
+    }
+}
+
 void case_claim__repeated_step_leaves_out_what_ended(struct suite *suite)
 {
     culex_uuid id = suite_put(suite), other = suite_put(suite);

@@ -47,6 +47,13 @@ struct last_step {
     bool is_repeatable;
 };
 
+/* The last step of a session in a queue that had something to do, so that every store remembers
+ * it. */
+struct last_act {
+    uint64_t nonce;
+    int64_t at_ms;
+};
+
 struct world {
     struct culex_env env;
     int64_t now_ms, newest_ms; /* the clock, and the furthest it has been */
@@ -63,6 +70,8 @@ struct world {
     struct known_grant grants[GRANTS];
     size_t grant_count;
     struct last_step last[SESSIONS];
+    struct last_act acts[SESSIONS][QUEUES];
+    uint64_t nonce;
 };
 
 #define STORE_NAME "differential"
@@ -257,6 +266,10 @@ static bool step_apply(struct world *world, const struct culex_step *step,
     PERSIST(world, status, store->ops->step(store, step, &reply, &error));
     if (status != CULEX_OK)
         return differs("STEP: %s", error.text);
+    if (step->ack_count + step->beat_count + reply.grant_count > 0 &&
+        step->session == world->sessions[session] &&
+        step->nonce > world->acts[session][queue].nonce)
+        world->acts[session][queue] = (struct last_act){step->nonce, world->now_ms};
     for (size_t i = 0; i < reply.grant_count; i++)
         world->grants[world->grant_count++ % GRANTS] =
             (struct known_grant){reply.grants[i].id, reply.grants[i].attempt, session, queue};
@@ -345,7 +358,7 @@ static bool op_step(struct world *world, int queue)
     static const uint32_t bytes[] = {0, 100, 2000, 1 << 20};
     *step = (struct culex_step){.queue = queues[queue],
                                 .session = world->sessions[session],
-                                .nonce = random_next(world) | 1,
+                                .nonce = world->nonce += 1 + (uint64_t)below(world, 20),
                                 .want = (uint32_t)below(world, claims_left(world, queue) + 1),
                                 .max_bytes = bytes[below(world, 4)],
                                 .lease_ms = leases[below(world, 4)],
@@ -382,13 +395,42 @@ static bool op_repeat(struct world *world, int queue)
                       strcmp(last->step.queue, queues[0]) != 0);
 }
 
+/* A request that comes after the session's next one: as from a connection that was closed. Bumping
+ * the nonce leaves room for it. */
+static bool op_late(struct world *world, int queue)
+{
+    int session = (int)below(world, SESSIONS);
+    const struct last_act *act = &world->acts[session][queue];
+    int64_t age = world->now_ms - act->at_ms;
+    if (act->nonce == 0 || age > 1800000 || age < -1800000)
+        return true;
+    const struct known_grant *grant = grant_pick(world, session, queue);
+    struct culex_ack ack;
+    struct culex_beat beat;
+    struct culex_step step = {.queue = queues[queue],
+                              .session = world->sessions[session],
+                              .nonce = act->nonce - 1 - (uint64_t)below(world, 40),
+                              .want = (uint32_t)below(world, STEP_MAX),
+                              .max_bytes = 1000,
+                              .lease_ms = 1000,
+                              .acks = &ack,
+                              .beats = &beat};
+    if (grant != NULL) {
+        ack_make(world, grant, &ack);
+        beat = beat_make(world, grant);
+        step.ack_count = step.beat_count = 1;
+    }
+    TRACE(world, "late step session %d queue %d", session, queue);
+    return step_apply(world, &step, handle_pick(world), session, queue);
+}
+
 /* Lets the time have its effects on both, and claims nothing. */
 static bool settle_down(struct world *world, int queue)
 {
     for (int i = 0; i < 4; i++) {
         struct culex_step step = {.queue = queues[queue],
                                   .session = "00000000000000ff",
-                                  .nonce = random_next(world) | 1,
+                                  .nonce = ++world->nonce,
                                   .lease_ms = 1000};
         if (!step_apply(world, &step, world->compare.store, 0, queue))
             return false;
@@ -505,6 +547,7 @@ static bool op_hello(struct world *world, int queue)
         snprintf(world->sessions[session], sizeof world->sessions[session], "%016" PRIx64,
                  random_next(world));
         world->last[session].is_repeatable = false;
+        memset(world->acts[session], 0, sizeof world->acts[session]);
     }
     TRACE(world, "hello %d", session);
     PERSIST(world, status,
@@ -566,9 +609,9 @@ static const struct {
     int weight;
     bool (*run)(struct world *world, int queue);
 } operations[] = {
-    {24, op_enqueue}, {39, op_step},  {6, op_repeat}, {4, op_cancel}, {4, op_retry},
-    {3, op_forget},   {1, op_purge},  {2, op_pause},  {1, op_limit},  {2, op_hello},
-    {3, op_tick},     {11, op_clock}, {1, op_fsck},
+    {24, op_enqueue}, {37, op_step},  {6, op_repeat}, {2, op_late},  {4, op_cancel},
+    {4, op_retry},    {3, op_forget}, {1, op_purge},  {2, op_pause}, {1, op_limit},
+    {2, op_hello},    {3, op_tick},   {11, op_clock}, {1, op_fsck},
 };
 
 static size_t live_count(const struct model *model)
@@ -631,6 +674,7 @@ static bool nobody_holds(struct world *world)
 
 static bool world_run(struct world *world, unsigned long ops)
 {
+    world->nonce = UINT32_MAX / 2;
     for (int i = 0; i < SESSIONS; i++)
         snprintf(world->sessions[i], sizeof world->sessions[i], "%016" PRIx64, random_next(world));
     for (world->op = 1; world->op <= ops; world->op++) {

@@ -475,6 +475,16 @@ static void maintain(struct model *model, const struct model_queue *queue)
     }
 }
 
+/* What is said to a request that comes after the session's next one, and to no other. */
+static struct model_session *late_answer(struct model *model, const struct model_session *session)
+{
+    struct model_session *late = keep(model, sizeof *late);
+    *late = (struct model_session){.queue = session->queue, .name = session->name};
+    for (int i = 0; i < MODEL_BATCH_MAX; i++)
+        late->acks[i] = late->beats[i] = CULEX_ANSWER_STALE;
+    return late;
+}
+
 static struct model_session *session_of(struct model *model, const struct culex_step *step,
                                         bool *ret_is_repeat)
 {
@@ -482,8 +492,8 @@ static struct model_session *session_of(struct model *model, const struct culex_
     for (size_t i = 0; i < model->session_count; i++) {
         struct model_session *session = model->sessions[i];
         if (session->queue == queue && strcmp(session->name, step->session) == 0) {
-            *ret_is_repeat = session->nonce == step->nonce;
-            return session;
+            *ret_is_repeat = step->nonce <= session->nonce;
+            return step->nonce < session->nonce ? late_answer(model, session) : session;
         }
     }
     *ret_is_repeat = false;

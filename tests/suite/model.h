@@ -84,7 +84,8 @@ struct model_run *model_find(struct model *model, const char *queue, culex_uuid 
 
 /* STEP in two halves, for a differential test that lets another store choose the grants.
  * model_step_settle does all but the claims and returns the session's memory, which is
- * already filled when the step is a repeat. */
+ * already filled when the step is a repeat. A step that comes late counts as a repeat, of nothing.
+ */
 struct model_session *model_step_settle(struct model *model, const struct culex_step *step,
                                         bool *ret_is_repeat);
 void model_claim(struct model *model, const struct culex_step *step, struct model_session *session,

@@ -33,7 +33,7 @@ struct world {
     struct culex_env env;
     struct culex_backend *backend;
     int64_t now_ms;
-    uint64_t random, serial;
+    uint64_t random, serial, nonce;
     struct known_run runs[RUNS_MAX];
     size_t run_count;
     struct culex_ack grants[GRANTS_MAX];
@@ -161,7 +161,7 @@ static bool op_step(struct world *world)
             (struct culex_beat){.id = world->grants[i].id, .attempt = world->grants[i].attempt};
     struct culex_step step = {.queue = QUEUE,
                               .session = "aaaaaaaaaaaaaaaa",
-                              .nonce = random_next(world) | 1,
+                              .nonce = ++world->nonce,
                               .want = (uint32_t)below(world, 6),
                               .max_bytes = 1 << 20,
                               .lease_ms = 1000,
@@ -302,7 +302,7 @@ static bool drain(struct world *world, uint64_t *ret_done)
         struct culex_step_reply reply;
         struct culex_step step = {.queue = QUEUE,
                                   .session = "cccccccccccccccc",
-                                  .nonce = random_next(world) | 1,
+                                  .nonce = ++world->nonce,
                                   .want = 16,
                                   .max_bytes = 1 << 20,
                                   .lease_ms = 60000,
