@@ -18,7 +18,7 @@ local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'HDEL', probe, 'f'}
 local operator = {{'HSET', probe, 'f', '1'}, {'HSCAN', probe, 0}, {'PTTL', probe}, {'PERSIST', probe},
   {'UNLINK', probe}, {'SADD', probe, 'e'}, {'SSCAN', probe, 0}, {'SREM', probe, 'e'}, {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'ZSCORE', probe, 'e'}, {'ZREVRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1},
-  {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e'}, {'UNLINK', probe}}
+  {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e', 'MAXLEN', 1}, {'UNLINK', probe}}
 
 local function refusal(commands)
   for _, command in ipairs(commands) do
