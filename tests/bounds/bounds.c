@@ -82,12 +82,14 @@ static void span_check(const char *line)
 static void command_check(const char *line)
 {
     static const char *const whole[] = {
-        "HGETALL", "HKEYS", "HVALS", "SMEMBERS",         "KEYS",       "LREM",
-        "LPOS",    "SORT",  "DEL",   "ZREMRANGEBYSCORE", "ZUNIONSTORE"};
+        "HGETALL", "HKEYS", "HVALS", "SMEMBERS",         "KEYS",
+        "LREM",    "SORT",  "DEL",   "ZREMRANGEBYSCORE", "ZUNIONSTORE"};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         need(!is_command(line, whole[i]), "a command on a whole key:", line);
     if (is_command(line, "LRANGE") || is_command(line, "ZRANGE"))
         span_check(line);
+    if (is_command(line, "LPOS"))
+        need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
     if (is_command(line, "ZRANGEBYSCORE"))
         need(strstr(line, "\"LIMIT\"") != NULL, "a range without a limit:", line);
     if (is_command(line, "LPOS"))
