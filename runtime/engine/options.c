@@ -17,6 +17,7 @@ enum option_kind {
     OPTION_DURATION,
     OPTION_CHOICE,
     OPTION_FLAG,
+    OPTION_DOCTOR,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -72,6 +73,8 @@ static const struct option_row rows[] = {
      "SQLite: what survives a power cut [full]"},
     {"core-dumps", "CULEX_CORE_DUMPS", OPTION_FLAG, NULL, AT(core_dumps), 0, 0,
      "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password"},
+    {"doctor", NULL, OPTION_DOCTOR, NULL, 0, 0, 0,
+     "examine the store, say what it promises, and exit:\n1 when it is not fit for work"},
     {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit"},
     {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit"},
 };
@@ -277,6 +280,9 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
         return set_choice(settings, row, from, value, error);
     case OPTION_FLAG:
         return set_flag(settings, row, from, value, error);
+    case OPTION_DOCTOR:
+        settings->wants_doctor = true;
+        return CULEX_OK;
     case OPTION_HELP:
         settings->wants_help = true;
         return CULEX_OK;

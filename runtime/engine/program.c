@@ -39,6 +39,26 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
     return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
 }
 
+static int doctor_serve(const culex_worker_options *options, const char *program)
+{
+    const culex_client_options store = {.timeout_ms = options->store_timeout_ms,
+                                        .prefix = options->prefix,
+                                        .synchronous = options->synchronous,
+                                        .url_file = options->url_file};
+    culex_doctor_report *report = NULL;
+    culex_error error = {0};
+    if (culex_doctor(options->url, &store, &report, &error) != CULEX_OK) {
+        fprintf(stderr, "%s: %s\n", program, error.text);
+        return EXIT_FAILED;
+    }
+    char *text = culex_doctor_report_text(report);
+    fputs(text != NULL ? text : report->promise, stdout);
+    int code = report->worst == CULEX_SEVERITY_ERROR ? EXIT_FAILED : EXIT_SUCCESS;
+    free(text);
+    culex_doctor_report_free(report);
+    return code;
+}
+
 static int settings_serve(const struct culex_settings *settings, const char *program,
                           culex_worker_setup setup, void *user)
 {
@@ -52,6 +72,8 @@ static int settings_serve(const struct culex_settings *settings, const char *pro
         printf("%s (culex %s)\n", program, CULEX_VERSION);
         return EXIT_SUCCESS;
     }
+    if (settings->wants_doctor)
+        return doctor_serve(&settings->options, program);
     culex_status status = culex_worker_create(&settings->options, &worker, &error);
     if (status != CULEX_OK) {
         fprintf(stderr, "%s: %s\n", program, error.text);

@@ -134,6 +134,8 @@ static void beats_check(struct sim_oracle *oracle, const struct session *session
             sim_violation(oracle, &call->beats[i].id, "the engine goes on with a lost run");
         if (grant != NULL && !is_granted && call->nonce > session->newest_nonce)
             grant->refused_nonce = call->nonce;
+        if (is_granted && call->beats[i].has_progress)
+            SOMETIMES(PROGRESS_TOLD);
         if (grant != NULL && is_granted)
             grant->lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS;
     }

@@ -2,6 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <culex/maintain.h>
+
+#include "engine/newrun.h"
+
 #include "hands.h"
 
 enum { WORKERS_MAX = 4, PRODUCERS_MAX = 2, KNOWN_MAX = 64, PENDING_MAX = 16, JOBS = 5 };
@@ -182,6 +186,20 @@ static struct known *known_add(struct sim_cast *cast, culex_uuid id, int job, in
     return known;
 }
 
+/* A dead one, when there is one among some that are picked. */
+static struct known *known_pick_dead(struct sim_world *world)
+{
+    struct known *known = NULL;
+    for (int tries = 0; tries < 32; tries++) {
+        known = known_pick(world->cast, &world->random);
+        const struct sim_record *record =
+            known == NULL ? NULL : sim_oracle_find(world->oracle, known->id);
+        if (record != NULL && record->state == 'X')
+            break;
+    }
+    return known;
+}
+
 static culex_status client_open(struct sim_process *process, culex_client **ret_client)
 {
     struct sim_world *world = process->world;
@@ -238,6 +256,8 @@ static void enqueue_one(struct sim_process *process, culex_client *client)
         culex_client_enqueue(client, &cast->jobs[job], &params, &options, &id, &error);
     if (options.has_id && !process->is_killed && status != CULEX_OK && status != CULEX_EUNKNOWN)
         sim_oracle_refused(process->world->oracle, options.id);
+    if (status == CULEX_EFULL)
+        SOMETIMES(ENQUEUE_REFUSED_FULL);
     if (process->is_killed || (status != CULEX_OK && status != CULEX_EUNKNOWN))
         return;
     struct known *known = known_add(cast, id, job, params.n);
@@ -246,6 +266,43 @@ static void enqueue_one(struct sim_process *process, culex_client *client)
         sim_oracle_acknowledged(process->world->oracle, id);
     else
         SOMETIMES(ENQUEUE_UNKNOWN);
+}
+
+struct unique_call {
+    struct culex_new_run run;
+    struct culex_enqueue_result result;
+};
+
+static culex_status unique_call(struct culex_backend *backend, void *arg, culex_error *error)
+{
+    struct unique_call *call = arg;
+    return backend->ops->enqueue(backend, "alpha", &call->run, 1, &call->result, error);
+}
+
+/* Schemas cannot ask for a unique key yet; stores know them. */
+static void enqueue_unique(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    char key[8], payload[40];
+    struct unique_call call = {.run = culex__new_run_make(&cast->jobs[0])};
+    snprintf(key, sizeof key, "a%d", (int)sim_below(random, 4));
+    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)cast->numbers++);
+    call.run.unique_key = key;
+    call.run.payload = payload;
+    call.run.payload_len = strlen(payload);
+    call.run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
+    call.run.content = culex__content_hash(call.run.job, call.run.payload, call.run.payload_len);
+    if (culex_client_new_id(client, &call.run.id, NULL) != CULEX_OK ||
+        culex__client_perform(client, unique_call, &call, NULL) != CULEX_OK || process->is_killed)
+        return;
+    if (call.result.outcome == CULEX_ENQUEUED_NEW ||
+        call.result.outcome == CULEX_ENQUEUED_DUPLICATE)
+        sim_oracle_acknowledged(process->world->oracle, call.run.id);
+    else
+        sim_oracle_refused(process->world->oracle, call.run.id);
+    if (call.result.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
+        SOMETIMES(UNIQUE_KEY_TAKEN);
 }
 
 static void enqueue_many(struct sim_process *process, culex_client *client)
@@ -304,8 +361,10 @@ static void producer_body(struct sim_process *process)
             continue;
         if (draw < 70)
             enqueue_one(process, client);
-        else if (draw < 80)
+        else if (draw < 78)
             enqueue_many(process, client);
+        else if (draw < 86)
+            enqueue_unique(process, client);
         else
             enqueue_again(process, client);
     }
@@ -319,6 +378,24 @@ static bool run_visit(const culex_run_info *run, void *user)
     return true;
 }
 
+/* Whatever has happened, the indexes agree with the records: a report counts nothing, and a repair
+ * finds nothing to do. */
+static bool fsck(struct sim_process *process, culex_client *client, const char *queue,
+                 bool is_repairing)
+{
+    culex_fsck_counts counts = {0};
+    culex_error error = {0};
+    culex_status status = culex_client_fsck(client, queue, is_repairing, &counts, &error);
+    if (process->is_killed)
+        return false;
+    if (counts.wrong > 0 || counts.damaged > 0)
+        sim_violation(process->world->oracle, NULL, "fsck of %s finds %llu wrong, %llu damaged",
+                      queue, (unsigned long long)counts.wrong, (unsigned long long)counts.damaged);
+    if (status == CULEX_OK && is_repairing)
+        SOMETIMES(FSCK_REPAIRS_NOTHING);
+    return status == CULEX_OK;
+}
+
 static void operate_queue(struct sim_process *process, culex_client *client)
 {
     struct sim_random *random = &process->world->random;
@@ -326,7 +403,16 @@ static void operate_queue(struct sim_process *process, culex_client *client)
     culex_queue_stats stats;
     uint64_t cursor = 0;
     size_t deleted;
-    switch (sim_below(random, 6)) {
+    switch (sim_below(random, 9)) {
+    case 6:
+        culex_client_limit(client, queue,
+                           sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 40) : 0,
+                           NULL);
+        break;
+    case 7:
+    case 8:
+        fsck(process, client, queue, sim_chance(random, 500));
+        break;
     case 0:
         if (culex_client_pause(client, queue, NULL) == CULEX_OK)
             SOMETIMES(QUEUE_PAUSED);
@@ -354,14 +440,16 @@ static void operate_run(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
-    const struct known *known = known_pick(cast, random);
+    int64_t verb = sim_below(random, 4);
+    const struct known *known =
+        verb == 1 ? known_pick_dead(process->world) : known_pick(cast, random);
     culex_run_state state;
     culex_run_info *info = NULL;
     if (known == NULL)
         return;
     culex_uuid id = known->id;
     const char *queue = queue_of(&cast->jobs[known->job]);
-    switch (sim_below(random, 4)) {
+    switch (verb) {
     case 0:
         culex_client_cancel(client, queue, id, &state, NULL);
         break;
@@ -380,7 +468,9 @@ static void operate_run(struct sim_process *process, culex_client *client)
 static void queues_resume(struct sim_process *process, culex_client *client)
 {
     while (!process->is_killed && (culex_client_resume(client, "alpha", NULL) != CULEX_OK ||
-                                   culex_client_resume(client, "beta", NULL) != CULEX_OK))
+                                   culex_client_resume(client, "beta", NULL) != CULEX_OK ||
+                                   culex_client_limit(client, "alpha", 0, NULL) != CULEX_OK ||
+                                   culex_client_limit(client, "beta", 0, NULL) != CULEX_OK))
         sim_sleep(process, 10 * SIM_MS);
 }
 
@@ -401,7 +491,7 @@ static void operator_body(struct sim_process *process)
     culex_client_close(client);
 }
 
-/* The last one, when everything is healed: no queue stays paused. */
+/* The last one, when everything is healed: no queue stays paused or limited. */
 static void healer_body(struct sim_process *process)
 {
     culex_client *client = NULL;
@@ -412,6 +502,9 @@ static void healer_body(struct sim_process *process)
         queues_resume(process, client);
         sim_sleep(process, 15 * SIM_SECOND);
     }
+    while (client != NULL && !process->is_killed &&
+           (!fsck(process, client, "alpha", false) || !fsck(process, client, "beta", false)))
+        sim_sleep(process, 100 * SIM_MS);
     culex_client_close(client);
 }
 

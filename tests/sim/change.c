@@ -36,6 +36,21 @@ static bool is_forgetting_allowed(const struct sim_oracle *oracle, culex_uuid id
            oracle->clock_min_ms < id_ms - CULEX_ID_HORIZON_MS;
 }
 
+/* The same run, or another live one with its key, which must not be. */
+static void unique_check(struct sim_oracle *oracle, const struct run *run,
+                         const struct sim_record *after)
+{
+    if (after->unique_key[0] == '\0' || !sim_is_live(after->state))
+        return;
+    for (size_t i = 0; i < oracle->run_count; i++) {
+        const struct run *other = oracle->runs[i];
+        if (other != run && sim_is_live(other->record.state) &&
+            strcmp(other->record.unique_key, after->unique_key) == 0)
+            sim_violation(oracle, &run->id, "the unique key %s has two live runs",
+                          after->unique_key);
+    }
+}
+
 static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     enum sim_verb verb = oracle->call.verb;
@@ -85,6 +100,9 @@ static void change_claimed(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "claimed for somebody else");
     if (after->has_cancel)
         sim_violation(oracle, &run->id, "claimed although cancelled");
+    if (after->limit_ms !=
+        (after->timeout_ms > 0 ? call->now_ms + after->timeout_ms + CULEX_TIMEOUT_SLACK_MS : 0))
+        sim_violation(oracle, &run->id, "a claim's limit is wrong");
 }
 
 /* The ack of the call that its holder sent for this run; NULL when there is none. */
@@ -119,7 +137,9 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
     return false;
 }
 
-static bool beat_explains(const struct sim_oracle *oracle, const struct run *run)
+/* The beat that its holder sent for it, and *ret_extend_ms with it. */
+static bool beat_find(const struct sim_oracle *oracle, const struct run *run,
+                      int64_t *ret_extend_ms)
 {
     const struct sim_call *call = &oracle->call;
     const struct sim_record *before = &run->record;
@@ -127,10 +147,38 @@ static bool beat_explains(const struct sim_oracle *oracle, const struct run *run
         return false;
     for (size_t i = 0; i < call->beat_count; i++) {
         if (memcmp(&call->beats[i].id, &run->id, sizeof run->id) == 0 &&
-            call->beats[i].attempt == before->attempt)
+            call->beats[i].attempt == before->attempt) {
+            *ret_extend_ms = call->beats[i].extend_ms;
             return true;
+        }
     }
     return false;
+}
+
+static bool beat_explains(const struct sim_oracle *oracle, const struct run *run)
+{
+    int64_t extend_ms;
+    return beat_find(oracle, run, &extend_ms);
+}
+
+/* A beat brings the lease's end to a lease from now, not past the limit; and that, if it asks for
+ * more time, to as far as it asks. */
+static void beat_check(struct sim_oracle *oracle, const struct run *run,
+                       const struct sim_record *after)
+{
+    const struct sim_call *call = &oracle->call;
+    int64_t extend_ms = 0, limit_ms = run->record.limit_ms, at_ms = call->now_ms + call->lease_ms;
+    if (!beat_find(oracle, run, &extend_ms))
+        sim_violation(oracle, &run->id, "a lease is extended for somebody else");
+    int64_t wanted_ms = call->now_ms + extend_ms + CULEX_TIMEOUT_SLACK_MS;
+    if (extend_ms > 0 && limit_ms > 0 && wanted_ms > limit_ms) {
+        SOMETIMES(TIMEOUT_EXTENDED);
+        limit_ms = wanted_ms;
+    }
+    if (limit_ms > 0 && at_ms > limit_ms)
+        at_ms = limit_ms;
+    if (after->limit_ms != limit_ms || after->at_ms != at_ms)
+        sim_violation(oracle, &run->id, "a beat extends the lease to a wrong time");
 }
 
 static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
@@ -186,8 +234,9 @@ static void change_held(struct sim_oracle *oracle, const struct run *run,
         SOMETIMES(CANCEL_OF_ACTIVE);
         return;
     }
-    if (after->has_cancel != before->has_cancel || !beat_explains(oracle, run))
-        sim_violation(oracle, &run->id, "a lease is extended for somebody else");
+    if (after->has_cancel != before->has_cancel)
+        sim_violation(oracle, &run->id, "a cancel flag changes by itself");
+    beat_check(oracle, run, after);
 }
 
 static bool is_same_record(const struct sim_record *a, const struct sim_record *b)
@@ -195,7 +244,7 @@ static bool is_same_record(const struct sim_record *a, const struct sim_record *
     return a->state == b->state && a->attempt == b->attempt && a->failures == b->failures &&
            a->crashes == b->crashes && a->crash_streak == b->crash_streak &&
            a->losses == b->losses && a->has_cancel == b->has_cancel && a->at_ms == b->at_ms &&
-           strcmp(a->owner, b->owner) == 0;
+           a->limit_ms == b->limit_ms && strcmp(a->owner, b->owner) == 0;
 }
 
 static void change_waiting(struct sim_oracle *oracle, struct run *run,
@@ -268,6 +317,8 @@ void sim_change_check(struct sim_oracle *oracle, struct run *run, const struct s
         change_left(oracle, run, after);
     else
         change_waiting(oracle, run, after);
+    if (!sim_is_live(from))
+        unique_check(oracle, run, after);
     if (after->state != '-' && from != '-') {
         counters_check(oracle, run, after);
         death_count(&run->record, after);

@@ -128,6 +128,50 @@ static void hash_look(const struct look *look, const char *name, const char *sta
         sim_violation(look->world->oracle, NULL, "%s:%s lacks fields", look->queue, name);
 }
 
+/* Progress is of the newest attempt, and says so. */
+static void progress_look(const struct look *look)
+{
+    const struct sim_value *hash = key_find(look, "progress");
+    struct sim_record record;
+    hash_look(look, "progress", "SWADXC", false);
+    for (size_t i = 0; hash != NULL && i < hash->dict.cap; i++) {
+        const struct sim_entry *entry = &hash->dict.entries[i];
+        char words[40];
+        if (entry->key == NULL || !record_of(look, entry->key, &record) || record.state != 'A')
+            continue;
+        culex_uuid id = id_of(entry->key);
+        snprintf(words, sizeof words, "50 attempt %u", (unsigned)record.attempt);
+        if (!sim_text_is(entry->slot.text, words, strlen(words)))
+            sim_violation(look->world->oracle, &id, "attempt %u has the progress %s",
+                          (unsigned)record.attempt, entry->slot.text->data);
+    }
+}
+
+/* Every key leads to the live run that has it, and every such run is led to. */
+static void unique_look(const struct look *look)
+{
+    const struct sim_value *hash = key_find(look, "unique");
+    struct sim_record record;
+    size_t holders = 0;
+    for (size_t i = 0; hash != NULL && i < hash->dict.cap; i++) {
+        const struct sim_entry *entry = &hash->dict.entries[i];
+        if (entry->key == NULL)
+            continue;
+        culex_uuid id = id_of(entry->slot.text);
+        if (!record_of(look, entry->slot.text, &record) || strchr("SWA", record.state) == NULL ||
+            strcmp(record.unique_key, entry->key->data) != 0)
+            sim_violation(look->world->oracle, &id, "a stranger in %s:unique", look->queue);
+    }
+    for (size_t i = 0; look->runs != NULL && i < look->runs->dict.cap; i++) {
+        const struct sim_text *id = look->runs->dict.entries[i].key;
+        holders += id != NULL && record_of(look, id, &record) && record.unique_key[0] != '\0' &&
+                   strchr("SWA", record.state) != NULL;
+    }
+    if (holders != size_of(hash))
+        sim_violation(look->world->oracle, NULL, "%s:unique has %zu keys for %zu runs", look->queue,
+                      size_of(hash), holders);
+}
+
 static void book_visit(void *user, culex_uuid id, const struct sim_record *record)
 {
     struct sim_world *world = user;
@@ -158,6 +202,8 @@ void sim_check_keys(struct sim_world *world)
         hash_look(&look, "payloads", "SWAXC", true);
         hash_look(&look, "results", "D", false);
         hash_look(&look, "errors", "SWADXC", false);
+        progress_look(&look);
+        unique_look(&look);
     }
     sim_oracle_each(world->oracle, book_visit, world);
 }

@@ -369,6 +369,37 @@ static void lrange(const struct call *call)
     }
 }
 
+/* The last place of the entry, among the last entries: the only form that the scripts use. */
+static void lpos(const struct call *call)
+{
+    struct sim_value *list;
+    int64_t most;
+    if (call->count != 7 || !sim_arg_is(&call->args[3], "RANK") ||
+        !sim_arg_is(&call->args[4], "-1") || !sim_arg_is(&call->args[5], "MAXLEN")) {
+        syntax_error(call);
+        return;
+    }
+    if (!sim_arg_int(&call->args[6], &most)) {
+        not_integer(call);
+        return;
+    }
+    if (most < 0) {
+        sim_reply_error(call->reply, "ERR MAXLEN can't be negative");
+        return;
+    }
+    if (!find(call, SIM_LIST, &list))
+        return;
+    size_t count = list == NULL ? 0 : list->count;
+    for (size_t i = count; i-- > 0 && (most == 0 || i + (size_t)most >= count);) {
+        const struct sim_text *text = list->items[list->first + i];
+        if (sim_text_is(text, call->args[2].data, call->args[2].len)) {
+            sim_reply_int(call->reply, (int64_t)i);
+            return;
+        }
+    }
+    sim_reply_nil(call->reply);
+}
+
 static void lrem(const struct call *call)
 {
     struct sim_value *list;
@@ -500,7 +531,7 @@ static void zadd(const struct call *call)
 {
     struct sim_value *zset;
     int64_t added = 0;
-    double score;
+    double score = 0;
     if (call->count % 2 != 0) {
         syntax_error(call);
         return;
@@ -646,6 +677,49 @@ static void zrangebyscore(const struct call *call)
     scored_reply(call, zset, first, count, has_scores);
 }
 
+/* From the highest score down. */
+static void zrevrangebyscore(const struct call *call)
+{
+    struct sim_arg args[8];
+    struct call turned = *call;
+    struct sim_value *zset;
+    size_t first, count;
+    int64_t most;
+    /* The only form that the scripts use. */
+    if (call->count != 8 || !sim_arg_is(&call->args[4], "WITHSCORES") ||
+        !sim_arg_is(&call->args[5], "LIMIT") || !sim_arg_is(&call->args[6], "0")) {
+        syntax_error(call);
+        return;
+    }
+    if (!sim_arg_int(&call->args[7], &most)) {
+        not_integer(call);
+        return;
+    }
+    memcpy(args, call->args, sizeof args);
+    args[2] = call->args[3];
+    args[3] = call->args[2];
+    turned.args = args;
+    if (!bounds_find(&turned, &zset, &first, &count))
+        return;
+    size_t shown = most >= 0 && (size_t)most < count ? (size_t)most : count;
+    sim_reply_array(call->reply, shown * 2);
+    for (size_t i = 0; i < shown; i++) {
+        const struct sim_scored *entry = &zset->sorted[first + count - 1 - i];
+        sim_reply_bulk(call->reply, entry->member->data, entry->member->len);
+        sim_reply_score(call->reply, entry->score);
+    }
+}
+
+static void zscan(const struct call *call)
+{
+    struct sim_value *zset;
+    if (!find(call, SIM_ZSET, &zset))
+        return;
+    sim_reply_array(call->reply, 2);
+    sim_reply_text(call->reply, "0");
+    scored_reply(call, zset, 0, zset == NULL ? 0 : zset->dict.count, true);
+}
+
 static void zcount(const struct call *call)
 {
     struct sim_value *zset;
@@ -706,6 +780,19 @@ static void exists(const struct call *call)
     for (size_t i = 1; i < call->count; i++)
         there += sim_space_find(&call->redis->space, call->args[i].data, call->args[i].len) != NULL;
     sim_reply_int(call->reply, there);
+}
+
+/* No key here has a time to live. */
+static void persist(const struct call *call)
+{
+    sim_reply_int(call->reply, 0);
+}
+
+static void pttl(const struct call *call)
+{
+    bool is_there =
+        sim_space_find(&call->redis->space, call->args[1].data, call->args[1].len) != NULL;
+    sim_reply_int(call->reply, is_there ? -1 : -2);
 }
 
 static void type(const struct call *call)
@@ -793,6 +880,7 @@ static const struct command commands[] = {
     {"LLEN", llen, 2, 0},
     {"LRANGE", lrange, 4, 0},
     {"LREM", lrem, 4, WRITE},
+    {"LPOS", lpos, -3, 0},
     {"BLPOP", blpop, -3, WRITE | OUTER},
     {"SADD", sadd, -3, WRITE | DENY_OOM},
     {"SREM", srem, -3, WRITE},
@@ -807,6 +895,8 @@ static const struct command commands[] = {
     {"ZSCORE", zscore, 3, 0},
     {"ZRANGE", zrange, -4, 0},
     {"ZRANGEBYSCORE", zrangebyscore, -4, 0},
+    {"ZREVRANGEBYSCORE", zrevrangebyscore, -4, 0},
+    {"ZSCAN", zscan, -3, 0},
     {"ZCOUNT", zcount, 4, 0},
     {"ZREMRANGEBYRANK", zremrangebyrank, 4, WRITE},
     {"ZREMRANGEBYSCORE", zremrangebyscore, 4, WRITE},
@@ -814,6 +904,8 @@ static const struct command commands[] = {
     {"UNLINK", del, -2, WRITE},
     {"EXISTS", exists, -2, 0},
     {"TYPE", type, 2, 0},
+    {"PERSIST", persist, 2, WRITE},
+    {"PTTL", pttl, 2, 0},
     {"TIME", server_time, 1, 0},
     {"INFO", info, -1, LOADING | OUTER},
     {"CONFIG", config, -2, LOADING | OUTER},

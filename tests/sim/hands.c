@@ -114,6 +114,7 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
 
 /* --- starting and ending ------------------------------------------------------------------- */
 
+static struct hand *hand_find(struct sim_hands *hands, uint64_t token);
 static void end_event(struct sim_world *world, void *subject, uint64_t token,
                       struct sim_bytes *bytes);
 static void kill_event(struct sim_world *world, void *subject, uint64_t token,
@@ -137,6 +138,31 @@ static void lease_watch(struct sim_hands *hands, const struct hand *hand)
                NULL);
 }
 
+/* The handler says how far it is, and asks for more time, as it would in the middle. */
+static void news_event(struct sim_world *world, void *subject, uint64_t token,
+                       struct sim_bytes *bytes)
+{
+    struct sim_hands *hands = subject;
+    char words[40];
+    (void)bytes;
+    const struct hand *hand = hands->is_over ? NULL : hand_find(hands, token);
+    if (hand == NULL || hands->process->is_killed || sim_process_is_paused(hands->process))
+        return;
+    snprintf(words, sizeof words, "50 attempt %u", (unsigned)hand->run->attempt);
+    culex__run_report_progress(hand->run, words);
+    if (sim_chance(&world->random, 500))
+        culex__run_report_extend(hand->run, sim_between(&world->random, 1, 4000));
+    sim_process_poke(hands->process);
+}
+
+static void news_plan(struct sim_hands *hands, const struct hand *hand)
+{
+    struct sim_world *world = hands->process->world;
+    while (sim_chance(&world->random, 300))
+        sim_after(world, sim_between(&world->random, 0, 2 * hands->lease_ms) * SIM_MS, news_event,
+                  hands, hand->token);
+}
+
 /* A run whose time is over before it starts goes back as it came. */
 static bool give_back(struct sim_hands *hands, struct culex_run *run)
 {
@@ -157,6 +183,7 @@ static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_
                           .started_ns = world->now_ns,
                           .kill_ns = INT64_MAX};
     lease_watch(hands, hand);
+    news_plan(hands, hand);
     atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);
     if (hand->fate == SIM_FATE_NEVER) {
         SOMETIMES(HANDLER_NEVER_RETURNS);

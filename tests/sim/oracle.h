@@ -10,6 +10,7 @@
  *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
+ *   I10 of the runs with one unique key, one is live
  *   I11 every end that the engine took from a handler in time reaches the store, and none that
  *       came after the lease
  *   I12 liveness: after healing every run becomes final (sim.c) */
@@ -47,7 +48,9 @@ struct sim_record {
     char state; /* S W A D X C; '-' when there is none */
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
-    int64_t at_ms, timeout_from_ms, expires_at_ms, timeout_ms;
+    int64_t at_ms, expires_at_ms, timeout_ms;
+    int64_t limit_ms; /* active: no lease reaches further; 0 for none */
+    char unique_key[8];
     char owner[SIM_SESSION_SIZE];
 };
 
@@ -71,7 +74,8 @@ struct sim_call {
     struct {
         culex_uuid id;
         uint32_t attempt;
-        bool is_mine;
+        int64_t extend_ms;
+        bool is_mine, has_progress;
     } beats[SIM_CALL_MAX];
     /* Filled by the answer. */
     char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C */

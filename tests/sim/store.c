@@ -51,7 +51,8 @@ static void must(const struct sim_store *store, int rc)
 
 #define COLUMNS                                                                                    \
     "SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, losses, "        \
-    "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms FROM run"
+    "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
+    "unique_key FROM run"
 
 static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *ret_record)
 {
@@ -71,6 +72,11 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
                                       .at_ms = at_ms,
                                       .expires_at_ms = sqlite3_column_int64(row, 12),
                                       .timeout_ms = sqlite3_column_int64(row, 14)};
+    if (state == 'A')
+        ret_record->limit_ms = sqlite3_column_int64(row, 15);
+    if (sqlite3_column_type(row, 16) != SQLITE_NULL)
+        snprintf(ret_record->unique_key, sizeof ret_record->unique_key, "%s",
+                 (const char *)sqlite3_column_text(row, 16));
     snprintf(ret_record->owner, sizeof ret_record->owner, "%s",
              (const char *)sqlite3_column_text(row, 13));
 }
@@ -97,6 +103,7 @@ static void change_tell(struct sim_oracle *oracle, culex_uuid id, const struct s
         after->attempt != before->attempt) {
         struct sim_record between = *after;
         between.state = 'W';
+        between.limit_ms = 0;
         between.attempt--;
         between.owner[0] = '\0';
         between.at_ms = 0;
@@ -396,6 +403,8 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
     for (size_t i = 0; i < step->beat_count; i++) {
         call->beats[i].id = step->beats[i].id;
         call->beats[i].attempt = step->beats[i].attempt;
+        call->beats[i].extend_ms = step->beats[i].extend_ms;
+        call->beats[i].has_progress = step->beats[i].progress != NULL;
         call->beat_answers[i] = call->is_failed ? '?' : answer_letter(reply->beats[i]);
     }
     call->ack_answers[step->ack_count] = call->beat_answers[step->beat_count] = '\0';
@@ -709,7 +718,10 @@ void sim_store_init(struct sim_world *world)
                     "    WHERE queue = q.queue AND state IN ('D', 'X', 'C'))"
                     " OR EXISTS (SELECT 1 FROM run r WHERE queue = q.queue AND state <> 'D'"
                     "    AND payload IS NULL AND NOT EXISTS"
-                    "    (SELECT 1 FROM payload p WHERE p.seq = r.seq))",
+                    "    (SELECT 1 FROM payload p WHERE p.seq = r.seq))"
+                    /* Progress is of the newest attempt, and says so. */
+                    " OR EXISTS (SELECT 1 FROM run r WHERE queue = q.queue AND state = 'A'"
+                    "    AND progress <> '50 attempt ' || attempt)",
                     -1, &store->queues, NULL));
     backend->ops->close(backend);
 }
@@ -769,7 +781,8 @@ void sim_store_check(struct sim_world *world)
     if (rows != booked)
         sim_violation(world->oracle, NULL, "%zu runs in the file, %zu in the books", rows, booked);
     if (sqlite3_step(store->queues) == SQLITE_ROW)
-        sim_violation(world->oracle, NULL, "queue %s miscounts its runs or lacks a payload",
+        sim_violation(world->oracle, NULL,
+                      "queue %s miscounts its runs, lacks a payload or keeps an old progress",
                       (const char *)sqlite3_column_text(store->queues, 0));
     must(store, sqlite3_reset(store->queues));
 }

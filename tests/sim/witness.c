@@ -45,7 +45,8 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
 {
     struct fields fields;
     if (!fields_split(text, len, &fields) || fields.len[FIELD_state] != 1 ||
-        fields.len[FIELD_owner] >= SIM_SESSION_SIZE)
+        fields.len[FIELD_owner] >= SIM_SESSION_SIZE ||
+        fields.len[FIELD_unique_key] >= sizeof ret_record->unique_key)
         return false;
     *ret_record =
         (struct sim_record){.state = fields.text[FIELD_state][0],
@@ -57,9 +58,12 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
                             .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
                             .has_cancel = number_of(&fields, FIELD_cancel) != 0,
                             .at_ms = number_of(&fields, FIELD_at_ms),
-                            .timeout_from_ms = number_of(&fields, FIELD_timeout_from_ms),
                             .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
                             .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
+    if (ret_record->state == 'A' && ret_record->timeout_ms > 0)
+        ret_record->limit_ms = number_of(&fields, FIELD_timeout_from_ms) + ret_record->timeout_ms +
+                               CULEX_TIMEOUT_SLACK_MS;
+    memcpy(ret_record->unique_key, fields.text[FIELD_unique_key], fields.len[FIELD_unique_key]);
     memcpy(ret_record->owner, fields.text[FIELD_owner], fields.len[FIELD_owner]);
     return true;
 }
@@ -139,10 +143,14 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
     size_t first = ACK + call->ack_count * ACK_WORDS;
     size_t words = call->beat_count == 0 ? 0 : (count - first) / call->beat_count;
     for (size_t i = 0; i < call->beat_count; i++) {
-        char attempt[24];
+        char attempt[CULEX_PROGRESS_MAX + 64];
         call->beats[i].id = id_of(&args[first + i * words]);
         arg_copy(&args[first + i * words + 1], attempt, sizeof attempt);
         call->beats[i].attempt = (uint32_t)strtoul(attempt, NULL, 10);
+        const char *extend = strchr(attempt, '|');
+        const char *progress = extend == NULL ? NULL : strchr(extend + 1, '|');
+        call->beats[i].extend_ms = extend == NULL ? 0 : strtoll(extend + 1, NULL, 10);
+        call->beats[i].has_progress = progress != NULL && progress[1] != '\0';
     }
 }
 
