@@ -188,8 +188,8 @@ struct culex_backend_ops {
      * that was granted this very attempt. The same session and nonce again changes
      * nothing and returns the same answers and the grants that still hold. A smaller nonce than the
      * session's last is a request that came late, and whoever sent it has gone on: every ack and
-     * beat is STALE, nothing is granted, and nothing changes, not even stats.stale. (A step that had
-     * nothing to do need not be remembered beyond the handle that sent it, and there only until
+     * beat is STALE, nothing is granted, and nothing changes, not even stats.stale. (A step that
+     * had nothing to do need not be remembered beyond the handle that sent it, and there only until
      * that handle's next one.) Expired runs met while claiming
      * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
      * sole grant of its step. Acks of one step name

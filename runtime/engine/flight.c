@@ -177,12 +177,25 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
     return true;
 }
 
+/* A store that was set back to an older state grants runs anew which this worker still has, with
+ * the very same attempt. What the older execution says would be taken for the newer one's. */
+static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
+{
+    for (size_t i = lane->flight_count; i-- > 0;) {
+        struct culex_run *run = lane->flights[i];
+        if (run->attempt == attempt && memcmp(&run->id, &id, sizeof id) == 0)
+            culex__flight_lose(run);
+    }
+    culex__lane_unsettle(lane, id, attempt);
+}
+
 void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,
                         int64_t sent_ns)
 {
     culex_worker *worker = lane->worker;
     size_t accepted = 0;
     for (size_t i = 0; i < count; i++) {
+        twin_forget(lane, grants[i].id, grants[i].attempt);
         struct culex_run *run = culex__flight_alloc(worker);
         if (run == NULL)
             break; /* the lease ends by itself, charged as a loss */

@@ -36,6 +36,24 @@ void culex__lane_settle(struct culex_lane *lane, struct culex_run *run)
     lane->ack_count++;
 }
 
+void culex__lane_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
+{
+    struct culex_run **link = &lane->ack_first, *before = NULL;
+    while (*link != NULL) {
+        struct culex_run *run = *link;
+        if (run->attempt != attempt || memcmp(&run->id, &id, sizeof id) != 0) {
+            before = run;
+            link = &run->next;
+            continue;
+        }
+        *link = run->next;
+        if (lane->ack_last == run)
+            lane->ack_last = before;
+        lane->ack_count--;
+        culex__flight_recycle(lane->worker, run);
+    }
+}
+
 static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;

@@ -209,6 +209,9 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error);
 /* Queues the end of a run (run->end) for the store. */
 void culex__lane_settle(struct culex_lane *lane, struct culex_run *run);
 
+/* Drops the end of this attempt if it waits for the store. */
+void culex__lane_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);
+
 /* --- flight.c --- */
 
 /* A run's struct from the pool; NULL when out of memory. */

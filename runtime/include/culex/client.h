@@ -166,7 +166,8 @@ CULEX_API culex_status culex_client_resume(culex_client *client, const char *que
                                            culex_error *error);
 
 /* Bounds a backlog: while `most` runs of `queue` are scheduled, waiting or active, enqueues of new
- * ones fail with CULEX_EFULL. 0 lifts the bound. Retries, revived and periodic runs are not refused. */
+ * ones fail with CULEX_EFULL. 0 lifts the bound. Retries, revived and periodic runs are not
+ * refused. */
 CULEX_API culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
                                           culex_error *error);
 
