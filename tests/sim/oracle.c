@@ -113,6 +113,9 @@ void sim_oracle_roll_back(struct sim_oracle *oracle)
         run->record = run->is_marked ? run->marked : empty;
         run->was_created = run->was_created && run->record.state != '-';
         run->completions = run->record.state == 'D';
+        /* The store does not know any more that it took a result, so it may come once more. */
+        for (size_t k = 0; k < run->grant_count && run->record.state == 'A'; k++)
+            run->grants[k].is_accepted = false;
         entry->after = run->record;
         oracle->live += sim_is_live(run->record.state);
     }

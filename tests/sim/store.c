@@ -344,6 +344,9 @@ static culex_status call_leave(struct culex_backend *backend, enum trouble troub
         return status;
     world->faults++;
     SOMETIMES(STORE_ANSWER_LOST);
+    /* Trouble comes in pairs: the repeat may get no answer at all before its time is up. */
+    if (sim_chance(&world->random, 250))
+        lock_befall(world);
     return culex__fail(error, CULEX_EUNKNOWN, "the answer got lost");
 }
 
