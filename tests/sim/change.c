@@ -61,6 +61,9 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     if ((after->state != 'S' && after->state != 'W') || after->attempt != 0 ||
         after->failures + after->crashes + after->losses != 0)
         sim_violation(oracle, &run->id, "a new run is not new");
+    /* A second life counts its attempts from 1 again, as after a roll-back. */
+    for (size_t i = 0; i < run->grant_count; i++)
+        run->grants[i].epoch = UINT64_MAX;
     run->was_created = true;
     run->completions = 0;
 }
