@@ -173,6 +173,7 @@ static culex_status script_run(struct culex__redis *redis, const struct culex__r
     }
     if (status != CULEX_OK)
         return status;
+    assert(reply != NULL);
     if (reply->type == REDIS_REPLY_ERROR) {
         status = call_refused(redis, reply->str, error);
         freeReplyObject(reply);
@@ -208,6 +209,7 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
     culex__redis_request_release(&request);
     if (status != CULEX_OK)
         return status;
+    assert(reply != NULL); /* there is one after CULEX_OK */
     status = probe_read(redis, reply, error);
     freeReplyObject(reply);
     if (status == CULEX_OK) {

@@ -197,7 +197,7 @@ static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
 {
     struct culex_lane_step *step = &lane->step;
     int64_t third_ns = lane->worker->options.lease_ms * 1000000 / 3;
-    size_t texts_at[CULEX_BATCH_MAX];
+    size_t texts_at[CULEX_BATCH_MAX] = {NO_TEXT};
     step->beat_count = 0;
     culex__buf_cut(&step->texts, 0);
     if (now_ns < lane->beat_ns)

@@ -306,8 +306,6 @@ static __attribute__((noinline)) void stack_scrub(void)
     wipe(deep, sizeof deep);
 }
 
-extern char **environ;
-
 void culex__environment_forget(void)
 {
     static const char url[] = "CULEX_URL=", password[] = "CULEX_PASSWORD=";
