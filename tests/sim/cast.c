@@ -554,6 +554,8 @@ static void clock_befall(struct sim_world *world)
     else
         SOMETIMES(CLOCK_JUMPS_BACK);
     world->skew_ms += ms;
+    if (world->skew_ms > world->skew_most_ms)
+        world->skew_most_ms = world->skew_ms;
 }
 
 static void mode_over_event(struct sim_world *world, void *subject, uint64_t token,
@@ -673,6 +675,8 @@ void sim_cast_heal(struct sim_world *world)
     server->is_down = false;
     if (world->options.is_sqlite)
         sim_store_heal(world);
+    /* What was put off while the clock was ahead need not be waited for. */
+    world->skew_ms = world->skew_most_ms;
     for (size_t i = 0; i < world->conn_count; i++) {
         if (world->conns[i]->is_silent && world->conns[i]->is_open)
             sim_conn_reset(world->conns[i]);
