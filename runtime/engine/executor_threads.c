@@ -21,14 +21,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/run_list.h"
 
 enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
-
-struct run_list {
-    struct culex_run *first;
-    struct culex_run *last;
-    size_t count;
-};
 
 struct threads {
     struct culex_executor base;
@@ -38,8 +33,8 @@ struct threads {
     pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;  /* something to start, or stopping */
     pthread_cond_t gone;  /* a thread has ended */
-    struct run_list to_start;
-    struct run_list ended;
+    struct culex_run_list to_start;
+    struct culex_run_list ended;
     size_t sleeping;
     size_t alive;       /* threads that have not ended */
     size_t unannounced; /* of `ended`, since the eventfd was written */
@@ -50,41 +45,12 @@ struct threads {
     pthread_t threads[];
 };
 
-static void list_push(struct run_list *list, struct culex_run *run)
-{
-    run->next = NULL;
-    if (list->last != NULL)
-        list->last->next = run;
-    else
-        list->first = run;
-    list->last = run;
-    list->count++;
-}
-
-static struct culex_run *list_pop(struct run_list *list)
-{
-    struct culex_run *run = list->first;
-    if (run == NULL)
-        return NULL;
-    list->first = run->next;
-    if (list->first == NULL)
-        list->last = NULL;
-    list->count--;
-    return run;
-}
-
-static void list_free(struct run_list *list)
-{
-    for (struct culex_run *run; (run = list_pop(list)) != NULL;)
-        culex__run_free(run);
-}
-
 static void threads_free(struct threads *threads)
 {
     if (threads->fd >= 0)
         close(threads->fd);
-    list_free(&threads->to_start);
-    list_free(&threads->ended);
+    culex__run_list_free(&threads->to_start);
+    culex__run_list_free(&threads->ended);
     pthread_cond_destroy(&threads->gone);
     pthread_cond_destroy(&threads->work);
     pthread_mutex_destroy(&threads->lock);
@@ -106,7 +72,7 @@ static void threads_finish(struct threads *threads, struct culex_run *run)
 {
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     int64_t now_ns = started_ns + run->end.duration_ns;
-    list_push(&threads->ended, run);
+    culex__run_list_push(&threads->ended, run);
     threads->unannounced++;
     if (threads->to_start.count == 0 || threads->unannounced >= ANNOUNCE_COUNT ||
         now_ns - threads->announced_ns >= ANNOUNCE_NS)
@@ -121,7 +87,7 @@ static struct culex_run *threads_take(struct threads *threads)
         pthread_cond_wait(&threads->work, &threads->lock);
         threads->sleeping--;
     }
-    return list_pop(&threads->to_start);
+    return culex__run_list_pop(&threads->to_start);
 }
 
 static void *thread_main(void *argument)
@@ -158,7 +124,7 @@ static void threads_submit(struct culex_executor *executor, struct culex_run *co
     struct threads *threads = (struct threads *)executor;
     pthread_mutex_lock(&threads->lock);
     for (size_t i = 0; i < count; i++)
-        list_push(&threads->to_start, runs[i]);
+        culex__run_list_push(&threads->to_start, runs[i]);
     size_t wakes = threads->sleeping < count ? threads->sleeping : count;
     for (size_t i = 0; i < wakes; i++)
         pthread_cond_signal(&threads->work);
@@ -172,7 +138,7 @@ static size_t threads_collect(struct culex_executor *executor, struct culex_run 
     size_t count = 0;
     pthread_mutex_lock(&threads->lock);
     while (count < max && threads->ended.count > 0)
-        ret_runs[count++] = list_pop(&threads->ended);
+        ret_runs[count++] = culex__run_list_pop(&threads->ended);
     if (threads->ended.count == 0) {
         uint64_t announced;
         ssize_t got = read(threads->fd, &announced, sizeof announced);
@@ -187,14 +153,14 @@ static size_t threads_withdraw(struct culex_executor *executor, struct culex_run
                                size_t max)
 {
     struct threads *threads = (struct threads *)executor;
-    struct run_list kept = {0};
+    struct culex_run_list kept = {0};
     size_t count = 0;
     pthread_mutex_lock(&threads->lock);
     size_t skip = threads->to_start.count > max ? threads->to_start.count - max : 0;
-    for (struct culex_run *run; (run = list_pop(&threads->to_start)) != NULL;) {
+    for (struct culex_run *run; (run = culex__run_list_pop(&threads->to_start)) != NULL;) {
         if (skip > 0) {
             skip--;
-            list_push(&kept, run);
+            culex__run_list_push(&kept, run);
         } else
             ret_runs[count++] = run;
     }
