@@ -143,6 +143,12 @@ static bool packets_receive(struct culex_handler_process *child,
         packets[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
     }
     int count = recvmmsg(child->fd, packets, IN_COUNT, MSG_DONTWAIT, NULL);
+    /* A process that died before it had read everything resets its channel. That is told once, and
+     * before what it had sent: its last words are still there. */
+    if (count < 0 && errno == ECONNRESET && !child->is_reset) {
+        child->is_reset = true;
+        return true;
+    }
     if (count < 0) {
         child->is_deaf = errno != EAGAIN && errno != EINTR && errno != ENOMEM && errno != ENOBUFS;
         return false;

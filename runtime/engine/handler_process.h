@@ -27,6 +27,7 @@ struct culex_handler_process {
     bool is_used;           /* it had a run */
     bool is_spent;          /* it gets no further run */
     bool is_deaf;           /* its end of the channel is closed: it may still be at a run */
+    bool is_reset;          /* it died with runs unread; what it sent is read all the same */
     const char *wrong;      /* what it did against the protocol, NULL for nothing */
     const char *killed_why; /* NULL when not by us */
     int pending_signal;     /* still to be sent to it, 0 for none */

@@ -1,5 +1,9 @@
 /* Children whose memory is damaged, and that say anything: the supervisor stays whole, the run at
  * hand fails, the others do not notice. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/handler_process.h"
 #include "pen.h"
 
 static int finish(void **state)
@@ -87,6 +91,52 @@ static void test_liar_is_charged_alone(void **state)
         assert_int_equal(runs[i]->end.event, i == 0 ? CULEX_EVENT_CRASH : CULEX_EVENT_DONE);
 }
 
+static void run_keep(void *keeper, struct culex_run *run)
+{
+    *(struct culex_run **)keeper = run;
+}
+
+static void line_drop(void *keeper, const char *line, size_t len)
+{
+    (void)keeper, (void)line, (void)len;
+}
+
+/* A child died with runs unread, which resets its channel: the kernel tells that before what the
+ * child had sent. Taken for silence, its ends would lack their texts and their runs be executed
+ * a second time. */
+static void test_reset_channel_is_read_to_its_end(void **state)
+{
+    static struct culex_handler_buffers buffers;
+    struct culex_mailbox mailbox = {0};
+    struct culex_handler_process child = {.mailbox = &mailbox, .state = CULEX_HANDLER_LIVE};
+    struct culex_run *run = culex__run_create(), *ended = NULL;
+    struct {
+        struct culex_record record;
+        char text[8];
+    } words = {{CULEX_RECORD_TEXT, 4, 1}, "oops"};
+    struct culex_handler_sink sink = {&ended, run_keep, run_keep, line_drop};
+    int fds[2];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    child.fd = fds[0];
+    culex__handler_assign(&child, run, false);
+    child.window.sent = 1;
+    assert_int_equal(send(fds[0], "unread", 6, 0), 6);
+    assert_int_equal(send(fds[1], &words, 20, 0), 20);
+    mailbox.ends[culex__window_slot(1)] =
+        (struct culex_mailbox_end){.seq = 1, .event = CULEX_EVENT_FAIL, .flags = CULEX_END_TEXT};
+    atomic_store(&mailbox.started, 1);
+    atomic_store(&mailbox.finished, 1);
+    close(fds[1]);
+    culex__handler_receive(&child, &buffers, &sink, 1);
+    if (child.wrong != NULL)
+        fail_msg("%s", child.wrong);
+    assert_ptr_equal(ended, run);
+    assert_string_equal(run->end.text, "oops");
+    close(fds[0]);
+    culex__run_free(run);
+}
+
 #define LIE_TEST(name) cmocka_unit_test_teardown(name, finish)
 
 /* An argument is a pattern: only tests with such a name run. */
@@ -98,6 +148,7 @@ int main(int argc, char **argv)
         LIE_TEST(test_malformed_messages_kill_their_child),
         LIE_TEST(test_lies_in_the_mailbox_kill_their_child),
         LIE_TEST(test_liar_is_charged_alone),
+        cmocka_unit_test(test_reset_channel_is_read_to_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
