@@ -11,8 +11,15 @@ static const struct {
     const char *explanation;
 } table[DIAG_COUNT] = {
 #define DIAG(symbol, slug, severity, explanation) {slug, DIAG_##severity, explanation},
+#define LINT(symbol, slug, tier, explanation)     {slug, DIAG_WARNING, explanation},
+#define BREAKING(symbol, slug, category, severity, explanation)                                    \
+    {slug, DIAG_##severity, explanation},
 #include "diag_ids.def"
+#include "lint_ids.def"
+#include "breaking_ids.def"
 #undef DIAG
+#undef LINT
+#undef BREAKING
 };
 
 const char *diag_slug(enum diag_id id)
@@ -100,6 +107,22 @@ void diag_help(struct diag_sink *sink, const char *format, ...)
     va_start(args, format);
     sink->current->help = arena_vprintf(sink->arena, format, args);
     va_end(args);
+}
+
+void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
+{
+    if (sink->current == NULL)
+        return;
+    struct diag_fix *fix = arena_alloc(sink->arena, sizeof(*fix));
+    va_list args;
+    va_start(args, format);
+    fix->text = arena_vprintf(sink->arena, format, args);
+    va_end(args);
+    fix->span = span;
+    struct diag_fix **end = &sink->current->fixes;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = fix;
 }
 
 void diag_suggest(struct diag_sink *sink, const char *best)

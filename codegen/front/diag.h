@@ -14,11 +14,26 @@
 
 enum diag_severity { DIAG_ERROR, DIAG_WARNING };
 
+/* Three tables, one space of ids: what is wrong with a schema, what is not as it should be
+ * (culexc lint), and what a change of it breaks (culexc breaking). */
 enum diag_id {
-#define DIAG(symbol, slug, severity, explanation) DIAG_##symbol,
+#define DIAG(symbol, slug, severity, explanation)               DIAG_##symbol,
+#define LINT(symbol, slug, tier, explanation)                   DIAG_##symbol,
+#define BREAKING(symbol, slug, category, severity, explanation) DIAG_##symbol,
 #include "diag_ids.def"
+#include "lint_ids.def"
+#include "breaking_ids.def"
 #undef DIAG
+#undef LINT
+#undef BREAKING
     DIAG_COUNT
+};
+
+/* A change of the text that removes the cause: `span` (it may be empty) becomes `text`. */
+struct diag_fix {
+    struct diag_fix *next;
+    struct span span;
+    const char *text;
 };
 
 /* A second place that explains the first. */
@@ -36,6 +51,7 @@ struct diag {
     const char *text;
     const char *help; /* NULL or one sentence */
     struct diag_note *notes;
+    struct diag_fix *fixes; /* all of them together are one fix */
 };
 
 struct diag_sink {
@@ -58,6 +74,10 @@ void diag_note(struct diag_sink *sink, struct span span, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 void diag_help(struct diag_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A fix must keep the meaning that the author plainly had: it is applied without asking. */
+void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "did you mean 'best'?", unless `best` is NULL. */
 void diag_suggest(struct diag_sink *sink, const char *best);

@@ -1,0 +1,81 @@
+/* cli.h - what the verbs of culexc share: the command line, loading, reporting, exit statuses.
+ *
+ * A verb is one file, verb_NAME.c: it declares its options, reads the command line with
+ * cli_open(), works on cli.files, and returns through cli_close(). */
+#ifndef CULEXC_CLI_H
+#define CULEXC_CLI_H
+
+#include "check.h"
+
+enum { EXIT_CLEAN = 0, EXIT_DIAGNOSTICS = 1, EXIT_USAGE = 2, EXIT_BROKEN = 3 };
+
+enum cli_kind {
+    CLI_FLAG, /* bool */
+    CLI_TEXT, /* const char *: "--name value" or "--name=value", not empty */
+    CLI_LIST  /* struct cli_list: a text that may be given again */
+};
+
+struct cli_list {
+    const char **items;
+    size_t count;
+};
+
+/* One option of a verb; an array of them ends with a zeroed one. */
+struct cli_option {
+    const char *name; /* with its dashes; one dash and one letter: "-I DIR" and "-IDIR" */
+    enum cli_kind kind;
+    void *target; /* of the kind's type; what it holds before is the default */
+};
+
+enum message_format { FORMAT_HUMAN, FORMAT_JSON };
+
+/* Which of the shared options a verb takes. */
+enum { CLI_SCHEMAS = 1 /* -I and --message-format, and files are required */ };
+
+struct cli {
+    const struct verb *verb;
+    struct cli_list files; /* what is no option, in order */
+    struct cli_list include_dirs;
+    enum message_format format;
+    size_t word_count; /* of the command line: no list is longer */
+};
+
+struct verb {
+    const char *name;
+    const char *summary; /* for the general help */
+    const char *help;    /* "usage: ..." and more, ends in a line end */
+    unsigned shares;     /* CLI_SCHEMAS ... */
+    int (*run)(const struct verb *verb, int argc, char **argv);
+};
+
+/* Reads argv[2] and on. False after a message on standard error when something is wrong with it,
+ * or after the help on standard output when that was asked for; *ret_status is then what to
+ * exit with. cli_close() is due in any case. */
+bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
+              char **argv, int *ret_status);
+
+/* "culexc: message" on standard error, and the usage of the verb: EXIT_USAGE. */
+int cli_misused(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Loads and checks one schema. NULL after a message when the file cannot be read; what else is
+ * wrong stands in compilation->sink. `compilation` was initialised. */
+struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
+
+/* Prints the diagnostics in the format asked for: EXIT_CLEAN or EXIT_DIAGNOSTICS. */
+int cli_report(const struct cli *cli, struct compilation *compilation);
+
+/* Whether `text` can be the name of a macro. */
+bool cli_is_c_name(const char *text);
+
+/* The worse of two exit statuses. */
+int cli_worse(int a, int b);
+
+/* Writes out what was printed on standard output (a full disk is a failure), releases all;
+ * returns `status`, or EXIT_BROKEN. */
+int cli_close(struct cli *cli, int status);
+
+/* The verbs, as main.c lists them. */
+extern const struct verb verb_check, verb_gen, verb_ir;
+
+#endif
