@@ -282,7 +282,9 @@ static void leftovers_find(struct storm *storm)
     for (size_t i = 0; i < list.count && strangers > 0; i++) {
         if (list.entries[i].pid == storm->crew.server.pid)
             continue;
-        crew_fault(&storm->crew, "process %ld is left over", (long)list.entries[i].pid);
+        /* Its group is the child whose handler left it behind; the ledger knows that one. */
+        crew_fault(&storm->crew, "process %ld of group %ld is left over", (long)list.entries[i].pid,
+                   (long)getpgid(list.entries[i].pid));
         proc_signal(list.entries[i].pid, list.entries[i].parent, SIGKILL);
     }
 }
