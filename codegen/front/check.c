@@ -10,7 +10,9 @@
 
 static const char *qualify(const struct checker *checker, const char *package, const char *name)
 {
-    return package == NULL ? name : arena_printf(checker->arena, "%s.%s", package, name);
+    return package == NULL
+               ? name
+               : arena_join(checker->arena, (const char *const[]){package, ".", name, NULL});
 }
 
 /* `qualified` in this module or in what it imports itself. */

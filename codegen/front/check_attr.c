@@ -44,12 +44,13 @@ static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char
 
 static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr)
 {
-    struct suggestion suggestion = suggestion_start(attr->name.text);
     for (size_t i = 0; i < RULE_COUNT; i++) {
         if (strcmp(rules[i].name, attr->name.text) == 0)
             return &rules[i];
-        suggestion_offer(&suggestion, rules[i].name);
     }
+    struct suggestion suggestion = suggestion_start(attr->name.text);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        suggestion_offer(&suggestion, rules[i].name);
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
     if (suggestion.best != NULL)
