@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allow.h"
 #include "checker.h"
 #include "cname.h"
 #include "fingerprint.h"
@@ -61,7 +62,7 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
     }
 }
 
-const char *checker_suggest(struct checker *checker, const char *name, bool is_type)
+struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
     for (int kind = 0; is_type && kind < IR_ENUM; kind++)
@@ -71,7 +72,7 @@ const char *checker_suggest(struct checker *checker, const char *name, bool is_t
     offer_module(&suggestion, checker, checker->module, is_type);
     for (const struct module_import *at = checker->module->imports; at != NULL; at = at->next)
         offer_module(&suggestion, checker, at->module, is_type);
-    return suggestion.best;
+    return suggestion;
 }
 
 /* Names that every declaration of this kind makes at file scope. */
@@ -497,7 +498,7 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken && checker->sink->errors == 0)
+        if (!at->is_used && !module->is_broken && !checker->sink->has_faults)
             diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
                         at->path);
     }
@@ -552,6 +553,8 @@ static void check_one(struct compilation *compilation, struct module *module)
     check_structs(&checker);
     check_jobs(&checker, check_loose(&checker));
     check_imports(&checker);
+    if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
+        allow_report_unused(&compilation->sink, module->source, TABLE_SCHEMA);
     module->state = MODULE_CHECKED;
 }
 

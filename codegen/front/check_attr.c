@@ -53,7 +53,7 @@ static const struct attr_rule *rule_find(struct checker *checker, const struct a
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
     if (suggestion.best != NULL)
-        diag_suggest(checker->sink, suggestion.best);
+        diag_suggest(checker->sink, attr->name.span, &suggestion);
     else
         diag_help(checker->sink, "attributes of your own start with x_");
     return NULL;

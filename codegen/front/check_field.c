@@ -23,13 +23,13 @@ static bool type_builtin(struct ir_field *field, const char *name)
 
 static void report_unknown_type(struct checker *checker, const struct ast_field *field)
 {
-    const char *near = checker_suggest(checker, field->type.text, true);
+    struct suggestion near = checker_suggest(checker, field->type.text, true);
     /* The name may stand where an error was, unless it looks like one that is known. */
-    if (checker->module->is_broken && near == NULL)
+    if (checker->module->is_broken && near.best == NULL)
         return;
     diag_report(checker->sink, DIAG_UNKNOWN_TYPE, field->type.span, "unknown type '%.200s'",
                 field->type.text);
-    diag_suggest(checker->sink, near);
+    diag_suggest(checker->sink, field->type.span, &near);
 }
 
 /* False: the type is poisoned and nothing that depends on it is checked. */

@@ -93,7 +93,8 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
     } else if (!checker->module->is_broken) {
         diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
                     "no retry_policy is called '%.200s'", setting->word.text);
-        diag_suggest(checker->sink, checker_suggest(checker, setting->word.text, false));
+        struct suggestion near = checker_suggest(checker, setting->word.text, false);
+        diag_suggest(checker->sink, setting->word.span, &near);
     }
 }
 
@@ -136,7 +137,7 @@ static void check_by(struct job_check *check, const struct ast_setting *setting)
             suggestion_offer(&suggestion, field->name);
         diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
                     by->name.text);
-        diag_suggest(sink, suggestion.best);
+        diag_suggest(sink, by->name.span, &suggestion);
     }
 }
 
@@ -154,7 +155,7 @@ static void check_states(struct job_check *check, const struct ast_setting *sett
             continue;
         diag_report(check->checker->sink, DIAG_UNKNOWN_WORD, at->name.span,
                     "'%.64s' is not scheduled, waiting or active", at->name.text);
-        diag_suggest(check->checker->sink, suggestion.best);
+        diag_suggest(check->checker->sink, at->name.span, &suggestion);
     }
 }
 

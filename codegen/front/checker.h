@@ -17,7 +17,7 @@ enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 /* check.c: the symbol that `name` means in this module, or NULL, unreported. */
 struct symbol *checker_find(struct checker *checker, const char *name);
 /* Offers every visible symbol of a kind to a suggestion. */
-const char *checker_suggest(struct checker *checker, const char *name, bool is_type);
+struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type);
 
 /* check_field.c */
 struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
