@@ -105,6 +105,9 @@ static void check_default_limits(struct checker *checker, const struct ast_field
     if (is_bad)
         diag_report(checker->sink, DIAG_DEFAULT_LIMIT, ast->value.span,
                     "the default of '%s' is outside its own limits", field->name);
+    if (is_text && field->is_secret && len > 0)
+        diag_report(checker->sink, DIAG_SECRET_DEFAULT, ast->value.span,
+                    "the secret '%s' is in the schema and in the generated code", field->name);
 }
 
 static void check_default(struct checker *checker, const struct ast_field *ast,

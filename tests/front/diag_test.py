@@ -6,11 +6,15 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import zones
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CULEXC = pathlib.Path(sys.argv.pop(1)).resolve()
 NOBODY = 65534
 UNUSED = 'import "types.job";\njob a;\n'
@@ -23,6 +27,9 @@ class Case(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.work = pathlib.Path(holder.name)
         self.write("types.job", TYPES)
+        self.zones = pathlib.Path(holder.name + ".zones")
+        self.addCleanup(shutil.rmtree, self.zones)
+        zones.write(self.zones)
 
     def write(self, name, text):
         (self.work / name).parent.mkdir(exist_ok=True)
@@ -32,7 +39,7 @@ class Case(unittest.TestCase):
         return (self.work / name).read_text(encoding="utf-8")
 
     def run_culexc(self, *words, **options):
-        env = {**os.environ, "TZDIR": str(self.work / "none"), **options.pop("env", {})}
+        env = {**os.environ, "TZDIR": str(self.zones), **options.pop("env", {})}
         done = subprocess.run([CULEXC, *words], cwd=self.work, env=env, capture_output=True,
                               timeout=60, check=False, **options)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -262,6 +269,42 @@ class Fix(Case):
         fix = json.loads(out.splitlines()[0])["fixes"][0]
         self.assertEqual((fix["offset"], fix["length"], fix["column"], fix["text"]), (3, 4, 1, "job"))
         self.assertEqual((self.work / "a.job").read_bytes()[3:7], b"jobb")
+
+
+class Clean(Case):
+    def test_no_false_alarm_about_our_own_schemas(self):
+        files = [*ROOT.glob("schemas/feature/*.job"), *ROOT.glob("examples/*/*.job")]
+        self.assertGreater(len(files), 8)
+        self.assertEqual(self.run_culexc("check", "-Werror", *map(str, files)), (0, "", ""))
+
+
+class Zones(Case):
+    TEXT = 'job a { cron "@daily" tz "Europe/Roma"; }'
+
+    def test_no_database_says_nothing(self):
+        self.write("a.job", self.TEXT)
+        done = self.run_culexc("check", "a.job", env={"TZDIR": str(self.work / "none")})
+        self.assertEqual(done, (0, "", ""))
+
+    def test_the_machines_own(self):
+        known = self.TEXT.replace("Roma", "Rome")
+        has_database = pathlib.Path("/usr/share/zoneinfo/Europe/Rome").exists()
+        for text, is_said in [(self.TEXT, has_database), (known, False)]:
+            self.write("a.job", text)
+            status, _, messages = self.run_culexc("check", "a.job", env={"TZDIR": ""})
+            self.assertEqual(status, 0)
+            self.assertEqual("did you mean 'Europe/Rome'" in messages, is_said, messages)
+
+    def test_a_database_may_be_hostile(self):
+        rome = self.zones / "Europe" / "Rome"
+        for content in [b"", b"TZif", b"TZif\n", b"TZif2\n\n", b"TZif2\nCET-1CEST,M3\n", b"TZif2\n<\n",
+                        b"TZif2\nA99999999999B,M3.5.0/99999999999,M99.1.1\n", b"TZif2\n" + b"A" * 500 + b"\n",
+                        b"TZif2\nA1B,M0.0.0,M13.0.0\n", b"TZif2\nA1<B,M3.5.0,M10.5.0/3\n", b"x" * 100000]:
+            rome.write_bytes(content)
+            status, found = self.check('job a { cron "30 2 * * *" tz "Europe/Rome"; }', "-Wcron-dst")
+            is_zone = content.startswith(b"TZif")
+            self.assertEqual((status, [one for one, _ in found]),
+                             (0, [] if is_zone else ["unknown-time-zone"]), content)
 
 
 class Formats(Case):

@@ -10,12 +10,15 @@ golden.py sarif             those of format/ follow sarif.schema.json, and their
 --accept, at the end, writes the files that are compared with; then read the diff.
 """
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import zones
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -36,7 +39,8 @@ TABLES = [("diag_ids.def", "DIAG", "front/check"), ("lint_ids.def", "LINT", "lin
 
 
 def run(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+    env = {**os.environ, "TZDIR": str(folder / "zoneinfo")}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -88,11 +92,15 @@ def check(culexc, accept):
         deep_chain(work / "deep")
         many_fields(work)
         links(work, pathlib.Path(name) / "outside")
+        zones.write(work / "zoneinfo")
         for case in sorted(work.glob("*.job")):
             if case.is_symlink():
                 continue
-            is_gen = case.read_bytes().startswith(b"// command: gen")
+            text = case.read_bytes()
+            is_gen = text.startswith(b"// command: gen")
             command = [culexc, "gen", "--out", "out"] if is_gen else [culexc, "check"]
+            if text.startswith(b"// options: "):
+                command += text.decode().partition("\n")[0].split()[2:]
             status, _, messages = run(command + ["-I", ".", case.name], work)
             actual = f"{messages}exit {status}\n"
             is_good &= compare(HERE / "check" / f"{case.stem}.expected", actual, accept)
