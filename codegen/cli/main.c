@@ -1,4 +1,5 @@
 /* main.c - culexc: finds the verb that the command line names. */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@ static const struct verb *const verbs[] = {
     &verb_check,
     &verb_ir,
     &verb_gen,
+    &verb_explain,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -31,6 +33,7 @@ static int flush_output(void)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, "C.UTF-8"); /* How wide a character is; without it all are alike. */
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         help_print(stdout);
         return flush_output();

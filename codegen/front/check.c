@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allow.h"
 #include "checker.h"
 #include "cname.h"
 #include "fingerprint.h"
@@ -24,6 +25,8 @@ static struct symbol *find_qualified(struct checker *checker, const char *qualif
         symbol = map_get(&at->module->symbols, qualified);
         at->is_used |= symbol != NULL;
     }
+    if (symbol != NULL)
+        symbol->is_used = true;
     return symbol;
 }
 
@@ -63,7 +66,7 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
     }
 }
 
-const char *checker_suggest(struct checker *checker, const char *name, bool is_type)
+struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
     for (int kind = 0; is_type && kind < IR_ENUM; kind++)
@@ -73,7 +76,7 @@ const char *checker_suggest(struct checker *checker, const char *name, bool is_t
     offer_module(&suggestion, checker, checker->module, is_type);
     for (const struct module_import *at = checker->module->imports; at != NULL; at = at->next)
         offer_module(&suggestion, checker, at->module, is_type);
-    return suggestion.best;
+    return suggestion;
 }
 
 /* Names that every declaration of this kind makes at file scope. */
@@ -499,7 +502,7 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken && checker->sink->errors == 0)
+        if (!at->is_used && !module->is_broken && !checker->sink->has_faults)
             diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
                         at->path);
     }
@@ -518,6 +521,40 @@ static void check_package(struct checker *checker)
     if (strncmp(package->text, "culex", 5) == 0 && strchr("._", package->text[5]) != NULL)
         diag_report(checker->sink, DIAG_RESERVED_NAME, package->span,
                     "packages that start with 'culex' belong to Culex itself");
+}
+
+static bool has_same_prefix(const char *a, const char *b)
+{
+    while (*a != '\0' && (*a == *b || (strchr("._", *a) != NULL && strchr("._", *b) != NULL)))
+        a++, b++;
+    return *a == '\0' && *b == '\0';
+}
+
+/* Against the packages of the files that were checked before: what this one imports. */
+static void check_prefix(struct checker *checker)
+{
+    const struct module *module = checker->module;
+    for (const struct module *at = checker->compilation->modules; at != module; at = at->next) {
+        if (module->package == NULL || at->package == NULL ||
+            strcmp(at->package, module->package) == 0 ||
+            !has_same_prefix(at->package, module->package))
+            continue;
+        diag_report(checker->sink, DIAG_SHARED_PREFIX, module->ast->package.span,
+                    "the names of packages '%s' and '%s' start alike in C", module->package,
+                    at->package);
+        diag_note(checker->sink, at->ast->package.span, "the other package is here");
+    }
+}
+
+static void check_unused(struct checker *checker)
+{
+    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
+        const struct symbol *symbol =
+            decl->kind == DECL_JOB || decl->kind == DECL_DEFAULTS ? NULL : symbol_of(checker, decl);
+        if (symbol != NULL && !symbol->is_used)
+            diag_report(checker->sink, DIAG_UNUSED_DECLARATION, decl->name.span,
+                        "nothing in this file uses '%s'", symbol->qualified);
+    }
 }
 
 static struct ir_file *file_create(struct checker *checker)
@@ -550,10 +587,15 @@ static void check_one(struct compilation *compilation, struct module *module)
     module->ir = file_create(&checker);
     cname_claim(&checker.c_names, checker.sink, module->ir->guard, (struct span){0}, "this file");
     check_package(&checker);
+    check_prefix(&checker);
     declare_all(&checker);
     check_structs(&checker);
     check_jobs(&checker, check_loose(&checker));
     check_imports(&checker);
+    if (module->depth == 0) /* Of others it is not known who imports them too. */
+        check_unused(&checker);
+    if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
+        allow_report_unused(&compilation->sink, module->source, TABLE_SCHEMA);
     module->state = MODULE_CHECKED;
 }
 

@@ -54,7 +54,7 @@ static const struct attr_rule *rule_find(struct checker *checker, const struct a
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
     if (suggestion.best != NULL)
-        diag_suggest(checker->sink, suggestion.best);
+        diag_suggest(checker->sink, attr->name.span, &suggestion);
     else
         diag_help(checker->sink, "attributes of your own start with x_");
     return NULL;
@@ -130,8 +130,29 @@ const struct literal *attr_was(const struct ast_attr *attrs)
     return was != NULL && was->args != NULL && was->args->kind == LITERAL_STRING ? was->args : NULL;
 }
 
-static void check_was(struct checker *checker, const struct ast_attr *attr)
+static bool is_among(const struct literal *first, const struct literal *arg)
 {
+    while (first != arg && strcmp(first->text, arg->text) != 0)
+        first = first->next;
+    return first != arg;
+}
+
+/* A name that came back is among its former ones; alone it says nothing. */
+static void check_was_sense(struct checker *checker, const struct ast_attr *attr, const char *name)
+{
+    bool is_alone = attr->args->next == NULL;
+    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
+        if (arg->kind != LITERAL_STRING)
+            return;
+        if ((is_alone && strcmp(arg->text, name) == 0) || is_among(attr->args, arg))
+            diag_report(checker->sink, DIAG_WAS_ITSELF, arg->span, "'%s' %s", arg->text,
+                        is_alone ? "is its present name" : "is named twice");
+    }
+}
+
+static void check_was(struct checker *checker, const struct ast_attr *attr, const char *name)
+{
+    check_was_sense(checker, attr, name);
     for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
         static const char allowed[] =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -211,7 +232,7 @@ static void apply_field_attr(struct checker *checker, struct ir_field *field,
     else if (strcmp(name, "deprecated") == 0)
         field->deprecated = deprecation(attr);
     else if (strcmp(name, "was") == 0)
-        check_was(checker, attr);
+        check_was(checker, attr, field->name);
     else if (strcmp(name, "min") == 0)
         apply_bound(checker, field, attr, &field->min);
     else if (strcmp(name, "max") == 0)
@@ -241,7 +262,7 @@ void check_job_attrs(struct checker *checker, struct ir_job *job)
         if (!check_attr(checker, job->attrs, attr, ON_JOB))
             continue;
         if (strcmp(attr->name.text, "was") == 0)
-            check_was(checker, attr);
+            check_was(checker, attr, job->name);
         else if (strcmp(attr->name.text, "retired") == 0)
             job->is_retired = true;
         else

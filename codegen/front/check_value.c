@@ -193,7 +193,7 @@ static struct ir_value value_enum(struct checker *checker, const struct ir_field
         suggestion_offer(&suggestion, at->name);
     diag_report(checker->sink, DIAG_UNKNOWN_VALUE, literal->span, "enum '%s' has no value '%.64s'",
                 field->enumeration->name, literal->text);
-    diag_suggest(checker->sink, suggestion.best);
+    diag_suggest(checker->sink, literal->span, &suggestion);
     return (struct ir_value){0};
 }
 

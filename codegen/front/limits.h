@@ -14,8 +14,9 @@
 #define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
 
 /* Diagnostics of one run. */
-#define LIMIT_ERRORS   20u
-#define LIMIT_WARNINGS 100u
+#define LIMIT_ERRORS     20u
+#define LIMIT_WARNINGS   100u
+#define LIMIT_ERRORS_MAX 1000u /* what may be asked for */
 
 /* Names and texts. */
 #define LIMIT_NAME_BYTES   64u
