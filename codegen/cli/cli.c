@@ -246,6 +246,21 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
     return sink->errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
 }
 
+void cli_print(const char *text, size_t len)
+{
+    bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    for (size_t at = 0; at < len;) {
+        uint32_t code = 0;
+        size_t length = utf8_sequence(text + at, len - at, &code);
+        bool is_plain = length > 0 && (!utf8_is_deceptive(code) || code == '\t' || code == '\n');
+        if (is_terminal && !is_plain)
+            fputc('?', stdout);
+        else
+            fwrite(text + at, 1, length == 0 ? 1 : length, stdout);
+        at += length == 0 ? 1 : length;
+    }
+}
+
 bool cli_is_c_name(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";

@@ -37,7 +37,7 @@ enum {
 
 struct cli {
     const struct verb *verb;
-    struct cli_list files; /* what is no option, in order */
+    struct cli_list files; /* what is no option, in order; "-" too */
     struct cli_list include_dirs;
     enum message_format format;
     bool is_coloured;
@@ -76,6 +76,10 @@ int cli_report(const struct cli *cli, struct compilation *compilation);
 /* policy.c: one -W switch; false after a message when there is no such one. */
 bool cli_policy_read(const struct cli *cli, const char *word);
 
+/* Text of a schema on standard output: as it is, but on a terminal whatever could move the cursor
+ * or reorder a line is shown as '?'. */
+void cli_print(const char *text, size_t len);
+
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
 
@@ -87,6 +91,6 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_explain, verb_gen, verb_ir;
+extern const struct verb verb_check, verb_explain, verb_fmt, verb_gen, verb_ir, verb_lint;
 
 #endif

@@ -6,10 +6,7 @@
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check,
-    &verb_ir,
-    &verb_gen,
-    &verb_explain,
+    &verb_check, &verb_ir, &verb_gen, &verb_explain, &verb_fmt, &verb_lint,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

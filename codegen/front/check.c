@@ -25,8 +25,6 @@ static struct symbol *find_qualified(struct checker *checker, const char *qualif
         symbol = map_get(&at->module->symbols, qualified);
         at->is_used |= symbol != NULL;
     }
-    if (symbol != NULL)
-        symbol->is_used = true;
     return symbol;
 }
 
@@ -546,17 +544,6 @@ static void check_prefix(struct checker *checker)
     }
 }
 
-static void check_unused(struct checker *checker)
-{
-    for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
-        const struct symbol *symbol =
-            decl->kind == DECL_JOB || decl->kind == DECL_DEFAULTS ? NULL : symbol_of(checker, decl);
-        if (symbol != NULL && !symbol->is_used)
-            diag_report(checker->sink, DIAG_UNUSED_DECLARATION, decl->name.span,
-                        "nothing in this file uses '%s'", symbol->qualified);
-    }
-}
-
 static struct ir_file *file_create(struct checker *checker)
 {
     struct module *module = checker->module;
@@ -592,8 +579,6 @@ static void check_one(struct compilation *compilation, struct module *module)
     check_structs(&checker);
     check_jobs(&checker, check_loose(&checker));
     check_imports(&checker);
-    if (module->depth == 0) /* Of others it is not known who imports them too. */
-        check_unused(&checker);
     if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
         allow_report_unused(&compilation->sink, module->source, TABLE_SCHEMA);
     module->state = MODULE_CHECKED;

@@ -45,7 +45,6 @@ struct symbol {
     struct module *module;
     struct ir_enum *enumeration;
     struct ir_struct *structure;
-    bool is_used;
 };
 
 struct compilation {
