@@ -152,6 +152,11 @@ bool cli_is_c_name(const char *text)
            strspn(text, allowed) == strlen(text);
 }
 
+void cli_list_release(struct cli_list *list)
+{
+    free(list->items);
+}
+
 int cli_worse(int a, int b)
 {
     return a > b ? a : b;

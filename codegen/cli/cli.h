@@ -65,6 +65,9 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
 /* Prints the diagnostics in the format asked for: EXIT_CLEAN or EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 
+/* Of a list that is an option of one verb. */
+void cli_list_release(struct cli_list *list);
+
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
 
@@ -76,6 +79,6 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_gen, verb_ir;
+extern const struct verb verb_breaking, verb_check, verb_gen, verb_ir;
 
 #endif
