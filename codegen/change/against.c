@@ -6,6 +6,8 @@
 
 #include "check.h"
 #include "diag_print.h"
+#include "limits.h"
+#include "text.h"
 
 void against_init(struct against *against, struct compilation *now, const char *const *include_dirs,
                   size_t include_count)
@@ -49,9 +51,30 @@ static const struct lock *then_make(struct against *against)
     return NULL;
 }
 
+const struct lock *against_load_lock(struct against *against, const char *path)
+{
+    struct buf text = {0};
+    struct lock *lock = NULL;
+    const char *fault = text_read(path, LIMIT_LOCK_BYTES, &text);
+    if (fault != NULL)
+        complain(path, fault);
+    else
+        lock = lock_read(&against->now->sink, path, text.data, text.len);
+    buf_release(&text);
+    return lock;
+}
+
+static bool is_schema(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 4 && strcmp(name + len - 4, ".job") == 0;
+}
+
 const struct lock *against_load(struct against *against, const char *name)
 {
     against->then.include_dirs = against->include_dirs;
     against->then.include_count = against->include_count;
+    if (!is_schema(name))
+        return against_load_lock(against, name);
     return load_file(against, name) ? then_make(against) : NULL;
 }

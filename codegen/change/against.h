@@ -18,6 +18,9 @@ void against_init(struct against *against, struct compilation *now, const char *
  * on standard error, or after a report in against->now->sink. */
 const struct lock *against_load(struct against *against, const char *name);
 
+/* The same when it can only be a lock. */
+const struct lock *against_load_lock(struct against *against, const char *path);
+
 void against_release(struct against *against);
 
 #endif

@@ -68,11 +68,12 @@ static void judge_history(const struct change *change, const struct lock_job *be
                           const struct lock_job *after)
 {
     struct spot spot = spot_of_job(after);
+    spot.past_block = before->allows;
+    spot.past = before->params;
     for (const struct lock_version *at = before->versions; at != NULL; at = at->next) {
         struct judge judge = judge_start(change);
         struct lock_block block = {.fields = at->fields};
         judge.version = at->fingerprint;
-        judge.remembered = before->allows;
         judge.is_forgiven = !is_stored(change, after, at->fingerprint);
         judge_block(&judge, &block, after->params, &spot);
         say_forgiven(&judge, after, at->fingerprint);

@@ -93,7 +93,8 @@ static bool is_wanted(const struct judge *judge, enum diag_id id, const struct s
         return false;
     if (is_rolling(id) && (change->is_drain || judge->version != NULL))
         return false;
-    if (judge->version != NULL && (!is_about_runs(id) || is_allowed(judge->remembered, id)))
+    if (judge->version != NULL &&
+        (!is_about_runs(id) || is_allowed(spot->past_own, id) || is_allowed(spot->past_block, id)))
         return false;
     return !is_allowed(spot->own, id) && !is_allowed(spot->block, id);
 }

@@ -12,7 +12,6 @@ struct judge {
     bool is_result;      /* clients read, workers write */
     bool is_forgiven;    /* no run of the old version is stored */
     unsigned forgiven;   /* findings that were left out for that */
-    const struct lock_allow *remembered; /* what was allowed when the history was locked */
 };
 
 /* Where a finding is shown, what was there before, and who may allow it. */
@@ -20,6 +19,8 @@ struct spot {
     struct span span;
     const char *was; /* NULL or the old state */
     const struct lock_allow *own, *block;
+    const struct lock_allow *past_own, *past_block; /* as the lock remembers */
+    const struct lock_block *past;                  /* of the fields in here; or NULL */
 };
 
 /* True when the finding was reported, so that help may be added to it. */

@@ -49,6 +49,27 @@ static const char *describe(struct arena *arena, const struct lock_field *field)
         field->need == LOCK_DEFAULT && field->default_text != NULL ? field->default_text : "");
 }
 
+static const struct lock_field *find_wire(const struct lock_field *field, const char *wire)
+{
+    while (field != NULL && strcmp(field->wire, wire) != 0)
+        field = field->next;
+    return field;
+}
+
+/* The spot of a field in a block; `before` may be NULL. */
+static struct spot spot_of(const struct judge *judge, const struct lock_field *before,
+                           const struct lock_field *after, const struct spot *owner)
+{
+    struct spot spot = *owner;
+    const struct lock_field *past =
+        owner->past == NULL ? NULL : find_wire(owner->past->fields, after->wire);
+    spot.span = after->span;
+    spot.was = before == NULL ? NULL : describe(judge->change->arena, before);
+    spot.own = after->allows;
+    spot.past_own = past == NULL ? NULL : past->allows;
+    return spot;
+}
+
 static bool say(struct pair *pair, enum diag_id id, const char *text)
 {
     pair->said++;
@@ -194,12 +215,11 @@ static void judge_ops(struct pair *pair)
 static void judge_pair(struct judge *judge, const struct lock_field *before,
                        const struct lock_field *after, const struct spot *owner)
 {
-    struct pair pair = {
-        .judge = judge,
-        .before = before,
-        .after = after,
-        .owner = owner,
-        .spot = {after->span, describe(judge->change->arena, before), after->allows, owner->block}};
+    struct pair pair = {.judge = judge,
+                        .before = before,
+                        .after = after,
+                        .owner = owner,
+                        .spot = spot_of(judge, before, after, owner)};
     if (judge_shape(&pair)) {
         judge_values(&pair);
         if (before->form == SHAPE_LIST || after->form != SHAPE_LIST)
@@ -214,7 +234,7 @@ static void judge_pair(struct judge *judge, const struct lock_field *before,
 static void judge_added(struct judge *judge, const struct lock_block *before,
                         const struct lock_field *field, const struct spot *owner)
 {
-    struct spot spot = {field->span, NULL, field->allows, owner->block};
+    struct spot spot = spot_of(judge, NULL, field, owner);
     if (lock_text_has(before->gone, field->wire) || lock_text_has(before->reserved, field->wire)) {
         if (judge_report(judge, DIAG_RESERVED_NAME_REUSED, &spot, "'%s' was used once and removed",
                          field->wire))
@@ -253,13 +273,6 @@ static void judge_removed(struct judge *judge, const struct lock_block *after,
         diag_help(judge->change->sink, "%s", workers_first);
 }
 
-static const struct lock_field *find_wire(const struct lock_field *field, const char *wire)
-{
-    while (field != NULL && strcmp(field->wire, wire) != 0)
-        field = field->next;
-    return field;
-}
-
 static const struct lock_field *find_name(const struct lock_field *field, const char *name)
 {
     while (field != NULL && strcmp(field->name, name) != 0)
@@ -282,8 +295,7 @@ static const struct lock_field *find_by_was(const struct lock_block *others,
 static void judge_was(struct judge *judge, const struct lock_field *before,
                       const struct lock_field *after, const struct spot *owner)
 {
-    struct spot spot = {after->span, describe(judge->change->arena, before), after->allows,
-                        owner->block};
+    struct spot spot = spot_of(judge, before, after, owner);
     if (judge_report(judge, DIAG_WAS_REMOVED, &spot, "'%s' is '%s' in stored runs, not '%s'",
                      after->name, before->wire, after->wire))
         diag_help(judge->change->sink, "write: [[was(\"%s\")]]", before->wire);

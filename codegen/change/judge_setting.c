@@ -63,7 +63,7 @@ void judge_settings(struct judge *judge, const struct lock_job *before,
                     const struct lock_job *after)
 {
     const struct lock_settings *old = before->settings, *new = after->settings;
-    struct setting_pair pair = {judge, old, new, {after->span, NULL, NULL, after->allows}};
+    struct setting_pair pair = {judge, old, new, {.span = after->span, .block = after->allows}};
     judge_text(&pair, DIAG_QUEUE_CHANGED, old->queue, new->queue, "the job waits in another queue",
                "keep a worker on the old queue until it is empty");
     judge_key(&pair, DIAG_UNIQUE_KEY_CHANGED, old->unique_key, new->unique_key,

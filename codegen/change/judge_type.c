@@ -35,7 +35,8 @@ static const struct lock_value *find_value(const struct lock_type *type, const c
 static void judge_value_kept(struct judge *judge, const struct lock_value *before,
                              const struct lock_value *after, const struct lock_type *type)
 {
-    struct spot spot = {after->span, before->number, after->allows, type->allows};
+    struct spot spot = {
+        .span = after->span, .was = before->number, .own = after->allows, .block = type->allows};
     if (strcmp(before->number, after->number) != 0 &&
         judge_report(judge, DIAG_ENUM_VALUE_RENUMBERED, &spot,
                      "'%s' has another number than before", after->name))
@@ -45,7 +46,7 @@ static void judge_value_kept(struct judge *judge, const struct lock_value *befor
 static void judge_value_added(struct judge *judge, const struct lock_type *before,
                               const struct lock_value *value, const struct lock_type *type)
 {
-    struct spot spot = {value->span, NULL, value->allows, type->allows};
+    struct spot spot = {.span = value->span, .own = value->allows, .block = type->allows};
     if ((lock_text_has(before->block.gone, value->name) ||
          lock_text_has(before->block.reserved, value->name)) &&
         judge_report(judge, DIAG_ENUM_VALUE_NAME_REUSED, &spot, "'%s' was used once and removed",

@@ -11,7 +11,6 @@
 struct live_runs {
     struct live_runs *next;
     const char *job, *fingerprint;
-    int64_t runs;
     struct span span; /* the line */
 };
 

@@ -9,6 +9,7 @@ static const struct verb *const verbs[] = {
     &verb_ir,
     &verb_gen,
     &verb_breaking,
+    &verb_lock,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -1,9 +1,13 @@
 /* verb_breaking.c - says what a change of schemas breaks. */
+#include <stdio.h>
 #include <string.h>
 
 #include "against.h"
 #include "change.h"
 #include "cli.h"
+#include "limits.h"
+#include "live.h"
+#include "text.h"
 
 struct question {
     const char *against, *mode, *live;
@@ -45,6 +49,31 @@ static bool question_read(const struct cli *cli, const struct question *question
     return true;
 }
 
+/* The listing of a store; NULL when none is asked for, or after a message or report. */
+static const struct live *listing_load(const char *path, struct change *change)
+{
+    struct buf text = {0};
+    const struct live *live = NULL;
+    const char *fault = path == NULL ? NULL : text_read(path, LIMIT_LIVE_BYTES, &text);
+    if (fault != NULL)
+        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
+    else if (path != NULL)
+        live = live_read(change->sink, path, text.data, text.len);
+    buf_release(&text);
+    return live;
+}
+
+/* False after a message or report. */
+static bool sides_load(struct against *against, const struct question *question,
+                       struct change *change)
+{
+    change->live = listing_load(question->live, change);
+    if (question->live != NULL && change->live == NULL)
+        return false;
+    change->before = against_load(against, question->against);
+    return change->before != NULL;
+}
+
 /* All files are one schema: a job that is in none of them was removed. */
 static int all_compare(const struct cli *cli, const struct question *question,
                        struct change *change)
@@ -62,10 +91,11 @@ static int all_compare(const struct cli *cli, const struct question *question,
         change->arena = &compilation.arena;
         change->sink = &compilation.sink;
         change->after = lock_make(&compilation);
-        change->before = against_load(&against, question->against);
-        if (change->before != NULL && compilation.sink.errors == 0)
+        if (compilation.sink.errors > 0) /* Declared in two files. */
+            status = EXIT_DIAGNOSTICS;
+        else if (sides_load(&against, question, change))
             change_compare(change);
-        else if (change->before == NULL && compilation.sink.errors == 0)
+        else if (compilation.sink.errors == 0)
             status = EXIT_BROKEN;
     }
     status = cli_worse(status, cli_report(cli, &compilation));
@@ -84,6 +114,7 @@ static int run(const struct verb *verb, int argc, char **argv)
         {"--against", CLI_TEXT, &question.against},
         {"--mode", CLI_TEXT, &question.mode},
         {"--category", CLI_LIST, &question.categories},
+        {"--live", CLI_TEXT, &question.live},
         {0},
     };
     if (cli_open(&cli, verb, options, argc, argv, &status))
@@ -97,12 +128,14 @@ const struct verb verb_breaking = {
     .name = "breaking",
     .summary = "say what a change of schemas breaks",
     .help = "usage: culexc breaking --against LOCK|FILE.job|DIR|git:REF [--mode rolling|drain]\n"
-            "                       [--category stored,source,ops] [-I DIR]...\n"
-            "                       [--message-format=human|json] FILE...\n"
+            "                       [--category stored,source,ops] [--live LISTING]\n"
+            "                       [-I DIR]... [--message-format=human|json] FILE...\n"
             "Compares schemas with what they were: in a lock, in another file, in a folder of\n"
             "files, or in version control. All FILEs together are the schema as it is now.\n"
             "Mode rolling (the default): old and new programs run side by side. Mode drain: no\n"
             "old worker is left, only what they stored.\n"
+            "With --live (- is standard input) only versions count of which a store has runs: one\n"
+            "{\"job\":NAME,\"fingerprint\":HEX} a line.\n"
             "An error is never safe; a warning is safe once every worker is new.\n",
     .shares = CLI_SCHEMAS,
     .run = run,

@@ -25,7 +25,7 @@ static bool fd_is_same(int fd, const char *content, size_t len)
     return true;
 }
 
-static bool is_same(const char *path, const char *content, size_t len)
+bool output_is_same(const char *path, const char *content, size_t len)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
@@ -60,7 +60,7 @@ bool output_write(const char *path, const char *content, size_t len)
 {
     struct arena arena = {0};
     bool is_done = true;
-    if (is_same(path, content, len))
+    if (output_is_same(path, content, len))
         return true;
     char *temporary = arena_printf(&arena, "%s.XXXXXX", path);
     int fd = mkstemp(temporary);

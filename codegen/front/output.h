@@ -11,4 +11,7 @@
  * errno set; the temporary file is gone then. */
 bool output_write(const char *path, const char *content, size_t len);
 
+/* Whether `path` is a file with just this content. */
+bool output_is_same(const char *path, const char *content, size_t len);
+
 #endif

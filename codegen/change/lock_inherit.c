@@ -1,0 +1,233 @@
+/* lock_inherit: what a new lock keeps of the one before. */
+#include <stddef.h>
+#include <string.h>
+
+#include "lock.h"
+
+struct heir {
+    struct arena *arena;
+    struct lock *after;
+    struct map types; /* "name version" -> lock_type of `after` */
+};
+
+static const struct lock_field *find_field(const struct lock_field *field, const char *wire)
+{
+    while (field != NULL && strcmp(field->wire, wire) != 0)
+        field = field->next;
+    return field;
+}
+
+static struct lock_text *sorted(struct lock_text *list)
+{
+    return lock_sort(list, offsetof(struct lock_text, text));
+}
+
+/* Adds a name that is in use no longer, unless it is known as such. */
+static void add_gone(struct arena *arena, struct lock_text **gone, const struct lock_text *reserved,
+                     bool is_used, const char *name)
+{
+    if (!is_used && !lock_text_has(reserved, name) && !lock_text_has(*gone, name))
+        lock_text_add(arena, gone, name);
+}
+
+/* What was allowed once stays so for the versions before. */
+static void keep_allows(struct arena *arena, struct lock_allow **allows,
+                        const struct lock_allow *before)
+{
+    for (; before != NULL; before = before->next) {
+        const struct lock_allow *at = *allows;
+        while (at != NULL && strcmp(at->id, before->id) != 0)
+            at = at->next;
+        if (at != NULL)
+            continue;
+        struct lock_allow *kept = arena_alloc(arena, sizeof(*kept));
+        *kept = *before;
+        kept->next = *allows;
+        *allows = kept;
+    }
+    *allows = lock_sort(*allows, offsetof(struct lock_allow, id));
+}
+
+static void inherit_block(struct arena *arena, struct lock_block *after,
+                          const struct lock_block *before)
+{
+    for (struct lock_field *field = after->fields; field != NULL; field = field->next) {
+        const struct lock_field *old = find_field(before->fields, field->wire);
+        if (old != NULL)
+            keep_allows(arena, &field->allows, old->allows);
+    }
+    for (const struct lock_field *at = before->fields; at != NULL; at = at->next)
+        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->wire) != NULL,
+                 at->wire);
+    for (const struct lock_text *at = before->reserved; at != NULL; at = at->next)
+        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->text) != NULL,
+                 at->text);
+    for (const struct lock_text *at = before->gone; at != NULL; at = at->next)
+        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->text) != NULL,
+                 at->text);
+    after->gone = sorted(after->gone);
+}
+
+static bool has_value(const struct lock_value *value, const char *name, const char *number)
+{
+    while (value != NULL && (name == NULL || strcmp(value->name, name) != 0) &&
+           (number == NULL || strcmp(value->number, number) != 0))
+        value = value->next;
+    return value != NULL;
+}
+
+static void inherit_enum(struct arena *arena, struct lock_type *after,
+                         const struct lock_type *before)
+{
+    struct lock_text **names = &after->block.gone, **numbers = &after->gone_numbers;
+    for (const struct lock_value *at = before->values; at != NULL; at = at->next) {
+        add_gone(arena, names, after->block.reserved, has_value(after->values, at->name, NULL),
+                 at->name);
+        add_gone(arena, numbers, after->reserved_numbers,
+                 has_value(after->values, NULL, at->number), at->number);
+    }
+    const struct lock_text *old_names[] = {before->block.reserved, before->block.gone};
+    const struct lock_text *old_numbers[] = {before->reserved_numbers, before->gone_numbers};
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct lock_text *at = old_names[i]; at != NULL; at = at->next)
+            add_gone(arena, names, after->block.reserved, has_value(after->values, at->text, NULL),
+                     at->text);
+        for (const struct lock_text *at = old_numbers[i]; at != NULL; at = at->next)
+            add_gone(arena, numbers, after->reserved_numbers,
+                     has_value(after->values, NULL, at->text), at->text);
+    }
+    *names = sorted(*names);
+    *numbers = sorted(*numbers);
+}
+
+/* The type of the schema as it was when locked, not an older one that runs may have. */
+static const struct lock_type *find_type(const struct lock *lock, const struct lock_type *like)
+{
+    const struct lock_type *type = lock->types;
+    while (type != NULL && (type->is_old || strcmp(type->name, like->name) != 0 ||
+                            strcmp(type->kind, like->kind) != 0))
+        type = type->next;
+    return type;
+}
+
+static void inherit_types(struct heir *heir, const struct lock *before)
+{
+    for (struct lock_type *type = heir->after->types; type != NULL; type = type->next) {
+        const struct lock_type *old = find_type(before, type);
+        map_add(&heir->types, arena_printf(heir->arena, "%s %s", type->name, type->version), type);
+        if (old != NULL && type->values != NULL)
+            inherit_enum(heir->arena, type, old);
+        else if (old != NULL)
+            inherit_block(heir->arena, &type->block, &old->block);
+    }
+}
+
+/* Takes over the fields of an older version and the types inside, where those are still the
+ * ones of the schema, and keeps the others as old ones. */
+static struct lock_field *keep_fields(struct heir *heir, const struct lock_field *field);
+
+static struct lock_type *keep_type(struct heir *heir, const struct lock_type *type)
+{
+    const char *key = arena_printf(heir->arena, "%s %s", type->name, type->version);
+    struct lock_type *kept = map_get(&heir->types, key);
+    if (kept != NULL)
+        return kept;
+    kept = arena_alloc(heir->arena, sizeof(*kept));
+    *kept = *type;
+    kept->is_old = true;
+    kept->allows = NULL;
+    kept->gone_numbers = kept->reserved_numbers = NULL; /* The type of the schema has them. */
+    kept->block = (struct lock_block){.fields = keep_fields(heir, type->block.fields)};
+    kept->next = heir->after->types;
+    heir->after->types = kept;
+    map_add(&heir->types, key, kept);
+    return kept;
+}
+
+static struct lock_field *keep_fields(struct heir *heir, const struct lock_field *field)
+{
+    struct lock_field *first = NULL;
+    struct lock_field **end = &first;
+    for (; field != NULL; field = field->next) {
+        struct lock_field *kept = arena_alloc(heir->arena, sizeof(*kept));
+        *kept = *field;
+        kept->next = NULL;
+        if (field->target != NULL)
+            kept->target = keep_type(heir, field->target);
+        *end = kept;
+        end = &kept->next;
+    }
+    return first;
+}
+
+static void keep_version(struct heir *heir, struct lock_job *job, const char *fingerprint,
+                         const struct lock_field *fields)
+{
+    struct lock_version **end = &job->versions;
+    if (strcmp(job->fingerprint, fingerprint) == 0)
+        return;
+    for (; *end != NULL; end = &(*end)->next) {
+        if (strcmp((*end)->fingerprint, fingerprint) == 0)
+            return;
+    }
+    *end = arena_alloc(heir->arena, sizeof(**end));
+    (*end)->fingerprint = fingerprint;
+    (*end)->fields = keep_fields(heir, fields);
+}
+
+static void inherit_job(struct heir *heir, struct lock_job *after, const struct lock_job *before)
+{
+    inherit_block(heir->arena, after->params, before->params);
+    if (after->returns != NULL && before->returns != NULL)
+        inherit_block(heir->arena, after->returns, before->returns);
+    for (const struct lock_version *at = before->versions; at != NULL; at = at->next)
+        keep_version(heir, after, at->fingerprint, at->fields);
+    keep_version(heir, after, before->fingerprint, before->params->fields);
+    keep_allows(heir->arena, &after->allows, before->allows);
+}
+
+static void add_removed(struct heir *heir, const char *wire, const char *name)
+{
+    if (lock_job_find(heir->after, wire) != NULL)
+        return;
+    struct lock_removed *removed = arena_alloc(heir->arena, sizeof(*removed));
+    *removed = (struct lock_removed){heir->after->removed, wire, name};
+    heir->after->removed = removed;
+}
+
+/* By name, and under one name the schema's own first, then by version. */
+static void sort_types(struct lock *lock)
+{
+    struct lock_type *old = NULL, *own = NULL;
+    while (lock->types != NULL) {
+        struct lock_type *type = lock->types;
+        struct lock_type **list = type->is_old ? &old : &own;
+        lock->types = type->next;
+        type->next = *list;
+        *list = type;
+    }
+    struct lock_type **end = &own;
+    old = lock_sort(old, offsetof(struct lock_type, version));
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = old;
+    lock->types = lock_sort(own, offsetof(struct lock_type, name));
+}
+
+void lock_inherit(struct arena *arena, struct lock *after, const struct lock *before)
+{
+    struct heir heir = {.arena = arena, .after = after};
+    map_init(&heir.types, arena);
+    inherit_types(&heir, before);
+    for (const struct lock_job *old = before->jobs; old != NULL; old = old->next) {
+        struct lock_job *job = (struct lock_job *)(uintptr_t)lock_job_find(after, old->wire);
+        if (job != NULL)
+            inherit_job(&heir, job, old);
+        else
+            add_removed(&heir, old->wire, old->name);
+    }
+    for (const struct lock_removed *at = before->removed; at != NULL; at = at->next)
+        add_removed(&heir, at->wire, at->name);
+    after->removed = lock_sort(after->removed, offsetof(struct lock_removed, wire));
+    sort_types(after);
+}
