@@ -5,13 +5,6 @@
 
 #include "judge.h"
 
-static struct judge judge_start(const struct change *change)
-{
-    struct judge judge = {.change = change};
-    map_init(&judge.seen, change->arena);
-    return judge;
-}
-
 static struct spot spot_of_job(const struct lock_job *job)
 {
     return (struct spot){.span = job->span, .block = job->allows};
@@ -71,20 +64,23 @@ static void judge_history(const struct change *change, const struct lock_job *be
     spot.past_block = before->allows;
     spot.past = before->params;
     for (const struct lock_version *at = before->versions; at != NULL; at = at->next) {
-        struct judge judge = judge_start(change);
         struct lock_block block = {.fields = at->fields};
+        struct judge judge;
+        judge_init(&judge, change);
         judge.version = at->fingerprint;
         judge.is_forgiven = !is_stored(change, after, at->fingerprint);
         judge_block(&judge, &block, after->params, &spot);
         say_forgiven(&judge, after, at->fingerprint);
+        judge_release(&judge);
     }
 }
 
 static void judge_job(const struct change *change, const struct lock_job *before,
                       const struct lock_job *after)
 {
-    struct judge judge = judge_start(change);
+    struct judge judge;
     struct spot spot = spot_of_job(after);
+    judge_init(&judge, change);
     judge.is_forgiven = !is_stored(change, after, before->fingerprint);
     judge_retired(&judge, before, after);
     judge_block(&judge, before->params, after->params, &spot);
@@ -95,6 +91,7 @@ static void judge_job(const struct change *change, const struct lock_job *before
         judge_report(&judge, DIAG_JOB_RENAMED, &spot, "the C names of the job are others");
     judge_settings(&judge, before, after);
     say_forgiven(&judge, after, before->fingerprint);
+    judge_release(&judge);
     judge_history(change, before, after);
 }
 
@@ -214,33 +211,35 @@ static bool is_any_stored(const struct change *change, const struct lock_job *jo
 
 static void judge_lost(const struct change *change, const struct lock_job *old)
 {
-    struct judge judge = judge_start(change);
+    struct judge judge;
     const struct lock_job *same = find_name(change->after, old->name);
     const struct lock_job *moved = find_moved(change, old);
     const struct lock_job *renamed = find_renamed(change, old);
+    judge_init(&judge, change);
     judge.is_forgiven = !is_any_stored(change, old);
     if (same != NULL && lock_job_find(change->before, same->wire) == NULL)
         say_was(&judge, old, same);
     else if (moved != NULL)
         say_moved(&judge, old, moved);
-    else if (old->is_retired)
-        return;
-    else if (renamed != NULL)
+    else if (renamed != NULL && !old->is_retired)
         say_renamed(&judge, old, renamed);
-    else
+    else if (!old->is_retired)
         say_removed(&judge, old);
+    judge_release(&judge);
 }
 
 static void judge_found(const struct change *change, const struct lock_job *job)
 {
-    struct judge judge = judge_start(change);
+    struct judge judge;
     struct spot spot = spot_of_job(job);
     const struct lock_removed *at = change->before->removed;
+    judge_init(&judge, change);
     while (at != NULL && strcmp(at->wire, job->wire) != 0)
         at = at->next;
     if (at != NULL && judge_report(&judge, DIAG_JOB_NAME_REUSED, &spot,
                                    "'%s' was a job that is removed", job->wire))
         diag_help(change->sink, "choose another name");
+    judge_release(&judge);
 }
 
 /* ---- what the store has ---- */

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+void judge_init(struct judge *judge, const struct change *change)
+{
+    *judge = (struct judge){.change = change};
+    map_init(&judge->seen, &judge->scratch);
+}
+
+void judge_release(struct judge *judge)
+{
+    arena_release(&judge->scratch);
+}
+
 static const unsigned char categories[DIAG_COUNT] = {
 #define BREAKING(symbol, slug, category, severity, explanation) [DIAG_##symbol] = CHANGE_##category,
 #include "breaking_ids.def"
@@ -115,8 +126,13 @@ bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot,
     va_start(args, format);
     diag_report(sink, id, spot->span, "%s", arena_vprintf(judge->change->arena, format, args));
     va_end(args);
+    if (spot->before != NULL)
+        diag_note(sink, (struct span){0}, "was: %s",
+                  judge_describe(judge->change->arena, spot->before));
     if (spot->was != NULL)
         diag_note(sink, (struct span){0}, "was: %s", spot->was);
+    if (judge->is_result)
+        diag_note(sink, (struct span){0}, "workers write this into results, and clients read it");
     if (judge->version != NULL)
         diag_note(sink, (struct span){0}, "in the version %s, of which runs may still be stored",
                   judge->version);

@@ -7,6 +7,7 @@
 
 struct judge {
     const struct change *change;
+    struct arena scratch;
     struct map seen;     /* pairs of types that were compared */
     const char *version; /* of the params of a history; NULL: the newest that was locked */
     bool is_result;      /* clients read, workers write */
@@ -17,11 +18,19 @@ struct judge {
 /* Where a finding is shown, what was there before, and who may allow it. */
 struct spot {
     struct span span;
-    const char *was; /* NULL or the old state */
+    const char *was;                 /* NULL or the old state ... */
+    const struct lock_field *before; /* ... which may be that of a field */
     const struct lock_allow *own, *block;
     const struct lock_allow *past_own, *past_block; /* as the lock remembers */
     const struct lock_block *past;                  /* of the fields in here; or NULL */
 };
+
+/* What is compared with what is left to the caller; all of it ends with judge_release(). */
+void judge_init(struct judge *judge, const struct change *change);
+void judge_release(struct judge *judge);
+
+/* As the field would be written in a schema. */
+const char *judge_describe(struct arena *arena, const struct lock_field *field);
 
 /* True when the finding was reported, so that help may be added to it. */
 bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot, const char *format,

@@ -20,8 +20,7 @@ static const char *with(const char *text)
     return *text == '\0' ? " [[" : ", ";
 }
 
-/* As it would be written in a schema. */
-static const char *describe(struct arena *arena, const struct lock_field *field)
+const char *judge_describe(struct arena *arena, const struct lock_field *field)
 {
     const char *type = field->ref != NULL ? field->ref : field->type;
     const char *count = "";
@@ -57,14 +56,14 @@ static const struct lock_field *find_wire(const struct lock_field *field, const 
 }
 
 /* The spot of a field in a block; `before` may be NULL. */
-static struct spot spot_of(const struct judge *judge, const struct lock_field *before,
-                           const struct lock_field *after, const struct spot *owner)
+static struct spot spot_of(const struct lock_field *before, const struct lock_field *after,
+                           const struct spot *owner)
 {
     struct spot spot = *owner;
     const struct lock_field *past =
         owner->past == NULL ? NULL : find_wire(owner->past->fields, after->wire);
     spot.span = after->span;
-    spot.was = before == NULL ? NULL : describe(judge->change->arena, before);
+    spot.before = before;
     spot.own = after->allows;
     spot.past_own = past == NULL ? NULL : past->allows;
     return spot;
@@ -82,9 +81,14 @@ static void say_with(struct pair *pair, enum diag_id id, const char *text, const
         diag_help(pair->judge->change->sink, "%s", help);
 }
 
-/* ---- what is stored ---- */
+/* Who must be new before the other side may be: those that read. */
+static const char *readers_first(const struct judge *judge)
+{
+    return judge->is_result ? "deploy what reads results first, then the workers"
+                            : "deploy the workers first, then what enqueues";
+}
 
-static const char workers_first[] = "deploy the workers first, then what enqueues";
+/* ---- what is stored ---- */
 
 /* False when the values inside need no look any more. */
 static bool judge_shape(struct pair *pair)
@@ -102,7 +106,7 @@ static bool judge_shape(struct pair *pair)
         say_with(pair, are_lists ? DIAG_FIELD_COUNT_RAISED : DIAG_FIELD_SHAPE_WIDENED,
                  are_lists ? "holds more values than old workers take"
                            : "is a list, where old workers want an array",
-                 workers_first);
+                 readers_first(pair->judge));
     return true;
 }
 
@@ -155,7 +159,7 @@ static void judge_values(struct pair *pair)
     say_with(pair, is_same_type ? DIAG_FIELD_LIMIT_WIDENED : DIAG_FIELD_TYPE_WIDENED,
              is_same_type ? "has wider limits than old workers take"
                           : "has a type with values that old workers do not take",
-             workers_first);
+             readers_first(pair->judge));
 }
 
 static void judge_presence(struct pair *pair)
@@ -166,10 +170,11 @@ static void judge_presence(struct pair *pair)
                  "give it a default instead");
     else if (before == LOCK_REQUIRED && after == LOCK_OPTIONAL)
         say_with(pair, DIAG_FIELD_REQUIRED_TO_OPTIONAL, "is optional, and old workers require it",
-                 workers_first);
+                 readers_first(pair->judge));
     else if (before == LOCK_DEFAULT && after == LOCK_OPTIONAL)
         say_with(pair, DIAG_FIELD_DEFAULT_TO_OPTIONAL,
-                 "is optional; where it is absent, old workers take their default", workers_first);
+                 "is optional; where it is absent, old workers take their default",
+                 readers_first(pair->judge));
     else if (before == LOCK_OPTIONAL && after == LOCK_DEFAULT)
         say_with(pair, DIAG_FIELD_OPTIONAL_TO_DEFAULT,
                  "has a default, with which stored runs that lack it will be read",
@@ -219,7 +224,7 @@ static void judge_pair(struct judge *judge, const struct lock_field *before,
                         .before = before,
                         .after = after,
                         .owner = owner,
-                        .spot = spot_of(judge, before, after, owner)};
+                        .spot = spot_of(before, after, owner)};
     if (judge_shape(&pair)) {
         judge_values(&pair);
         if (before->form == SHAPE_LIST || after->form != SHAPE_LIST)
@@ -234,7 +239,7 @@ static void judge_pair(struct judge *judge, const struct lock_field *before,
 static void judge_added(struct judge *judge, const struct lock_block *before,
                         const struct lock_field *field, const struct spot *owner)
 {
-    struct spot spot = spot_of(judge, NULL, field, owner);
+    struct spot spot = spot_of(NULL, field, owner);
     if (lock_text_has(before->gone, field->wire) || lock_text_has(before->reserved, field->wire)) {
         if (judge_report(judge, DIAG_RESERVED_NAME_REUSED, &spot, "'%s' was used once and removed",
                          field->wire))
@@ -248,14 +253,14 @@ static void judge_added(struct judge *judge, const struct lock_block *before,
     if (field->must_understand &&
         judge_report(judge, DIAG_MUST_UNDERSTAND_ADDED, &spot,
                      "'%s' makes workers that do not know it give the run back", field->name))
-        diag_help(judge->change->sink, "%s", workers_first);
+        diag_help(judge->change->sink, "%s", readers_first(judge));
 }
 
 static void judge_removed(struct judge *judge, const struct lock_block *after,
                           const struct lock_field *field, const struct spot *owner)
 {
     struct spot spot = *owner;
-    spot.was = describe(judge->change->arena, field);
+    spot.before = field;
     if (!lock_text_has(after->reserved, field->wire) &&
         judge_report(judge, DIAG_FIELD_REMOVED_UNRESERVED, &spot,
                      "'%s' was removed and its name is not reserved", field->wire))
@@ -270,7 +275,7 @@ static void judge_removed(struct judge *judge, const struct lock_block *after,
     if (field->need == LOCK_REQUIRED &&
         judge_report(judge, DIAG_FIELD_REQUIRED_REMOVED, &spot,
                      "'%s' was removed, and old workers require it", field->name))
-        diag_help(judge->change->sink, "%s", workers_first);
+        diag_help(judge->change->sink, "%s", readers_first(judge));
 }
 
 static const struct lock_field *find_name(const struct lock_field *field, const char *name)
@@ -295,7 +300,7 @@ static const struct lock_field *find_by_was(const struct lock_block *others,
 static void judge_was(struct judge *judge, const struct lock_field *before,
                       const struct lock_field *after, const struct spot *owner)
 {
-    struct spot spot = spot_of(judge, before, after, owner);
+    struct spot spot = spot_of(before, after, owner);
     if (judge_report(judge, DIAG_WAS_REMOVED, &spot, "'%s' is '%s' in stored runs, not '%s'",
                      after->name, before->wire, after->wire))
         diag_help(judge->change->sink, "write: [[was(\"%s\")]]", before->wire);
@@ -331,8 +336,10 @@ static void judge_make(struct judge *judge, const struct lock_block *before,
                        const struct lock_block *after, const struct spot *owner)
 {
     struct spot spot = *owner;
+    if (judge->version != NULL)
+        return;
     const char *old = required_of(judge->change->arena, before);
-    if (judge->version != NULL || strcmp(old, required_of(judge->change->arena, after)) == 0)
+    if (strcmp(old, required_of(judge->change->arena, after)) == 0)
         return;
     spot.was = arena_printf(judge->change->arena, "(%s)", old);
     judge_report(judge, DIAG_REQUIRED_SET_CHANGED, &spot,

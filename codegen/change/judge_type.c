@@ -6,7 +6,7 @@
 static bool is_new_pair(struct judge *judge, const struct lock_type *before,
                         const struct lock_type *after)
 {
-    const char *key = arena_printf(judge->change->arena, "%d %p %p", judge->is_result,
+    const char *key = arena_printf(&judge->scratch, "%d %p %p", judge->is_result,
                                    (const void *)before, (const void *)after);
     return map_add(&judge->seen, key, (void *)(uintptr_t)after) == NULL;
 }
@@ -70,7 +70,7 @@ static void judge_value_removed(struct judge *judge, const struct lock_value *va
                                 const struct lock_type *type)
 {
     struct spot spot = spot_of(type);
-    spot.was = arena_printf(judge->change->arena, "%s = %s", value->name, value->number);
+    spot.was = arena_printf(&judge->scratch, "%s = %s", value->name, value->number);
     if (judge_report(judge, DIAG_ENUM_VALUE_REMOVED, &spot,
                      "'%s' was removed, and stored runs may have it", value->name))
         diag_help(judge->change->sink,

@@ -22,12 +22,44 @@ static struct lock_text *sorted(struct lock_text *list)
     return lock_sort(list, offsetof(struct lock_text, text));
 }
 
-/* Adds a name that is in use no longer, unless it is known as such. */
-static void add_gone(struct arena *arena, struct lock_text **gone, const struct lock_text *reserved,
-                     bool is_used, const char *name)
+/* A list of names that are in use no longer, while it grows. */
+struct gone {
+    struct arena *arena;
+    struct map known; /* in use, reserved or in the list */
+    struct lock_text **first;
+};
+
+static void gone_start(struct gone *gone, struct arena *arena, struct lock_text **first)
 {
-    if (!is_used && !lock_text_has(reserved, name) && !lock_text_has(*gone, name))
-        lock_text_add(arena, gone, name);
+    *gone = (struct gone){.arena = arena, .first = first};
+    map_init(&gone->known, arena);
+}
+
+static void gone_know(struct gone *gone, const char *name)
+{
+    map_add(&gone->known, name, gone);
+}
+
+static void gone_know_all(struct gone *gone, const struct lock_text *names)
+{
+    for (; names != NULL; names = names->next)
+        gone_know(gone, names->text);
+}
+
+static void gone_offer(struct gone *gone, const char *name)
+{
+    struct lock_text *first = *gone->first;
+    if (map_add(&gone->known, name, gone) != NULL)
+        return;
+    *gone->first = NULL;
+    lock_text_add(gone->arena, gone->first, name);
+    (*gone->first)->next = first;
+}
+
+static void gone_offer_all(struct gone *gone, const struct lock_text *names)
+{
+    for (; names != NULL; names = names->next)
+        gone_offer(gone, names->text);
 }
 
 /* What was allowed once stays so for the versions before. */
@@ -51,53 +83,45 @@ static void keep_allows(struct arena *arena, struct lock_allow **allows,
 static void inherit_block(struct arena *arena, struct lock_block *after,
                           const struct lock_block *before)
 {
+    struct gone gone;
     for (struct lock_field *field = after->fields; field != NULL; field = field->next) {
         const struct lock_field *old = find_field(before->fields, field->wire);
         if (old != NULL)
             keep_allows(arena, &field->allows, old->allows);
     }
+    gone_start(&gone, arena, &after->gone);
+    for (const struct lock_field *at = after->fields; at != NULL; at = at->next)
+        gone_know(&gone, at->wire);
+    gone_know_all(&gone, after->reserved);
     for (const struct lock_field *at = before->fields; at != NULL; at = at->next)
-        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->wire) != NULL,
-                 at->wire);
-    for (const struct lock_text *at = before->reserved; at != NULL; at = at->next)
-        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->text) != NULL,
-                 at->text);
-    for (const struct lock_text *at = before->gone; at != NULL; at = at->next)
-        add_gone(arena, &after->gone, after->reserved, find_field(after->fields, at->text) != NULL,
-                 at->text);
+        gone_offer(&gone, at->wire);
+    gone_offer_all(&gone, before->reserved);
+    gone_offer_all(&gone, before->gone);
     after->gone = sorted(after->gone);
-}
-
-static bool has_value(const struct lock_value *value, const char *name, const char *number)
-{
-    while (value != NULL && (name == NULL || strcmp(value->name, name) != 0) &&
-           (number == NULL || strcmp(value->number, number) != 0))
-        value = value->next;
-    return value != NULL;
 }
 
 static void inherit_enum(struct arena *arena, struct lock_type *after,
                          const struct lock_type *before)
 {
-    struct lock_text **names = &after->block.gone, **numbers = &after->gone_numbers;
+    struct gone names, numbers;
+    gone_start(&names, arena, &after->block.gone);
+    gone_start(&numbers, arena, &after->gone_numbers);
+    gone_know_all(&names, after->block.reserved);
+    gone_know_all(&numbers, after->reserved_numbers);
+    for (const struct lock_value *at = after->values; at != NULL; at = at->next) {
+        gone_know(&names, at->name);
+        gone_know(&numbers, at->number);
+    }
     for (const struct lock_value *at = before->values; at != NULL; at = at->next) {
-        add_gone(arena, names, after->block.reserved, has_value(after->values, at->name, NULL),
-                 at->name);
-        add_gone(arena, numbers, after->reserved_numbers,
-                 has_value(after->values, NULL, at->number), at->number);
+        gone_offer(&names, at->name);
+        gone_offer(&numbers, at->number);
     }
-    const struct lock_text *old_names[] = {before->block.reserved, before->block.gone};
-    const struct lock_text *old_numbers[] = {before->reserved_numbers, before->gone_numbers};
-    for (size_t i = 0; i < 2; i++) {
-        for (const struct lock_text *at = old_names[i]; at != NULL; at = at->next)
-            add_gone(arena, names, after->block.reserved, has_value(after->values, at->text, NULL),
-                     at->text);
-        for (const struct lock_text *at = old_numbers[i]; at != NULL; at = at->next)
-            add_gone(arena, numbers, after->reserved_numbers,
-                     has_value(after->values, NULL, at->text), at->text);
-    }
-    *names = sorted(*names);
-    *numbers = sorted(*numbers);
+    gone_offer_all(&names, before->block.reserved);
+    gone_offer_all(&names, before->block.gone);
+    gone_offer_all(&numbers, before->reserved_numbers);
+    gone_offer_all(&numbers, before->gone_numbers);
+    after->block.gone = sorted(after->block.gone);
+    after->gone_numbers = sorted(after->gone_numbers);
 }
 
 /* The type of the schema as it was when locked, not an older one that runs may have. */
