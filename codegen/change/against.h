@@ -2,17 +2,19 @@
 #ifndef CULEXC_AGAINST_H
 #define CULEXC_AGAINST_H
 
+#include "git.h"
 #include "lock.h"
 
 struct against {
-    struct compilation *now; /* takes the reports; has the present schemas */
-    struct compilation then; /* of older schema files */
-    const char *const *include_dirs;
-    size_t include_count;
+    struct compilation *now;  /* takes the reports; has the present schemas */
+    struct compilation then;  /* of older schema files */
+    const char *const *files; /* the present schemas as named */
+    size_t file_count;
+    struct git_tree tree;
 };
 
-void against_init(struct against *against, struct compilation *now, const char *const *include_dirs,
-                  size_t include_count);
+void against_init(struct against *against, struct compilation *now, const char *const *files,
+                  size_t file_count);
 
 /* `name`: an older schema (FILE.job), a folder of them, git:REF, or a lock. NULL after a message
  * on standard error, or after a report in against->now->sink. */

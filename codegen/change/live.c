@@ -1,9 +1,11 @@
 #include "live.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "json_in.h"
 #include "limits.h"
+#include "text.h"
 
 struct listing {
     struct arena *arena;
@@ -94,4 +96,17 @@ struct live *live_read(struct diag_sink *sink, const char *path, const char *tex
             return NULL;
     }
     return listing.live;
+}
+
+struct live *live_load(struct diag_sink *sink, const char *path)
+{
+    struct buf text = {0};
+    struct live *live = NULL;
+    const char *fault = text_read(path, LIMIT_LIVE_BYTES, &text);
+    if (fault != NULL)
+        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
+    else
+        live = live_read(sink, path, text.data, text.len);
+    buf_release(&text);
+    return live;
 }

@@ -22,6 +22,10 @@ struct live {
 /* NULL after a report in `sink`. */
 struct live *live_read(struct diag_sink *sink, const char *path, const char *text, size_t size);
 
+/* The same from a file ("-": standard input). NULL after a message on standard error or a report.
+ */
+struct live *live_load(struct diag_sink *sink, const char *path);
+
 bool live_has(const struct live *live, const char *job, const char *fingerprint);
 
 #endif

@@ -142,8 +142,12 @@ struct lock *lock_read(struct diag_sink *sink, const char *path, const char *tex
 /* The canonical text: the same for equal locks, whatever the order of files. */
 void lock_write(const struct lock *lock, struct buf *buf);
 
-/* Adds to `after`, made of schemas, what `before` remembers. */
-void lock_inherit(struct arena *arena, struct lock *after, const struct lock *before);
+/* Adds to `after`, made of schemas, what `before` remembers; of older versions, when there is a
+ * listing of a store, only those in it. False when a job has more versions than a lock may hold:
+ * its name is then in *ret_job. */
+struct live;
+bool lock_inherit(struct arena *arena, struct lock *after, const struct lock *before,
+                  const struct live *live, const char **ret_job);
 
 const struct lock_job *lock_job_find(const struct lock *lock, const char *wire);
 

@@ -2,12 +2,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lock.h"
+#include "limits.h"
+#include "live.h"
 
 struct heir {
     struct arena *arena;
     struct lock *after;
-    struct map types; /* "name version" -> lock_type of `after` */
+    const struct live *live; /* NULL: keep all */
+    struct map types;        /* "name version" -> lock_type of `after` */
 };
 
 static const struct lock_field *find_field(const struct lock_field *field, const char *wire)
@@ -188,7 +190,8 @@ static void keep_version(struct heir *heir, struct lock_job *job, const char *fi
                          const struct lock_field *fields)
 {
     struct lock_version **end = &job->versions;
-    if (strcmp(job->fingerprint, fingerprint) == 0)
+    if (strcmp(job->fingerprint, fingerprint) == 0 ||
+        (heir->live != NULL && !live_has(heir->live, job->wire, fingerprint)))
         return;
     for (; *end != NULL; end = &(*end)->next) {
         if (strcmp((*end)->fingerprint, fingerprint) == 0)
@@ -238,9 +241,18 @@ static void sort_types(struct lock *lock)
     lock->types = lock_sort(own, offsetof(struct lock_type, name));
 }
 
-void lock_inherit(struct arena *arena, struct lock *after, const struct lock *before)
+static bool are_few(const struct lock_version *version)
 {
-    struct heir heir = {.arena = arena, .after = after};
+    unsigned count = 0;
+    for (; version != NULL; version = version->next)
+        count++;
+    return count <= LIMIT_VERSIONS;
+}
+
+bool lock_inherit(struct arena *arena, struct lock *after, const struct lock *before,
+                  const struct live *live, const char **ret_job)
+{
+    struct heir heir = {.arena = arena, .after = after, .live = live};
     map_init(&heir.types, arena);
     inherit_types(&heir, before);
     for (const struct lock_job *old = before->jobs; old != NULL; old = old->next) {
@@ -254,4 +266,10 @@ void lock_inherit(struct arena *arena, struct lock *after, const struct lock *be
         add_removed(&heir, at->wire, at->name);
     after->removed = lock_sort(after->removed, offsetof(struct lock_removed, wire));
     sort_types(after);
+    for (const struct lock_job *job = after->jobs; job != NULL; job = job->next) {
+        *ret_job = job->wire;
+        if (!are_few(job->versions))
+            return false;
+    }
+    return true;
 }

@@ -134,6 +134,16 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     return module;
 }
 
+int cli_load_all(const struct cli *cli, struct compilation *compilation)
+{
+    int status = EXIT_CLEAN;
+    for (size_t i = 0; i < cli->files.count; i++) {
+        if (cli_load(cli, compilation, cli->files.items[i]) == NULL)
+            status = EXIT_BROKEN;
+    }
+    return status;
+}
+
 int cli_report(const struct cli *cli, struct compilation *compilation)
 {
     bool is_coloured = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;

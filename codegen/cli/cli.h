@@ -62,6 +62,9 @@ int cli_misused(const struct cli *cli, const char *format, ...)
  * wrong stands in compilation->sink. `compilation` was initialised. */
 struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
 
+/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message. */
+int cli_load_all(const struct cli *cli, struct compilation *compilation);
+
 /* Prints the diagnostics in the format asked for: EXIT_CLEAN or EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 

@@ -1,13 +1,10 @@
 /* verb_breaking.c - says what a change of schemas breaks. */
-#include <stdio.h>
 #include <string.h>
 
 #include "against.h"
 #include "change.h"
 #include "cli.h"
-#include "limits.h"
 #include "live.h"
-#include "text.h"
 
 struct question {
     const char *against, *mode, *live;
@@ -49,27 +46,15 @@ static bool question_read(const struct cli *cli, const struct question *question
     return true;
 }
 
-/* The listing of a store; NULL when none is asked for, or after a message or report. */
-static const struct live *listing_load(const char *path, struct change *change)
-{
-    struct buf text = {0};
-    const struct live *live = NULL;
-    const char *fault = path == NULL ? NULL : text_read(path, LIMIT_LIVE_BYTES, &text);
-    if (fault != NULL)
-        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
-    else if (path != NULL)
-        live = live_read(change->sink, path, text.data, text.len);
-    buf_release(&text);
-    return live;
-}
-
 /* False after a message or report. */
 static bool sides_load(struct against *against, const struct question *question,
                        struct change *change)
 {
-    change->live = listing_load(question->live, change);
-    if (question->live != NULL && change->live == NULL)
-        return false;
+    if (question->live != NULL) {
+        change->live = live_load(change->sink, question->live);
+        if (change->live == NULL)
+            return false;
+    }
     change->before = against_load(against, question->against);
     return change->before != NULL;
 }
@@ -80,13 +65,9 @@ static int all_compare(const struct cli *cli, const struct question *question,
 {
     struct compilation compilation;
     struct against against;
-    int status = EXIT_CLEAN;
     compilation_init(&compilation);
-    for (size_t i = 0; i < cli->files.count; i++) {
-        if (cli_load(cli, &compilation, cli->files.items[i]) == NULL)
-            status = EXIT_BROKEN;
-    }
-    against_init(&against, &compilation, cli->include_dirs.items, cli->include_dirs.count);
+    int status = cli_load_all(cli, &compilation);
+    against_init(&against, &compilation, cli->files.items, cli->files.count);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0) {
         change->arena = &compilation.arena;
         change->sink = &compilation.sink;

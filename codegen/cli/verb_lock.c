@@ -7,10 +7,12 @@
 #include "against.h"
 #include "change.h"
 #include "cli.h"
+#include "limits.h"
+#include "live.h"
 #include "output.h"
 
 struct order {
-    const char *path;
+    const char *path, *live;
     bool is_check;
 };
 
@@ -41,26 +43,51 @@ static bool past_load(const struct order *order, struct against *against,
     return *ret_before != NULL;
 }
 
-static int lock_update(const struct order *order, struct compilation *compilation)
+/* False after a message or report. */
+static bool lock_judge(const struct order *order, struct against *against, struct change *change)
+{
+    if (order->live != NULL) {
+        change->live = live_load(change->sink, order->live);
+        if (change->live == NULL)
+            return false;
+    }
+    if (!past_load(order, against, &change->before))
+        return false;
+    if (change->before != NULL)
+        change_compare(change);
+    return true;
+}
+
+static int lock_update(const struct order *order, struct change *change, struct lock *after)
+{
+    const char *job = NULL;
+    if (change->sink->errors > 0)
+        return EXIT_DIAGNOSTICS;
+    if (change->before != NULL &&
+        !lock_inherit(change->arena, after, change->before, change->live, &job)) {
+        fprintf(stderr,
+                "culexc: '%s' has more than %u versions; use --live to forget those that "
+                "no store has\n",
+                job, LIMIT_VERSIONS);
+        return EXIT_BROKEN;
+    }
+    return lock_put(order, after);
+}
+
+static int modules_lock(const struct order *order, struct compilation *compilation)
 {
     struct against against;
+    struct lock *after = lock_make(compilation);
     struct change change = {.arena = &compilation->arena,
                             .sink = &compilation->sink,
-                            .after = lock_make(compilation),
+                            .after = after,
                             .categories = CHANGE_ALL};
     int status = EXIT_DIAGNOSTICS;
     against_init(&against, compilation, NULL, 0);
-    if (compilation->sink.errors == 0 && past_load(order, &against, &change.before)) {
-        if (change.before != NULL)
-            change_compare(&change);
-        if (compilation->sink.errors == 0) {
-            if (change.before != NULL)
-                lock_inherit(change.arena, (struct lock *)(uintptr_t)change.after, change.before);
-            status = lock_put(order, change.after);
-        }
-    } else if (compilation->sink.errors == 0) {
-        status = EXIT_BROKEN;
-    }
+    if (compilation->sink.errors == 0)
+        status = lock_judge(order, &against, &change) ? lock_update(order, &change, after)
+                 : compilation->sink.errors > 0       ? EXIT_DIAGNOSTICS
+                                                      : EXIT_BROKEN;
     against_release(&against);
     return status;
 }
@@ -68,14 +95,10 @@ static int lock_update(const struct order *order, struct compilation *compilatio
 static int all_lock(const struct cli *cli, const struct order *order)
 {
     struct compilation compilation;
-    int status = EXIT_CLEAN;
     compilation_init(&compilation);
-    for (size_t i = 0; i < cli->files.count; i++) {
-        if (cli_load(cli, &compilation, cli->files.items[i]) == NULL)
-            status = EXIT_BROKEN;
-    }
+    int status = cli_load_all(cli, &compilation);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0)
-        status = lock_update(order, &compilation);
+        status = modules_lock(order, &compilation);
     status = cli_worse(status, cli_report(cli, &compilation));
     compilation_release(&compilation);
     return status;
@@ -88,6 +111,7 @@ static int run(const struct verb *verb, int argc, char **argv)
     struct order order = {.path = "jobs.lock"};
     const struct cli_option options[] = {
         {"--lock", CLI_TEXT, &order.path},
+        {"--live", CLI_TEXT, &order.live},
         {"--check", CLI_FLAG, &order.is_check},
         {0},
     };
