@@ -133,7 +133,8 @@ struct lock {
     struct span span; /* where to complain about what has no place: the first file's start */
 };
 
-/* What the checked modules declare. Reports what is declared in two files. */
+/* What the checked modules declare. Reports jobs of two files that
+ * are one job in a queue. */
 struct lock *lock_make(struct compilation *compilation);
 
 /* Reads a lock. NULL after a report in `sink`. */

@@ -156,14 +156,9 @@ static void make_block(struct maker *maker, const struct ir_field *field,
 
 static void type_add(struct maker *maker, struct lock_type *type)
 {
-    const struct lock_type *other = map_add(&maker->types, type->name, type);
+    map_add(&maker->types, type->name, type); /* In two files it would be a collision in C. */
     type->next = maker->lock->types;
     maker->lock->types = type;
-    if (other == NULL)
-        return;
-    diag_report(&maker->compilation->sink, DIAG_DUPLICATE_NAME, type->span,
-                "'%s' is declared in two files", type->name);
-    diag_note(&maker->compilation->sink, other->span, "first declared here");
 }
 
 static void make_enum(struct maker *maker, const struct ir_enum *type)
