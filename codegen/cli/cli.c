@@ -205,6 +205,16 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     return module;
 }
 
+int cli_load_all(const struct cli *cli, struct compilation *compilation)
+{
+    int status = EXIT_CLEAN;
+    for (size_t i = 0; i < cli->files.count; i++) {
+        if (cli_load(cli, compilation, cli->files.items[i]) == NULL)
+            status = EXIT_BROKEN;
+    }
+    return status;
+}
+
 static FILE *report_stream(const struct cli *cli)
 {
     bool is_for_people = cli->format == FORMAT_HUMAN || cli->format == FORMAT_SHORT;
@@ -266,6 +276,11 @@ bool cli_is_c_name(const char *text)
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     return *text != '\0' && strchr("0123456789", *text) == NULL &&
            strspn(text, allowed) == strlen(text);
+}
+
+void cli_list_release(struct cli_list *list)
+{
+    free(list->items);
 }
 
 int cli_worse(int a, int b)

@@ -80,6 +80,12 @@ bool cli_policy_read(const struct cli *cli, const char *word);
  * or reorder a line is shown as '?'. */
 void cli_print(const char *text, size_t len);
 
+/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message. */
+int cli_load_all(const struct cli *cli, struct compilation *compilation);
+
+/* Of a list that is an option of one verb. */
+void cli_list_release(struct cli_list *list);
+
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
 
@@ -91,6 +97,7 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_explain, verb_fmt, verb_gen, verb_ir, verb_lint;
+extern const struct verb verb_breaking, verb_check, verb_explain, verb_fmt, verb_gen, verb_ir,
+    verb_lint, verb_lock;
 
 #endif

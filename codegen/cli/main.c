@@ -6,7 +6,8 @@
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_ir, &verb_gen, &verb_explain, &verb_fmt, &verb_lint,
+    &verb_check, &verb_ir,   &verb_gen,      &verb_explain,
+    &verb_fmt,   &verb_lint, &verb_breaking, &verb_lock,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -218,6 +218,7 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
         value->number = next;
         value->doc = ast->doc;
         value->attrs = ast->attrs;
+        value->span = ast->name.span;
         cname_check_shape(checker->sink, &ast->name);
         check_enum_double(checker, &names, value->name, ast, "name");
         check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
@@ -254,6 +255,7 @@ static struct ir_enum *check_enum(struct checker *checker, const struct ast_decl
     type->doc = decl->doc;
     type->line = span_line(decl->name.span);
     type->attrs = decl->attrs;
+    type->decl = decl;
     type->base = enum_base(checker, decl);
     check_enum_attrs(checker, type);
     check_enum_values(checker, decl, type);
@@ -363,6 +365,7 @@ static void check_structs(struct checker *checker)
         struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
         if (symbol == NULL)
             continue;
+        check_struct_attrs(checker, decl->attrs);
         symbol->structure->fields = check_fields(checker, &decl->fields, HOME_STRUCT);
         if (decl->fields.first == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no fields",
@@ -385,6 +388,7 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     job->doc = decl->doc;
     job->line = span_line(decl->name.span);
     job->attrs = decl->attrs;
+    job->decl = decl;
     job->was = (struct literal *)(uintptr_t)attr_was(decl->attrs);
     job->wire = qualify(checker, package, job->was != NULL ? job->was->text : job->name);
     cname_job(checker->arena, package, job);

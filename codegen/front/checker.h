@@ -35,6 +35,7 @@ int value_compare(const struct ir_value *a, const struct ir_value *b);
 /* check_attr.c */
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home);
 void check_job_attrs(struct checker *checker, struct ir_job *job);
+void check_struct_attrs(struct checker *checker, const struct ast_attr *attrs);
 void check_enum_attrs(struct checker *checker, struct ir_enum *type);
 void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value);
 /* The first argument of [[was]], or NULL. */

@@ -84,11 +84,20 @@ void diag_sink_init(struct diag_sink *sink, struct arena *arena)
     *sink = (struct diag_sink){.arena = arena};
 }
 
-static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span)
+static bool is_change(enum diag_id id)
+{
+    return id >= DIAG_JOB_REMOVED;
+}
+
+/* Said before: the same of the same place. What was removed shares a place with other things
+ * that were, so there the text tells. */
+static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span,
+                        const char *text)
 {
     for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next) {
         if (diag->id == id && diag->span.source == span.source &&
-            diag->span.offset == span.offset && diag->span.length == span.length)
+            diag->span.offset == span.offset && diag->span.length == span.length &&
+            (!is_change(id) || strcmp(diag->text, text) == 0))
             return true;
     }
     return false;
@@ -112,15 +121,16 @@ void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, cons
     enum diag_severity severity = diag_severity_under(sink->policy, id);
     sink->current = NULL;
     sink->has_faults |= table[id].severity == DIAG_ERROR;
-    if (table[id].severity != DIAG_ERROR && allow_covers(span, id))
+    if ((table[id].severity != DIAG_ERROR && allow_covers(span, id)) || severity == DIAG_OFF)
         return;
-    if (severity == DIAG_OFF || is_repeated(sink, id, span) || !is_counted(sink, severity))
-        return;
-    struct diag *diag = arena_alloc(sink->arena, sizeof(*diag));
     va_list args;
     va_start(args, format);
-    diag->text = arena_vprintf(sink->arena, format, args);
+    const char *text = arena_vprintf(sink->arena, format, args);
     va_end(args);
+    if (is_repeated(sink, id, span, text) || !is_counted(sink, severity))
+        return;
+    struct diag *diag = arena_alloc(sink->arena, sizeof(*diag));
+    diag->text = text;
     diag->id = id;
     diag->severity = severity;
     diag->span = span;
