@@ -19,9 +19,11 @@ static void judge_retired(struct judge *judge, const struct lock_job *before,
     if (before->is_retired && !after->is_retired)
         judge_report(judge, DIAG_RETIRED_REMOVED, &spot,
                      "'%s' was retired, and old workers end its runs", after->wire);
-    if (!before->is_retired && after->is_retired)
+    if (!before->is_retired && after->is_retired &&
         judge_report(judge, DIAG_JOB_RETIRED, &spot, "queued runs of '%s' end up dead",
-                     after->wire);
+                     after->wire))
+        diag_help(judge->change->sink,
+                  "register it without a handler (NULL) in a worker of its queue");
 }
 
 static void judge_result(struct judge *judge, const struct lock_job *before,
@@ -68,11 +70,27 @@ static void judge_history(const struct change *change, const struct lock_job *be
         struct judge judge;
         judge_init(&judge, change);
         judge.version = at->fingerprint;
+        judge.is_retired = after->is_retired;
         judge.is_forgiven = !is_stored(change, after, at->fingerprint);
         judge_block(&judge, &block, after->params, &spot);
         say_forgiven(&judge, after, at->fingerprint);
         judge_release(&judge);
     }
+}
+
+/* What matters to those who still call the job. */
+static void judge_calls(struct judge *judge, const struct lock_job *before,
+                        const struct lock_job *after)
+{
+    struct spot spot = spot_of_job(after);
+    bool is_forgiven = judge->is_forgiven;
+    judge->is_forgiven = false; /* Of results a listing says nothing. */
+    judge_result(judge, before, after);
+    judge->is_forgiven = is_forgiven;
+    spot.was = before->name;
+    if (strcmp(before->c, after->c) != 0)
+        judge_report(judge, DIAG_JOB_RENAMED, &spot, "the C names of the job are others");
+    judge_settings(judge, before, after);
 }
 
 static void judge_job(const struct change *change, const struct lock_job *before,
@@ -83,13 +101,9 @@ static void judge_job(const struct change *change, const struct lock_job *before
     judge_init(&judge, change);
     judge.is_forgiven = !is_stored(change, after, before->fingerprint);
     judge_retired(&judge, before, after);
+    judge.is_retired = after->is_retired;
     judge_block(&judge, before->params, after->params, &spot);
-    judge.is_forgiven = false; /* Of results the listing says nothing. */
-    judge_result(&judge, before, after);
-    spot.was = before->name;
-    if (strcmp(before->c, after->c) != 0)
-        judge_report(&judge, DIAG_JOB_RENAMED, &spot, "the C names of the job are others");
-    judge_settings(&judge, before, after);
+    judge_calls(&judge, before, after);
     say_forgiven(&judge, after, before->fingerprint);
     judge_release(&judge);
     judge_history(change, before, after);

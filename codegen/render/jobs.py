@@ -30,6 +30,7 @@ def job_view(context: Context, job: Job) -> JobView:
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",
             ["culex_run *run", "culex_handler_fn handler", "const void *params", "void *user"], ""),
+        thunk_guard=_RETIREMENT if job.retired else [],
         thunk_call=layout.call(
             f"    return CULEX_FN_CAST({job.functions.handler}, handler)",
             ["run", f"CULEX_PTR_CAST(const {job.c} *, params)", "user"], ";"),
@@ -39,6 +40,7 @@ def job_view(context: Context, job: Job) -> JobView:
         enqueue_in=_enqueue_when(context, job, job.functions.enqueue_in, "culex_duration delay"),
         enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
         enqueue_many=_enqueue_many(context, job),
+        register_notes=_RETIREMENT_NOTES if job.retired else [],
         register=_register(context, job, thunk),
         encode=_encode(context, job, params),
         decode=_decode(context, job, params),
@@ -48,6 +50,12 @@ def job_view(context: Context, job: Job) -> JobView:
         tables=tables,
         policy=policy,
     )
+
+
+_RETIREMENT = [CText("    if (handler == NULL)"),
+               CText('        return culex_run_discard(run, "the job is retired");')]
+_RETIREMENT_NOTES = [CText("/* The job is retired: without a handler (NULL) its runs end up dead, with that as the"),
+                     CText(" * reason. */")]
 
 
 def _deprecations(job: Job) -> List[CText]:

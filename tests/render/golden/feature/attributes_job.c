@@ -71,6 +71,8 @@ culex_status attr_old_report_job_enqueue_many(culex_client *client, const attr_o
 static culex_outcome attr_old_report_job_call(culex_run *run, culex_handler_fn handler,
                                               const void *params, void *user)
 {
+    if (handler == NULL)
+        return culex_run_discard(run, "the job is retired");
     return CULEX_FN_CAST(attr_old_report_job_handler, handler)(
         run, CULEX_PTR_CAST(const attr_old_report_job *, params), user);
 }

@@ -339,6 +339,8 @@ culex_status constant_job_enqueue_many(culex_client *client, const constant_job 
 static culex_outcome constant_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
 {
+    if (handler == NULL)
+        return culex_run_discard(run, "the job is retired");
     return CULEX_FN_CAST(constant_job_handler, handler)(
         run, CULEX_PTR_CAST(const constant_job *, params), user);
 }
