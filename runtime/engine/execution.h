@@ -23,7 +23,7 @@ enum { CULEX_FENCE_SIZE = 32 };
 /* A registered job. */
 struct culex_job {
     const culex_job_type *type;
-    culex_handler_call call;
+    culex_handler_call call; /* NULL: retired, its runs end dead */
     culex_handler_fn handler;
     void *user;
 };

@@ -155,6 +155,14 @@ static void settle_unknown(struct culex_run *run, const char *wire)
     settle_release(run, delay_ms);
 }
 
+/* Trying again is pointless, and so is waiting for another worker. */
+static void settle_retired(struct culex_run *run)
+{
+    run->end =
+        (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = "the job is retired"};
+    culex__lane_settle(run->lane, run);
+}
+
 /* False when the run went back instead of to the executor. */
 static bool grant_accept(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
 {
@@ -166,6 +174,10 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
         return false;
     }
     run->job = *job;
+    if (job->call == NULL) {
+        settle_retired(run);
+        return false;
+    }
     if (worker->phase != CULEX_WORKER_RUNNING) {
         settle_release(run, 0);
         return false;

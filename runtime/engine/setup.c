@@ -15,8 +15,8 @@
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
                                    culex_error *error)
 {
-    if (worker == NULL || job->call == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no worker or no handler");
+    if (worker == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no worker");
     culex_status status = culex__job_type_check(job->type, error);
     if (status != CULEX_OK)
         return status;

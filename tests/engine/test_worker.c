@@ -283,6 +283,34 @@ static void test_payload_of_a_newer_schema_is_given_back(void **state)
     assert_true(world_log_has(world, "not understood, given back for 5s: "));
 }
 
+/* --- retired jobs ------------------------------------------------------------------- */
+
+static void test_runs_of_a_retired_job_end_dead_and_say_so(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type old = number_type();
+    old.name = "t.renamed";
+    old.wire = "t.old";
+    culex_uuid left = world_enqueue(world, &old, 1), good = world_enqueue(world, &type, 2);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_retire(worker, &old), CULEX_OK);
+    assert_int_equal(culex_worker_retire(worker, &old), CULEX_EINVAL);
+    assert_int_equal(culex_worker_register(worker, &old, number_call, number_handler, world),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_register(worker, &old, NULL, number_handler, world),
+                     CULEX_EINVAL);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, good), CULEX_RUN_DONE);
+    culex_run_info *run = world_get(world, left);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_string_equal(run->error_text, "the job is retired");
+    assert_true(run->payload.len > 0);
+    culex_run_info_free(run);
+    assert_true(world_log_has(world, "dead: the job is retired"));
+}
+
 /* --- leases, beats, timeouts, cancel --------------------------------------------------- */
 
 /* Passes time inside the handler; the loop cannot beat meanwhile, as with a frozen supervisor. */
@@ -629,6 +657,19 @@ static void test_restarted_worker_does_not_tick_again(void **state)
     assert_int_equal(world->calls, 2);
 }
 
+static void test_retired_periodic_job_ticks_no_more(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), sweep = sweep_type();
+    culex_queue_stats stats;
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_retire(worker, &sweep), CULEX_OK);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 0);
+}
+
 /* --- identity -------------------------------------------------------------------------- */
 
 static void test_same_name_gets_its_runs_back_at_once(void **state)
@@ -688,6 +729,7 @@ int main(void)
         UNIT(test_unknown_job_waits_longer_each_time),
         UNIT(test_undecodable_payload_is_dead_with_its_bytes),
         UNIT(test_payload_of_a_newer_schema_is_given_back),
+        UNIT(test_runs_of_a_retired_job_end_dead_and_say_so),
         UNIT(test_result_after_the_timeout_is_a_failure),
         UNIT(test_result_in_time_is_no_timeout),
         UNIT(test_lost_reply_is_repeated_with_the_same_nonce),
@@ -704,6 +746,7 @@ int main(void)
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_restarted_worker_does_not_tick_again),
+        UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
     };
