@@ -223,9 +223,10 @@ def check_live(stage, is_left):
         fail(f"culex-live: wanted {wanted}, found {found}")
 
 
-def check_runs(stage):
+def check_runs(stage, *states):
+    """On a slow machine some that were given back may be due again by now."""
     for run in stage.runs():
-        if run[0] not in ("done", "scheduled") or run[2:5] != ["0", "0", "0"]:
+        if run[0] not in states or run[2:5] != ["0", "0", "0"]:
             fail(f"a run is {run}\n" + stage.logs())
 
 
@@ -273,7 +274,7 @@ def mixed(stage):
     for producer in producers:
         stage.ended(producer, "producer")
     stage.until("nothing waits", stage.is_settled)
-    check_runs(stage)
+    check_runs(stage, "done", "scheduled", "waiting", "active")
     check_executions(stage, not_for_old)
 
 
@@ -282,7 +283,7 @@ def back(stage):
     first = 4 * COUNT
     stage.ended(stage.producer("2", first), "producer")
     stage.until("nothing waits", stage.is_settled)
-    check_runs(stage)
+    check_runs(stage, "done", "scheduled", "waiting", "active")
     check_executions(stage, not_for_old)
     executed = stage.executed()
     for n in range(first, first + COUNT):
@@ -303,7 +304,7 @@ def forward(stage):
     stage.ended(stage.producer("1", 5 * COUNT), "producer")
     stage.worker_start("2", "--drain")
     stage.ended(stage.workers.pop("2"), "worker 2")
-    check_runs(stage)
+    check_runs(stage, "done")
     check_executions(stage, nothing)
     check_live(stage, nothing)
 
