@@ -343,6 +343,12 @@ static void test_runs_of_a_retired_job_end_dead_and_say_so(void **state)
     culex_worker *worker = world_worker(world, draining, &type);
     assert_int_equal(culex_worker_retire(worker, &old), CULEX_OK);
     assert_int_equal(culex_worker_retire(worker, &old), CULEX_EINVAL);
+    culex_job_type alien = old; /* of a newer compiler */
+    alien.wire = "t.alien";
+    alien.descriptor_version++;
+    assert_int_equal(culex_worker_retire(worker, &alien), CULEX_EVERSION);
+    assert_int_equal(culex_worker_register(worker, &alien, number_call, number_handler, world),
+                     CULEX_EVERSION);
     assert_int_equal(culex_worker_register(worker, &old, number_call, number_handler, world),
                      CULEX_EINVAL);
     assert_int_equal(culex_worker_register(worker, &old, NULL, number_handler, world),
