@@ -17,6 +17,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,12 @@ def seen(version, sender, job, n):
 # --- programs ----------------------------------------------------------------------------------
 
 
+def listens(address):
+    """The socket is there before anybody listens to it."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(address)) == 0
+
+
 class Stage:
     """The store, the workers that run now, and what has been sent so far."""
 
@@ -115,12 +122,12 @@ class Stage:
         if shutil.which("redis-server") is None:
             print("skipped: no redis-server")
             sys.exit(77)
-        socket = self.folder / "redis.sock"
+        address = self.folder / "redis.sock"
         self.server = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir",
+            ["redis-server", "--port", "0", "--unixsocket", address, "--save", "", "--dir",
              self.folder], stdout=subprocess.DEVNULL)
-        self.until("redis-server listens", socket.exists)
-        self.env["CULEX_URL"] = f"redis+unix://{socket}"
+        self.until("redis-server listens", lambda: listens(address))
+        self.env["CULEX_URL"] = f"redis+unix://{address}"
 
     def close(self):
         for version in list(self.workers):
