@@ -68,13 +68,6 @@ static bool is_about_runs(enum diag_id id)
     }
 }
 
-/* Why a run of a retired job would not even reach the worker that ends it. */
-static bool keeps_from_ending(enum diag_id id)
-{
-    return id == DIAG_MUST_UNDERSTAND_REMOVED || id == DIAG_ENUM_VALUE_REMOVED ||
-           id == DIAG_QUEUE_CHANGED;
-}
-
 /* The same finding in what a job returns; DIAG_COUNT: none. Nobody retries a result, so what
  * would be given back to newer workers is an error of the client there. */
 static enum diag_id id_in_result(enum diag_id id)
@@ -107,7 +100,7 @@ static bool is_allowed(const struct lock_allow *allow, enum diag_id id)
 static bool is_wanted(const struct judge *judge, enum diag_id id, const struct spot *spot)
 {
     const struct change *change = judge->change;
-    if (judge->is_retired && !keeps_from_ending(id))
+    if (judge->is_retired && id != DIAG_QUEUE_CHANGED)
         return false;
     if (id == DIAG_COUNT || (categories[id] & change->categories) == 0)
         return false;

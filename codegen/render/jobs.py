@@ -30,7 +30,6 @@ def job_view(context: Context, job: Job) -> JobView:
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",
             ["culex_run *run", "culex_handler_fn handler", "const void *params", "void *user"], ""),
-        thunk_guard=_RETIREMENT if job.retired else [],
         thunk_call=layout.call(
             f"    return CULEX_FN_CAST({job.functions.handler}, handler)",
             ["run", f"CULEX_PTR_CAST(const {job.c} *, params)", "user"], ";"),
@@ -41,6 +40,7 @@ def job_view(context: Context, job: Job) -> JobView:
         enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
         enqueue_many=_enqueue_many(context, job),
         register_notes=_RETIREMENT_NOTES if job.retired else [],
+        register_guard=_retirement(job) if job.retired else [],
         register=_register(context, job, thunk),
         encode=_encode(context, job, params),
         decode=_decode(context, job, params),
@@ -52,8 +52,11 @@ def job_view(context: Context, job: Job) -> JobView:
     )
 
 
-_RETIREMENT = [CText("    if (handler == NULL)"),
-               CText('        return culex_run_discard(run, "the job is retired");')]
+def _retirement(job: Job) -> List[CText]:
+    return [CText("    if (handler == NULL)"),
+            CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
+
+
 _RETIREMENT_NOTES = [CText("/* The job is retired: without a handler (NULL) its runs end up dead, with that as the"),
                      CText(" * reason. */")]
 

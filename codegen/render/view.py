@@ -102,7 +102,6 @@ class JobView:
     records: List[RecordView]  # the params and, where there is one, the result
     type_symbol: CText
     thunk_head: CText
-    thunk_guard: List[CText]  # what comes before the call; none for most jobs
     thunk_call: CText
     handler: CText
     enqueue: FunctionView
@@ -110,6 +109,7 @@ class JobView:
     enqueue_at: FunctionView
     enqueue_many: FunctionView
     register_notes: List[CText]  # comments of its own
+    register_guard: List[CText]  # what comes before the call; none for most jobs
     register: FunctionView
     encode: FunctionView
     decode: FunctionView

@@ -68,6 +68,14 @@ static culex_status fail_text(struct culex__decoder *decoder, const struct culex
                              found->data, found->len > EXCERPT_MAX ? "..." : "");
 }
 
+/* A number or time that is well-formed, but not for this type. */
+static culex_status fail_range(struct culex__decoder *decoder, const struct culex__path *path,
+                               const char *expected, const struct culex__json_text *found)
+{
+    decoder->is_beyond = true;
+    return fail_text(decoder, path, CULEX_EDECODE, expected, found);
+}
+
 static culex_status fail_memory(struct culex__decoder *decoder)
 {
     return culex__fail(decoder->error, CULEX_ENOMEM, "out of memory");
@@ -115,6 +123,15 @@ static culex_status take_number(struct culex__decoder *decoder, const struct cul
 
 /* ---- integers ---- */
 
+/* Of some kind. */
+static bool is_integer(const struct culex__json_text *text)
+{
+    culex_int128 least;
+    culex_uint128 most;
+    return culex__int128_parse(text->data, text->len, &least) ||
+           culex__uint128_parse(text->data, text->len, &most);
+}
+
 /* "an integer from 1 to 10": the kind's range narrowed by the field's own bounds. */
 static culex_status fail_integer(struct culex__decoder *decoder, const struct culex__path *path,
                                  const culex_field *field, const struct culex__json_text *found)
@@ -131,7 +148,8 @@ static culex_status fail_integer(struct culex__decoder *decoder, const struct cu
     snprintf(expected, sizeof expected, "an integer from %s to %s", low, high);
     if (found == NULL)
         return culex__decode_unexpected(decoder, path, expected);
-    return fail_text(decoder, path, CULEX_EDECODE, expected, found);
+    return is_integer(found) ? fail_range(decoder, path, expected, found)
+                             : fail_text(decoder, path, CULEX_EDECODE, expected, found);
 }
 
 static bool integer_parse(culex_kind kind, const struct culex__json_text *text, uint64_t *ret_bits)
@@ -236,9 +254,12 @@ static culex_status decode_float(struct culex__decoder *decoder, const struct cu
     culex_status status = take_number(decoder, path, expected, &text);
     if (status != CULEX_OK)
         return status;
+    double wide;
     if (float_parse(field->kind, is_string, &text, slot))
         return CULEX_OK;
-    return fail_text(decoder, path, CULEX_EDECODE, expected, &text);
+    return !is_string && culex__float64_parse(text.data, text.len, &wide)
+               ? fail_range(decoder, path, expected, &text)
+               : fail_text(decoder, path, CULEX_EDECODE, expected, &text);
 }
 
 /* ---- text ---- */
@@ -247,11 +268,11 @@ static culex_status check_len(struct culex__decoder *decoder, const struct culex
                               const culex_field *field, size_t len)
 {
     if (len < field->min_len)
-        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
-                                 "expected at least %zu bytes, found %zu", field->min_len, len);
+        return culex__decode_beyond(decoder, path, "expected at least %zu bytes, found %zu",
+                                    field->min_len, len);
     if (field->max_len > 0 && len > field->max_len)
-        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
-                                 "expected at most %zu bytes, found %zu", field->max_len, len);
+        return culex__decode_beyond(decoder, path, "expected at most %zu bytes, found %zu",
+                                    field->max_len, len);
     return CULEX_OK;
 }
 

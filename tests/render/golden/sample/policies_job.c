@@ -339,14 +339,14 @@ culex_status constant_job_enqueue_many(culex_client *client, const constant_job 
 static culex_outcome constant_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
 {
-    if (handler == NULL)
-        return culex_run_discard(run, "the job is retired");
     return CULEX_FN_CAST(constant_job_handler, handler)(
         run, CULEX_PTR_CAST(const constant_job *, params), user);
 }
 
 culex_status constant_job_register(culex_worker *worker, constant_job_handler handler, void *user)
 {
+    if (handler == NULL)
+        return culex_worker_retire(worker, &constant_job_type);
     return culex_worker_register(worker, &constant_job_type, constant_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
