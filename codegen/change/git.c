@@ -16,8 +16,6 @@
 #include "output.h"
 #include "text.h"
 
-extern char **environ;
-
 enum { WORDS_MAX = 8 };
 
 static bool complain(const char *what, const char *fault)

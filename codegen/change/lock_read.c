@@ -119,7 +119,7 @@ static bool read_member(struct reader *reader, const struct lock_member *member,
 static const struct lock_member *next_member(struct reader *reader,
                                              const struct lock_record *record, unsigned *seen)
 {
-    const char *name;
+    const char *name = "";
     unsigned bit = 1;
     const struct lock_member *at = record->members;
     if (!read_text(reader, &name))

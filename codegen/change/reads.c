@@ -15,19 +15,6 @@ static enum change_reads range_reads(const struct lock_field *reader,
     return is_apart ? READS_NONE : READS_SOME;
 }
 
-static enum change_reads enum_reads(const struct lock_type *reader, const struct lock_type *writer)
-{
-    size_t known = 0, total = 0;
-    for (const struct lock_value *value = writer->values; value != NULL; value = value->next) {
-        const struct lock_value *at = reader->values;
-        while (at != NULL && strcmp(at->name, value->name) != 0)
-            at = at->next;
-        known += at != NULL;
-        total++;
-    }
-    return known == total ? READS_ALL : known > 0 ? READS_SOME : READS_NONE;
-}
-
 static bool is_integer(enum ir_kind kind)
 {
     return ir_kinds[kind].bits > 0;
@@ -101,9 +88,7 @@ static enum change_reads same_kind_reads(const struct lock_field *reader,
     case IR_TIMESTAMP:
     case IR_DURATION:
         return range_reads(reader, writer);
-    case IR_ENUM:
-        return enum_reads(reader->target, writer->target);
-    default: /* A struct's fields are judged one by one. */
+    default: /* An enum's values and a struct's fields are judged one by one. */
         return READS_ALL;
     }
 }

@@ -60,8 +60,7 @@ static bool sides_load(struct against *against, const struct question *question,
 }
 
 /* All files are one schema: a job that is in none of them was removed. */
-static int all_compare(const struct cli *cli, const struct question *question,
-                       struct change *change)
+static int all_compare(const struct cli *cli, const struct question *question, struct change change)
 {
     struct compilation compilation;
     struct against against;
@@ -69,13 +68,13 @@ static int all_compare(const struct cli *cli, const struct question *question,
     int status = cli_load_all(cli, &compilation);
     against_init(&against, &compilation, cli->files.items, cli->files.count);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0) {
-        change->arena = &compilation.arena;
-        change->sink = &compilation.sink;
-        change->after = lock_make(&compilation);
+        change.arena = &compilation.arena;
+        change.sink = &compilation.sink;
+        change.after = lock_make(&compilation);
         if (compilation.sink.errors > 0) /* Declared in two files. */
             status = EXIT_DIAGNOSTICS;
-        else if (sides_load(&against, question, change))
-            change_compare(change);
+        else if (sides_load(&against, question, &change))
+            change_compare(&change);
         else if (compilation.sink.errors == 0)
             status = EXIT_BROKEN;
     }
@@ -99,7 +98,7 @@ static int run(const struct verb *verb, int argc, char **argv)
         {0},
     };
     if (cli_open(&cli, verb, options, argc, argv, &status))
-        status = question_read(&cli, &question, &change) ? all_compare(&cli, &question, &change)
+        status = question_read(&cli, &question, &change) ? all_compare(&cli, &question, change)
                                                          : EXIT_USAGE;
     cli_list_release(&question.categories);
     return cli_close(&cli, status);

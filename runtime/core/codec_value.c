@@ -136,15 +136,15 @@ static bool is_integer(const struct culex__json_text *text)
 static culex_status fail_integer(struct culex__decoder *decoder, const struct culex__path *path,
                                  const culex_field *field, const struct culex__json_text *found)
 {
-    char low[24];
-    char high[24];
-    char expected[80];
+    char low[CULEX_BOUND_TEXT_SIZE];
+    char high[CULEX_BOUND_TEXT_SIZE];
+    char expected[2 * CULEX_BOUND_TEXT_SIZE + 32];
     bool has_min = (field->flags & CULEX_FIELD_MIN) != 0;
     bool has_max = (field->flags & CULEX_FIELD_MAX) != 0;
-    culex__integer_text(field->kind, has_min ? (uint64_t)field->min : culex__kind_min(field->kind),
-                        low);
-    culex__integer_text(field->kind, has_max ? (uint64_t)field->max : culex__kind_max(field->kind),
-                        high);
+    culex__bound_text(field->kind, has_min ? (uint64_t)field->min : culex__kind_min(field->kind),
+                      low);
+    culex__bound_text(field->kind, has_max ? (uint64_t)field->max : culex__kind_max(field->kind),
+                      high);
     snprintf(expected, sizeof expected, "an integer from %s to %s", low, high);
     if (found == NULL)
         return culex__decode_unexpected(decoder, path, expected);
@@ -358,6 +358,27 @@ static culex_status decode_quoted(struct culex__decoder *decoder, const struct c
     return fail_text(decoder, path, CULEX_EDECODE, expected, &text);
 }
 
+static culex_status fail_time(struct culex__decoder *decoder, const struct culex__path *path,
+                              const culex_field *field, bool is_low)
+{
+    char bound[CULEX_BOUND_TEXT_SIZE];
+    culex__bound_text(field->kind, (uint64_t)(is_low ? field->min : field->max), bound);
+    return culex__codec_fail(decoder->error, CULEX_EDECODE, path, "expected at %s %s, found %s",
+                             is_low ? "least" : "most", bound, is_low ? "less" : "more");
+}
+
+static culex_status decode_time(struct culex__decoder *decoder, const struct culex__path *path,
+                                const culex_field *field, void *slot)
+{
+    int64_t nanos;
+    culex_status status = decode_quoted(decoder, path, field->kind, slot);
+    if (status != CULEX_OK)
+        return status;
+    memcpy(&nanos, slot, sizeof nanos);
+    int side = culex__integer_compare(field, (uint64_t)nanos);
+    return side == 0 ? CULEX_OK : fail_time(decoder, path, field, side < 0);
+}
+
 static culex_status decode_enum(struct culex__decoder *decoder, const struct culex__path *path,
                                 const culex_enum_type *type, void *slot)
 {
@@ -407,9 +428,10 @@ culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct c
         return decode_int128(decoder, path, field, slot);
     case CULEX_KIND_CHAR:
     case CULEX_KIND_UUID:
+        return decode_quoted(decoder, path, field->kind, slot);
     case CULEX_KIND_TIMESTAMP:
     case CULEX_KIND_DURATION:
-        return decode_quoted(decoder, path, field->kind, slot);
+        return decode_time(decoder, path, field, slot);
     default:
         return decode_integer(decoder, path, field, slot);
     }

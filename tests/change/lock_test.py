@@ -275,8 +275,8 @@ class Elsewhere(Case):
         self.assert_both(self.culexc(1, *words, "git:HEAD", env=env))
         self.assertEqual(list((self.work / "tmp").iterdir()), [])
         self.assertIn("nowhere", self.culexc(3, *words, "git:nowhere", env=env))
-        self.culexc(3, *words, "git:--output=x", env=env)
-        self.culexc(3, *words, "git:", env=env)
+        for ref in ("--output=x", "-q", ""):
+            self.assertIn("no name of a commit", self.culexc(3, *words, f"git:{ref}", env=env))
         self.assertEqual(list((self.work / "tmp").iterdir()), [])
 
     def test_older_schema_with_errors_is_no_schema(self):
