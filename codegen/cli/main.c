@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "diag_print.h"
 
 static const struct verb *const verbs[] = {
     &verb_check,
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
             return verbs[i]->run(verbs[i], argc, argv);
     }
     if (argc > 1)
-        fprintf(stderr, "culexc: no such verb: '%s'\n", argv[1]);
+        diag_say("no such verb: '%s'", argv[1]);
     help_print(stderr);
     return EXIT_USAGE;
 }
