@@ -60,7 +60,7 @@ def c_char_array(text: str) -> CText:
     return _rows(items, 12)
 
 
-def c_byte_array(data: bytes, per_row: int = 16) -> CText:
+def c_byte_array(data: bytes, per_row: int = 12) -> CText:
     return _rows([CText(f"0x{byte:02x}") for byte in data], per_row)
 
 
