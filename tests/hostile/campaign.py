@@ -159,7 +159,7 @@ class Campaign:
         self.environment = {"PATH": os.environ["PATH"], "CULEX_PYTHON": os.path.abspath(arguments.relay),
                             "HOSTILE_SOCKET": os.path.join(place, "socket"), "TMPDIR": os.path.join(place, "tmp"),
                             "CULEX_DATADIR": os.path.join(ROOT, "codegen", "render"),
-                            "ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=98"}
+                            "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=98"}
         for name in ("tmp", "in", "out"):
             os.mkdir(os.path.join(place, name))
         self.renderer = Renderer(os.path.join(place, "socket"))

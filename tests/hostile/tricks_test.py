@@ -23,6 +23,8 @@ CULEXC = os.path.abspath(sys.argv.pop(1))
 SECONDS = 20
 FILE_BYTES = 1 << 20
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# A sanitizer that speaks up must not look like diagnostics.
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=98"}
 CLEAN, DIAGNOSTICS, USAGE, BROKEN = 0, 1, 2, 3
 
 slowest: Tuple[float, str] = (0.0, "")
@@ -61,7 +63,7 @@ class Tricks(unittest.TestCase):
         global slowest
         before, begin = self.tree(), time.monotonic()
         done = subprocess.run([CULEXC, *arguments], cwd=self.work, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=SECONDS, check=False)
+                              env=ENVIRONMENT, timeout=SECONDS, check=False)
         slowest = max(slowest, (time.monotonic() - begin, self.id()))
         self.assertEqual(self.tree(), before, "something outside the output folder changed")
         text = done.stderr.decode("utf-8")

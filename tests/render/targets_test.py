@@ -42,7 +42,7 @@ PROGRAMS = [
      []),
     ("codec", [os.path.join(CODEC, name) for name in ("test_codec.c", "kitchen.c", "workbench.c")], []),
     ("property", [os.path.join(CODEC, name) for name in ("property_codec.c", "schema.c")],
-     ["--cases=3000"]),
+     ["--cases=1000"]),
 ]
 
 
