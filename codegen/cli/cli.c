@@ -183,11 +183,10 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
 int cli_misused(const struct cli *cli, const char *format, ...)
 {
     va_list args;
-    fputs("culexc: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    diag_vsay(format, args);
     va_end(args);
-    fprintf(stderr, "\n%s", cli->verb->help);
+    fputs(cli->verb->help, stderr);
     return EXIT_USAGE;
 }
 
@@ -199,7 +198,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     compilation->sink.policy = cli->policy;
     struct module *module = compilation_load(compilation, path, &fault);
     if (module == NULL)
-        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
+        diag_say("cannot read '%s': %s", path, fault);
     else
         check_module(compilation, module);
     return module;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "diag_print.h"
 
 static const struct verb *const verbs[] = {
     &verb_check, &verb_ir,   &verb_gen,      &verb_explain,
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
             return verbs[i]->run(verbs[i], argc, argv);
     }
     if (argc > 1)
-        fprintf(stderr, "culexc: no such verb: '%s'\n", argv[1]);
+        diag_say("no such verb: '%s'", argv[1]);
     help_print(stderr);
     return EXIT_USAGE;
 }

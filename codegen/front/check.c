@@ -112,9 +112,10 @@ static void claim_decl(struct checker *checker, const struct module *module,
     }
     for (const struct ast_enum_value *value = decl->values; value != NULL; value = value->next) {
         const char *type = cname_join(checker->arena, module->package, decl->name.text, "_");
-        cname_claim(&checker->c_names, checker->sink,
-                    cname_upper(checker->arena, NULL, type, value->name.text), value->name.span,
-                    arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
+        const char *c = cname_upper(checker->arena, NULL, type, value->name.text);
+        if (cname_check_free(checker->sink, c, value->name.span, CNAME_CONSTANT))
+            cname_claim(&checker->c_names, checker->sink, c, value->name.span,
+                        arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
     }
 }
 

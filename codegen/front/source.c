@@ -134,8 +134,15 @@ size_t utf8_valid_prefix(const char *text, size_t len)
 
 bool utf8_is_deceptive(uint32_t code)
 {
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-        return true;
-    return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-           code == 0x200e || code == 0x200f || code == 0x061c;
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x00, 0x1f},      {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                  {0x180e, 0x180e},  {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                  {0xfe00, 0xfe0f},  {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
+                  {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    }
+    return false;
 }

@@ -60,8 +60,9 @@ size_t utf8_sequence(const char *text, size_t len, uint32_t *ret_code);
 /* Bytes of `text` before the first malformed one; `len` when all is well. */
 size_t utf8_valid_prefix(const char *text, size_t len);
 
-/* True for characters that change how a terminal or an editor shows the text
- * around them: controls and the bidirectional overrides. */
+/* True for characters that change how a terminal or an editor shows the text around
+ * them, or that nobody sees: controls, bidirectional overrides, blanks without width,
+ * selectors and tags. The renderer's literals.py has the same list (INVISIBLE). */
 bool utf8_is_deceptive(uint32_t code);
 
 #endif
