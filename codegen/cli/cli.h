@@ -80,6 +80,6 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_fmt, verb_gen, verb_ir, verb_lint;
+extern const struct verb verb_check, verb_doc, verb_fmt, verb_gen, verb_ir, verb_lint;
 
 #endif

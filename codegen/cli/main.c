@@ -5,7 +5,7 @@
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_ir, &verb_gen, &verb_fmt, &verb_lint,
+    &verb_check, &verb_ir, &verb_gen, &verb_fmt, &verb_lint, &verb_doc,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
