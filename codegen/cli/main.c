@@ -6,10 +6,12 @@
 #include "cli.h"
 #include "diag_print.h"
 
+/* clang-format off: in the order of the help, one a line */
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_ir,   &verb_gen,      &verb_explain,
-    &verb_fmt,   &verb_lint, &verb_breaking, &verb_lock,
+    &verb_check, &verb_explain, &verb_fmt,  &verb_lint,     &verb_ir,
+    &verb_gen,   &verb_doc,     &verb_lock, &verb_breaking,
 };
+/* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void help_print(FILE *out)

@@ -1,9 +1,10 @@
-/* fuzz_schema - any bytes as a schema: diagnostics or a model, lint or none, never a crash. */
+/* fuzz_schema - any bytes as a schema: diagnostics, or a model and its manual; never a crash. */
 #include <stdio.h>
 
 #include "buf.h"
 #include "check.h"
 #include "diag_print.h"
+#include "doc.h"
 #include "fuzz.h"
 #include "ir_json.h"
 #include "limits.h"
@@ -31,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     diag_print_human(&compilation.sink, nowhere, false);
     if (compilation.sink.errors == 0) {
         ir_json_write(module->ir, NULL, &json);
+        doc_write(&compilation.arena, module, DOC_MARKDOWN, &json);
+        doc_write(&compilation.arena, module, DOC_MAN, &json);
         fuzz_taken++;
     }
     buf_release(&json);
