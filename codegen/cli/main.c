@@ -6,10 +6,18 @@
 #include "cli.h"
 #include "diag_print.h"
 
-/* clang-format off: in the order of the help, one a line */
+/* In the order of the help. */
+/* clang-format off */
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_explain, &verb_fmt,  &verb_lint,     &verb_ir,
-    &verb_gen,   &verb_doc,     &verb_lock, &verb_breaking,
+    &verb_check,
+    &verb_explain,
+    &verb_fmt,
+    &verb_lint,
+    &verb_ir,
+    &verb_gen,
+    &verb_doc,
+    &verb_lock,
+    &verb_breaking,
 };
 /* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -9,6 +9,17 @@ CULEX_GENERATED_BEGIN
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
+static const culex_field attr_parcel_fields[] = {
+    {"grams", "grams",
+     CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MAX,
+     offsetof(attr_parcel, grams), 0, 0,
+     0, 0, 0, 0, 30000, NULL, NULL, NULL},
+};
+
+const culex_struct_type attr_parcel_type = {
+    "attr.parcel", sizeof(attr_parcel), attr_parcel_fields, 1,
+};
+
 static const culex_struct_type attr_old_report_job_params = {
     "attr.old_report", sizeof(attr_old_report_job), NULL, 0,
 };

@@ -17,6 +17,22 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
+typedef struct attr_parcel { /* attributes.job:6 */
+    uint32_t grams; /* attributes.job:7; at most 30000 */
+} attr_parcel;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
+static inline attr_parcel attr_parcel_make(uint32_t grams)
+{
+    attr_parcel made;
+
+    memset(&made, 0, sizeof made);
+    made.grams = grams;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type attr_parcel_type;
+
 typedef struct attr_old_report_job { /* attributes.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } attr_old_report_job;
@@ -88,18 +104,18 @@ CULEX_HIDDEN culex_status attr_old_report_job_decode(culex_arena *arena, const v
                                                      const attr_old_report_job **ret_job,
                                                      culex_error *error);
 
-typedef struct attr_limits_job { /* attributes.job:6 */
-    const char *code;              /* attributes.job:8; exactly 3 bytes */
-    const char *note;              /* attributes.job:9; 2 to 10 bytes */
-    culex_bytes key;               /* attributes.job:10; not empty, secret */
-    int32_t percent;               /* attributes.job:11; 0 to 100 */
-    culex_duration wait;           /* attributes.job:12; 1000000000 to 3600000000000 ns */
-    culex_time after; /* attributes.job:13; at least 1577836800000000000 ns since 1970 */
-    int64_t account;               /* attributes.job:14 */
-    const char *const *tags;       /* attributes.job:15; at most 5 values, at most 20 bytes */
+typedef struct attr_limits_job { /* attributes.job:10 */
+    const char *code;              /* attributes.job:12; exactly 3 bytes */
+    const char *note;              /* attributes.job:13; 2 to 10 bytes */
+    culex_bytes key;               /* attributes.job:14; not empty, secret */
+    int32_t percent;               /* attributes.job:15; 0 to 100 */
+    culex_duration wait;           /* attributes.job:16; 1000000000 to 3600000000000 ns */
+    culex_time after; /* attributes.job:17; at least 1577836800000000000 ns since 1970 */
+    int64_t account;               /* attributes.job:18 */
+    const char *const *tags;       /* attributes.job:19; at most 5 values, at most 20 bytes */
     size_t tags_len;
-    bool old CULEX_DEPRECATED(""); /* attributes.job:16 */
-    uint8_t colour;                /* attributes.job:17 */
+    bool old CULEX_DEPRECATED(""); /* attributes.job:20 */
+    uint8_t colour;                /* attributes.job:21 */
 } attr_limits_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
