@@ -44,6 +44,10 @@ static void id_read(const struct reading *reading, struct span span)
     if (id == DIAG_COUNT) {
         diag_report(sink, DIAG_BAD_ALLOW, span, "no diagnostic is called '%.64s'", slug);
         diag_suggest(sink, span, &near);
+        if (suggestion_is_plain(&near)) /* What was to be kept must not be fixed away. */
+            id = diag_find(near.best, NULL);
+        if (id != DIAG_COUNT && diag_default_severity(id) != DIAG_ERROR)
+            allowance_add(reading, id, span);
     } else if (diag_default_severity(id) == DIAG_ERROR) {
         diag_report(sink, DIAG_BAD_ALLOW, span,
                     "'%s' is an error, and only warnings can be allowed", slug);

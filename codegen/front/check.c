@@ -237,8 +237,15 @@ static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *de
     enum ir_kind kind = ir_kind_find(decl->base.text);
     if (kind != IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64)
         return kind;
+    struct suggestion near = suggestion_start(decl->base.text);
+    for (int at = IR_INT8; at <= IR_UINT64; at++) {
+        if (ir_kinds[at].bits <= 64)
+            suggestion_offer(&near, ir_kinds[at].word);
+    }
     diag_report(checker->sink, DIAG_BAD_ENUM_BASE, decl->base.span,
                 "'%.64s' is not an integer type of up to 64 bits", decl->base.text);
+    if (kind == IR_KIND_COUNT)
+        diag_suggest(checker->sink, decl->base.span, &near);
     return IR_INT64;
 }
 
@@ -500,9 +507,11 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken && !checker->sink->has_faults)
-            diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
-                        at->path);
+        if (at->is_used || module->is_broken || checker->sink->has_faults)
+            continue;
+        diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
+                    at->path);
+        diag_fix(checker->sink, span_with_line(at->statement), "%s", "");
     }
 }
 

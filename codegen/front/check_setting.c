@@ -57,10 +57,13 @@ static void check_tags(struct checker *checker, const struct ast_setting *settin
             diag_report(checker->sink, DIAG_TOO_MANY, tag->span, "more than %u tags", LIMIT_TAGS);
         for (const struct literal *at = setting->list; count <= LIMIT_TAGS && at != tag;
              at = at->next) {
-            if (at->kind == LITERAL_STRING && tag->kind == LITERAL_STRING &&
-                strcmp(at->text, tag->text) == 0)
-                diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span,
-                            "this tag is given twice");
+            if (at->kind != LITERAL_STRING || tag->kind != LITERAL_STRING ||
+                strcmp(at->text, tag->text) != 0)
+                continue;
+            diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span, "this tag is given twice");
+            struct span span = tag->span;
+            if (span_add_comma(&span))
+                diag_fix(checker->sink, span, "%s", "");
         }
     }
 }

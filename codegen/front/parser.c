@@ -280,9 +280,12 @@ static void parse_decls(struct parser *parser, struct ast_file *file)
 static void parse_imports(struct parser *parser, struct ast_file *file)
 {
     struct ast_import **end = &file->imports;
-    while (parser_accept_word(parser, "import")) {
+    while (parser_at_word(parser, "import")) {
         struct ast_import *import = arena_alloc(parser->arena, sizeof(*import));
+        struct span start = parser_span(parser);
+        parser_advance(parser);
         if (parser_literal_of(parser, TOKEN_STRING, &import->path) && parser_semicolon(parser)) {
+            import->span = span_join(start, parser_span_before(parser));
             *end = import;
             end = &import->next;
         } else {

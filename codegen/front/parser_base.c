@@ -31,6 +31,40 @@ static void doc_take_after(struct parser *parser, struct token token)
     buf_release(&doc);
 }
 
+/* What word processors and other scripts put in place of plain characters. */
+static const char *look_alike(uint32_t code)
+{
+    static const struct {
+        uint32_t code;
+        const char *meant;
+    } table[] = {{0xa0, " "},   {0x2007, " "},  {0x202f, " "},  {0x3000, " "}, {0x200b, ""},
+                 {0xfeff, ""},  {0x201c, "\""}, {0x201d, "\""}, {0x2018, "'"}, {0x2019, "'"},
+                 {0x37e, ";"},  {0xff1b, ";"},  {0xff0c, ","},  {0xff08, "("}, {0xff09, ")"},
+                 {0x2013, "-"}, {0x2212, "-"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].code == code)
+            return table[i].meant;
+    }
+    return NULL;
+}
+
+static void report_stray(struct parser *parser, struct span span)
+{
+    uint32_t code = 0;
+    const char *text = parser->source->text + span.offset;
+    utf8_sequence(text, span.length, &code);
+    const char *meant = look_alike(code);
+    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
+                (int)span.length, text, (unsigned)code);
+    if (meant == NULL)
+        return;
+    if (*meant == '\0' || *meant == ' ')
+        diag_help(parser->sink, "this is a blank of another kind");
+    else
+        diag_help(parser->sink, "did you mean %s?", meant);
+    diag_fix(parser->sink, span, "%s", meant);
+}
+
 /* Reports a token that is broken in itself; true when it is to be dropped. */
 static bool is_broken(struct parser *parser, struct token token)
 {
@@ -44,11 +78,8 @@ static bool is_broken(struct parser *parser, struct token token)
     }
     if (token.kind != TOKEN_STRAY)
         return false;
-    uint32_t code = 0;
     parser->has_errors = true;
-    utf8_sequence(parser->source->text + token.offset, token.length, &code);
-    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
-                (int)token.length, parser->source->text + token.offset, (unsigned)code);
+    report_stray(parser, span);
     return true;
 }
 
@@ -75,6 +106,11 @@ void parser_advance(struct parser *parser)
 struct span parser_span(const struct parser *parser)
 {
     return (struct span){parser->source, parser->token.offset, parser->token.length};
+}
+
+struct span parser_span_before(const struct parser *parser)
+{
+    return (struct span){parser->source, parser->previous.offset, parser->previous.length};
 }
 
 bool parser_at(const struct parser *parser, enum token_kind kind)
@@ -216,10 +252,15 @@ bool parser_literal(struct parser *parser, struct literal *ret_literal)
 
 bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal)
 {
-    if (!parser_at(parser, kind))
-        return parser_expected(parser, token_kind_text(kind));
-    *ret_literal = literal_take(parser);
-    return true;
+    bool lacks_unit = kind == TOKEN_DURATION && parser_at(parser, TOKEN_INT);
+    if (parser_at(parser, kind)) {
+        *ret_literal = literal_take(parser);
+        return true;
+    }
+    parser_expected(parser, token_kind_text(kind));
+    if (lacks_unit)
+        diag_help(parser->sink, "add a unit: w, d, h, m, s, ms, us or ns");
+    return false;
 }
 
 bool parser_number(struct parser *parser, struct literal *ret_literal)

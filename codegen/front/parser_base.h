@@ -24,6 +24,8 @@ struct parser {
 
 void parser_advance(struct parser *parser);
 struct span parser_span(const struct parser *parser);
+/* Of the token that was consumed last. */
+struct span parser_span_before(const struct parser *parser);
 bool parser_at(const struct parser *parser, enum token_kind kind);
 bool parser_at_word(const struct parser *parser, const char *word);
 

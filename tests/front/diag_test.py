@@ -202,14 +202,38 @@ class Fix(Case):
                  "enum e { RED, BLUE } job a { params { e x = BLUE; } }"),
                 ("retry_policy far { max 1; } job a { retry farr; }",
                  "retry_policy far { max 1; } job a { retry far; }"),
-                ("job a {\n    priority 3\n}\n", "job a {\n    priority 3;\n}\n")]:
+                ("job a {\n    priority 3\n}\n", "job a {\n    priority 3;\n}\n"),
+                (UNUSED, "job a;\n"),
+                ('import "types.job"; // kept\njob a;\n', " // kept\njob a;\n"),
+                ('import "types.job";\nimport "types.job";\njob a { params { point p; } }',
+                 'import "types.job";\njob a { params { point p; } }'),
+                ("job a { params { optional  int32 x[]; } }", "job a { params { int32 x[]; } }"),
+                ('job a { tags "x", "y",\n    "x", "z"; }', 'job a { tags "x", "y", "z"; }'),
+                ("job a { params { string s [[secret, nonempty, secret]]; } }",
+                 "job a { params { string s [[secret, nonempty]]; } }"),
+                ("job a { params { bool b = 1; } }", "job a { params { bool b = true; } }"),
+                ("job a { params { bool b = 0; } }", "job a { params { bool b = false; } }"),
+                ('job a { params { char c = "x"; } }', "job a { params { char c = 'x'; } }"),
+                ("job a { params { string s = 'x'; } }", 'job a { params { string s = "x"; } }'),
+                ("job a { params { double d; } }", "job a { params { float64 d; } }"),
+                ("enum e : unit8 { A } job a { params { e x = A; } }",
+                 "enum e : uint8 { A } job a { params { e x = A; } }"),
+                ("job\u00a0a { queue \u201cmail\u201d\uff1b }", 'job a { queue "mail"; }'),
+                ('job a { cron "@daily" tz "Rome"; }', 'job a { cron "@daily" tz "Europe/Rome"; }'),
+                ("// culexc:allow(unused-import) long ago\njob a;\n", "job a;\n"),
+                ("job a; // culexc:allow(unused-import)\n", "job a; \n"),
+                ("// culexc:allow(unused-imprt) long ago\n" + UNUSED,
+                 "// culexc:allow(unused-import) long ago\n" + UNUSED)]:
             with self.subTest(before=before):
                 status, _, messages = self.fix(before)
                 self.assertEqual((status, self.text()), (0, after))
-                self.assertEqual(messages, "culexc: fixes applied: 1; left: errors 0, warnings 0\n")
+                self.assertRegex(messages, "^culexc: fixes applied: [1-4]; left: errors 0, warnings 0\n$")
 
     def test_what_is_not_plain_is_left(self):
         for text in ["job a { params { int x; } }",  # int8, int16, int32 ...
+                     "job a { params { bool b = 2; } }",
+                     'job a { params { char c = "\'"; } }',
+                     "job a { params { string s [[secret, /* so */ secret]]; } }",
                      "enum e { RED, REX } job a { params { e x = REY; } }",
                      "job a { params { optional int32 x = 1; } }"]:
             with self.subTest(text=text):
