@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir.h"
 #include "literal.h"
 #include "suggest.h"
 
@@ -144,8 +145,11 @@ bool parser_expected(struct parser *parser, const char *what)
 {
     const char *found = token_kind_text(parser->token.kind);
     parser->has_errors = true;
-    if (parser->is_after_stray) /* The stray character is the cause. */
-        return false;
+    if (parser->is_after_stray || parser->token.fault == FAULT_UNTERMINATED ||
+        parser->previous.fault == FAULT_UNTERMINATED)
+        return false; /* What was reported there is the cause. */
+    if (parser->is_item_broken && parser->token.kind == TOKEN_RIGHT_BRACE)
+        return false; /* It belongs to the item that was skipped. */
     if (parser->token.kind == TOKEN_WORD)
         found = arena_printf(parser->arena, "'%.*s'",
                              parser->token.length > 64 ? 64 : (int)parser->token.length,
@@ -168,15 +172,80 @@ bool parser_semicolon(struct parser *parser)
     if (!parser_at(parser, TOKEN_RIGHT_BRACE) && span_line(end) == span_line(parser_span(parser)))
         return parser_expected(parser, "';'");
     parser->has_errors = true;
+    if (parser->previous.fault == FAULT_UNTERMINATED)
+        return true;
     diag_report(parser->sink, DIAG_SYNTAX, end, "expected ';' at the end of this");
     diag_fix(parser->sink, end, ";");
     return true;
 }
 
+/* The kind of the token that is `ahead` of the current one. */
+static enum token_kind kind_ahead(const struct parser *parser, unsigned ahead)
+{
+    struct lexer lexer = parser->lexer;
+    struct token token = parser->token;
+    while (ahead > 0 && token.kind != TOKEN_END) {
+        token = lexer_next(&lexer);
+        ahead -=
+            token.kind != TOKEN_DOC && token.kind != TOKEN_DOC_AFTER && token.kind != TOKEN_STRAY;
+    }
+    return token.kind;
+}
+
+static bool at_word_of(const struct parser *parser, const char *const *words)
+{
+    while (*words != NULL && !parser_at_word(parser, *words))
+        words++;
+    return *words != NULL;
+}
+
+bool parser_at_declaration(const struct parser *parser)
+{
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", NULL};
+    if (parser_at_word(parser, "defaults"))
+        return kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
+    if (!at_word_of(parser, words) || kind_ahead(parser, 1) != TOKEN_WORD)
+        return false;
+    enum token_kind kind = kind_ahead(parser, 2);
+    return kind == TOKEN_LEFT_BRACE || kind == TOKEN_COLON;
+}
+
+bool parser_in_block(const struct parser *parser)
+{
+    return !parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END) &&
+           !parser_at_declaration(parser);
+}
+
+static bool at_item_of_job(const struct parser *parser)
+{
+    static const char *const blocks[] = {"params", "returns", NULL};
+    return at_word_of(parser, setting_words) || at_word_of(parser, blocks);
+}
+
+bool parser_at_setting(const struct parser *parser)
+{
+    if (!at_item_of_job(parser))
+        return false;
+    enum token_kind kind = kind_ahead(parser, 1);
+    if (kind != TOKEN_WORD)
+        return kind != TOKEN_DOT;
+    kind = kind_ahead(parser, 2);
+    return kind != TOKEN_SEMICOLON && kind != TOKEN_LEFT_BRACKET && kind != TOKEN_LEFT_ATTRS &&
+           kind != TOKEN_EQUALS;
+}
+
+bool parser_item_end(struct parser *parser, bool is_whole)
+{
+    parser->is_item_broken = !is_whole;
+    if (!is_whole)
+        parser_recover(parser);
+    return is_whole;
+}
+
 void parser_recover(struct parser *parser)
 {
     unsigned depth = 0;
-    while (!parser_at(parser, TOKEN_END)) {
+    while (!parser_at(parser, TOKEN_END) && !parser_at_declaration(parser)) {
         if (depth == 0 && parser_at(parser, TOKEN_RIGHT_BRACE))
             return;
         enum token_kind kind = parser->token.kind;
@@ -284,6 +353,18 @@ bool parser_literals(struct parser *parser, enum token_kind kind, struct literal
     return true;
 }
 
+/* What a word that starts no item here says about a '}' before it, or NULL. */
+static const char *out_of_place(const struct parser *parser, enum diag_id id, const char *word)
+{
+    bool is_param = ir_kind_find(word) != IR_KIND_COUNT || strcmp(word, "optional") == 0 ||
+                    strcmp(word, "reserved") == 0;
+    if (id == DIAG_UNKNOWN_SETTING && is_param)
+        return "this looks like a param: was its block closed too early?";
+    if (id == DIAG_UNKNOWN_DECLARATION && at_item_of_job(parser))
+        return "this belongs to a job: was one closed too early?";
+    return NULL;
+}
+
 bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
                     const char *const *words)
 {
@@ -296,7 +377,15 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
     for (; *words != NULL; words++)
         suggestion_offer(&suggestion, *words);
     parser->has_errors = true;
+    const char *hint = out_of_place(parser, id, name.text);
+    /* Behind a broken item what follows is often where it does not belong. */
+    if (parser->is_item_broken && id != DIAG_UNKNOWN_WORD &&
+        (hint != NULL || suggestion.best == NULL))
+        return false;
     diag_report(parser->sink, id, name.span, "'%.64s' is not %s", name.text, what);
-    diag_suggest(parser->sink, name.span, &suggestion);
+    if (hint != NULL)
+        diag_help(parser->sink, "%s", hint);
+    else
+        diag_suggest(parser->sink, name.span, &suggestion);
     return false;
 }

@@ -4,17 +4,28 @@
 #include "buf.h"
 #include "check.h"
 #include "diag_print.h"
+#include "fix.h"
 #include "fuzz.h"
 #include "ir_json.h"
 #include "limits.h"
 
 unsigned fuzz_taken;
 
+static void print_all(const struct diag_sink *sink, FILE *out)
+{
+    static struct sarif sarif;
+    diag_print_human(sink, out, false);
+    diag_print_json(sink, out);
+    diag_print_github(sink, out);
+    sarif_add(&sarif, sink);
+    sarif_print(&sarif, out, true);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *nowhere;
     struct compilation compilation;
-    struct buf json = {0};
+    struct buf json = {0}, fixed = {0};
     if (nowhere == NULL)
         nowhere = fopen("/dev/null", "w");
     if (size > LIMIT_FILE_BYTES || nowhere == NULL)
@@ -25,12 +36,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_module(&compilation, module);
     check_supported(&compilation, module);
     diag_sort(&compilation.sink);
-    diag_print_human(&compilation.sink, nowhere, false);
+    print_all(&compilation.sink, nowhere);
+    fix_apply(&compilation.sink, module->source, &fixed);
     if (compilation.sink.errors == 0) {
         ir_json_write(module->ir, NULL, &json);
         fuzz_taken++;
     }
     buf_release(&json);
+    buf_release(&fixed);
     compilation_release(&compilation);
     return 0;
 }
