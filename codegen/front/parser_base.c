@@ -280,7 +280,7 @@ bool parser_path(struct parser *parser, struct ast_name *ret_path)
     bool is_whole = true;
     buf_text(&path, ret_path->text);
     while (is_whole && parser_accept(parser, TOKEN_DOT)) {
-        struct ast_name part;
+        struct ast_name part = {0};
         is_whole = parser_name(parser, &part);
         if (is_whole) {
             buf_printf(&path, ".%s", part.text);

@@ -13,7 +13,7 @@ unsigned fuzz_taken;
 
 static void print_all(const struct diag_sink *sink, FILE *out)
 {
-    static struct sarif sarif;
+    struct sarif sarif = {0};
     diag_print_human(sink, out, false);
     diag_print_json(sink, out);
     diag_print_github(sink, out);
