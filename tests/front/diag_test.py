@@ -117,6 +117,14 @@ class Switches(Case):
             with self.subTest(options=options):
                 self.assertEqual(self.check(UNUSED, *options), (status, found))
 
+    def test_every_warning_can_be_switched(self):
+        _, out, _ = self.run_culexc("explain", "--list")
+        slugs = [line.split()[0] for line in out.splitlines() if not line.endswith("error")]
+        switches = [f"-W{form}{slug}" for slug in slugs for form in ["", "no-", "error=", "no-error="]]
+        self.assertGreater(len(slugs), 10)
+        self.write("a.job", "job a;\n")
+        self.assertEqual(self.run_culexc("check", *switches, "a.job"), (0, "", ""))
+
     def test_an_error_stays_one(self):
         for switch in ["-Wno-unknown-type", "-Wno-error=unknown-type"]:
             self.assert_usage(self.run_culexc("check", switch, "a.job"), "'unknown-type' is an error")
