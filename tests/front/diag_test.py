@@ -299,6 +299,12 @@ class Fix(Case):
         self.assertEqual(self.text(), "jobb a;\n")
         self.assertEqual(sorted(path.name for path in self.work.iterdir()), ["a.job", "types.job"])
 
+    def test_a_file_that_cannot_be_read_is_said_once(self):
+        self.write("a.job", "jobb a;\n")
+        status, _, messages = self.run_culexc("check", "--fix", "none.job", "a.job")
+        self.assertEqual((status, self.text()), (3, "job a;\n"))
+        self.assertEqual(messages.count("cannot read 'none.job'"), 1, messages)
+
     def test_fixes_are_in_the_formats_for_programs(self):
         self.write("a.job", "\ufeffjobb é;\n")
         _, out, _ = self.run_culexc("check", "--message-format=json", "a.job")
