@@ -70,6 +70,25 @@ struct span span_with_line(struct span span)
     return (struct span){span.source, start, end - start};
 }
 
+bool span_add_comma(struct span *span)
+{
+    const char *text = span->source->text;
+    uint32_t start = span->offset;
+    while (start > 0 && strchr(" \t\r\n", text[start - 1]) != NULL)
+        start--;
+    if (start == 0 || text[start - 1] != ',')
+        return false;
+    span->length += span->offset - (start - 1);
+    span->offset = start - 1;
+    return true;
+}
+
+struct span span_with_blanks(struct span span)
+{
+    span.length += (uint32_t)strspn(span.source->text + span.offset + span.length, " \t");
+    return span;
+}
+
 struct span span_join(struct span first, struct span last)
 {
     first.length = last.offset + last.length - first.offset;

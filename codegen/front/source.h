@@ -47,6 +47,12 @@ struct place span_end(struct span span);
 /* The span with the blanks around it and the line end, when nothing else is on its lines. */
 struct span span_with_line(struct span span);
 
+/* Adds the comma before the span, when nothing but blanks is between; false when there is none. */
+bool span_add_comma(struct span *span);
+
+/* The span and the blanks behind it. */
+struct span span_with_blanks(struct span span);
+
 /* From the start of `first` to the end of `last`. */
 struct span span_join(struct span first, struct span last);
 
