@@ -198,6 +198,15 @@ class Names(Tricks):
                 (self.work / "x.job").write_text("job a;")
                 self.assertIn(self.run_culexc(*map(os.fsencode, words))[0], (USAGE, BROKEN))
 
+    def test_every_verb_prints_names_safely(self) -> None:
+        shown = subprocess.run([CULEXC, "--help"], stdout=subprocess.PIPE, text=True, timeout=SECONDS, check=True).stdout
+        verbs = re.findall(r"^  ([a-z]+)  ", shown, re.MULTILINE)
+        self.assertIn("check", verbs)
+        for verb in verbs:
+            for words in (["\x1b[31m.job"], ["--\x1b[31m"], ["\u202e"], ["--out", "out", "\x1b.job"], ["-I", "\x1b", "no/\x1b.job"]):
+                with self.subTest(verb=verb, words=words):
+                    self.run_culexc(verb, *words)
+
 
 class Imports(Tricks):
     def test_paths_that_lead_elsewhere(self) -> None:
