@@ -1,15 +1,17 @@
 /* main.c - culexc: finds the verb that the command line names. */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 #include "diag_print.h"
 
+/* clang-format off: in the order of the help, one a line */
 static const struct verb *const verbs[] = {
-    &verb_check,
-    &verb_ir,
-    &verb_gen,
+    &verb_check, &verb_explain, &verb_fmt,  &verb_lint,     &verb_ir,
+    &verb_gen,   &verb_doc,     &verb_lock, &verb_breaking,
 };
+/* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void help_print(FILE *out)
@@ -32,6 +34,7 @@ static int flush_output(void)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, "C.UTF-8"); /* How wide a character is; without it all are alike. */
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         help_print(stdout);
         return flush_output();

@@ -137,7 +137,7 @@ static const char *const math_suffixes[] = {"",    "f",    "l",    "f16",  "f32"
 static bool is_in(const char *const *words, size_t count, const char *word)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i], word) == 0)
+        if (words[i][0] == word[0] && strcmp(words[i], word) == 0)
             return true;
     }
     return false;
@@ -161,8 +161,8 @@ static char to_upper(char byte)
 static char *join(struct arena *arena, const char *package, const char *name, const char *suffix)
 {
     bool has_package = package != NULL;
-    char *c = arena_printf(arena, "%s%s%s%s", has_package ? package : "", has_package ? "_" : "",
-                           name, suffix);
+    char *c = arena_join(arena, (const char *const[]){has_package ? package : "",
+                                                      has_package ? "_" : "", name, suffix, NULL});
     for (char *at = c; *at != '\0'; at++)
         *at = *at == '.' ? '_' : *at;
     return c;

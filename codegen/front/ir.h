@@ -85,6 +85,7 @@ struct ir_enum_value {
     const char *doc;
     const char *deprecated;
     struct ast_attr *attrs;
+    struct span span;
     struct ir_enum_value *next;
 };
 
@@ -100,6 +101,7 @@ struct ir_enum {
     struct ast_attr *attrs;
     struct ir_enum_value *values;
     uint64_t fingerprint;
+    const struct ast_decl *decl;
     struct ir_enum *next;
 };
 
@@ -146,6 +148,9 @@ struct ir_retry {
     const char *jitter_ratio;
 };
 
+/* Seconds before the n-th retry, jitter left out. *step starts as retry->steps. */
+double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step);
+
 /* Texts and numbers of a job's settings; -1 and NULL: not set. */
 struct ir_settings {
     const struct ast_setting *set[SETTING_COUNT]; /* where it was written */
@@ -170,6 +175,7 @@ struct ir_job {
     struct ir_field *result;
     struct ir_settings settings;
     uint64_t fingerprint;
+    const struct ast_decl *decl;
     struct ir_job *next;
 };
 

@@ -1,21 +1,14 @@
 #include "module.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "allow.h"
 #include "cname.h"
+#include "input.h"
 #include "limits.h"
 #include "parser.h"
-
-struct file_text {
-    char *bytes;
-    size_t size;
-    uint64_t device, inode;
-};
 
 void compilation_init(struct compilation *compilation)
 {
@@ -28,45 +21,6 @@ void compilation_init(struct compilation *compilation)
 void compilation_release(struct compilation *compilation)
 {
     arena_release(&compilation->arena);
-}
-
-static const char *read_all(int fd, struct file_text *text)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return strerror(errno);
-    if (!S_ISREG(info.st_mode))
-        return "not a regular file";
-    text->device = (uint64_t)info.st_dev;
-    text->inode = (uint64_t)info.st_ino;
-    text->bytes = memory_resize(NULL, LIMIT_FILE_BYTES + 1);
-    while (text->size <= LIMIT_FILE_BYTES) {
-        ssize_t got = read(fd, text->bytes + text->size, LIMIT_FILE_BYTES + 1 - text->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return strerror(errno);
-        if (got == 0)
-            return NULL;
-        text->size += (size_t)got;
-    }
-    return "larger than 1 MiB";
-}
-
-/* NULL, or why the file cannot be read. */
-static const char *file_read(const char *path, struct file_text *text)
-{
-    *text = (struct file_text){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return strerror(errno);
-    const char *fault = read_all(fd, text);
-    close(fd);
-    if (fault != NULL) {
-        free(text->bytes);
-        text->bytes = NULL;
-    }
-    return fault;
 }
 
 static const char *base_name(const char *path)
@@ -114,7 +68,7 @@ static const char *file_below_root(struct compilation *compilation, const char *
 }
 
 static struct module *module_create(struct compilation *compilation, const char *path,
-                                    const char *file, const struct file_text *text)
+                                    const char *file, const struct input *text)
 {
     struct arena *arena = &compilation->arena;
     struct module *module = arena_alloc(arena, sizeof(*module));
@@ -126,6 +80,7 @@ static struct module *module_create(struct compilation *compilation, const char 
     module->source->index = compilation->count++;
     map_init(&module->symbols, arena);
     stem_set(compilation, module);
+    allow_read(&compilation->sink, module->source);
     module->ast = parse_file(&compilation->sink, module->source);
     module->package = module->ast->package.text;
     module->is_broken = module->ast->has_errors;
@@ -153,7 +108,7 @@ static const char *import_path_fault(const char *path)
 
 static void module_load_imports(struct compilation *compilation, struct module *module);
 
-static struct module *module_known(struct compilation *compilation, const struct file_text *text,
+static struct module *module_known(struct compilation *compilation, const struct input *text,
                                    const char **ret_key)
 {
     *ret_key = arena_printf(&compilation->arena, "%llu:%llu", (unsigned long long)text->device,
@@ -188,11 +143,11 @@ static bool import_try(struct compilation *compilation, const char *dir,
                        const struct ast_import *import, struct module *importer,
                        struct module **ret_module)
 {
-    struct file_text text;
+    struct input text;
     const char *key;
     const char *slash = dir[0] == '\0' ? "" : "/";
     const char *path = arena_printf(&compilation->arena, "%s%s%s", dir, slash, import->path.text);
-    if (file_read(path, &text) != NULL)
+    if (input_read(path, &text) != NULL)
         return false;
     if (!import_stays_inside(compilation, dir, path)) {
         free(text.bytes);
@@ -308,9 +263,9 @@ static void module_load_imports(struct compilation *compilation, struct module *
 struct module *compilation_load(struct compilation *compilation, const char *path,
                                 const char **ret_fault)
 {
-    struct file_text text;
+    struct input text;
     const char *key;
-    *ret_fault = file_read(path, &text);
+    *ret_fault = input_read(path, &text);
     if (*ret_fault != NULL)
         return NULL;
     struct module *module = module_known(compilation, &text, &key);
@@ -326,7 +281,7 @@ struct module *compilation_load(struct compilation *compilation, const char *pat
 struct module *compilation_load_text(struct compilation *compilation, const char *path,
                                      const char *text, size_t size)
 {
-    struct file_text file = {.bytes = (char *)(uintptr_t)text, .size = size};
+    struct input file = {.bytes = (char *)(uintptr_t)text, .size = size};
     struct module *module = module_create(compilation, path, base_name(path), &file);
     module_load_imports(compilation, module);
     return module;

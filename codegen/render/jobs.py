@@ -40,6 +40,8 @@ def job_view(context: Context, job: Job) -> JobView:
         enqueue_in=_enqueue_when(context, job, job.functions.enqueue_in, "culex_duration delay"),
         enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
         enqueue_many=_enqueue_many(context, job),
+        register_note=_RETIREMENT_NOTE if job.retired else _REGISTER_NOTE,
+        register_guard=_retirement(job) if job.retired else [],
         register=_register(context, job, thunk),
         encode=_encode(context, job, params),
         decode=_decode(context, job, params),
@@ -49,6 +51,22 @@ def job_view(context: Context, job: Job) -> JobView:
         tables=tables,
         policy=policy,
     )
+
+
+def _retirement(job: Job) -> List[CText]:
+    return [CText("    if (handler == NULL)"),
+            CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
+
+
+_REGISTER_NOTE = [
+    CText("/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before"),
+    CText(" * culex_worker_run. */"),
+]
+_RETIREMENT_NOTE = [
+    _REGISTER_NOTE[0],
+    CText(" * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that"),
+    CText(" * as the reason. */"),
+]
 
 
 def _deprecations(job: Job) -> List[CText]:

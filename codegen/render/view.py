@@ -108,6 +108,8 @@ class JobView:
     enqueue_in: FunctionView
     enqueue_at: FunctionView
     enqueue_many: FunctionView
+    register_note: List[CText]  # the comment before it
+    register_guard: List[CText]  # what comes before the call; none for most jobs
     register: FunctionView
     encode: FunctionView
     decode: FunctionView

@@ -1,12 +1,14 @@
-/* fuzz_schema - any bytes as a schema: diagnostics or a model, never a crash. */
+/* fuzz_schema - any bytes as a schema: diagnostics, or a model and its manual; never a crash. */
 #include <stdio.h>
 
 #include "buf.h"
 #include "check.h"
 #include "diag_print.h"
+#include "doc.h"
 #include "fuzz.h"
 #include "ir_json.h"
 #include "limits.h"
+#include "lint.h"
 
 unsigned fuzz_taken;
 
@@ -24,10 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         compilation_load_text(&compilation, "fuzz.job", (const char *)data, size);
     check_module(&compilation, module);
     check_supported(&compilation, module);
+    if (compilation.sink.errors == 0)
+        lint_module(&compilation, module, ~0u);
     diag_sort(&compilation.sink);
     diag_print_human(&compilation.sink, nowhere, false);
     if (compilation.sink.errors == 0) {
         ir_json_write(module->ir, NULL, &json);
+        doc_write(&compilation.arena, module, DOC_MARKDOWN, &json);
+        doc_write(&compilation.arena, module, DOC_MAN, &json);
         fuzz_taken++;
     }
     buf_release(&json);
