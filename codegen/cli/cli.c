@@ -223,10 +223,9 @@ static FILE *report_stream(const struct cli *cli)
 static void print_left_out(const struct cli *cli, const struct diag_sink *sink)
 {
     if (sink->is_full)
-        fprintf(stderr, "culexc: more than %u errors; the rest is not shown\n",
-                cli->policy->errors_max);
+        diag_say("more than %u errors; the rest is not shown", cli->policy->errors_max);
     if (sink->has_more_warnings)
-        fprintf(stderr, "culexc: more than %u warnings; the rest is not shown\n", LIMIT_WARNINGS);
+        diag_say("more than %u warnings; the rest is not shown", LIMIT_WARNINGS);
 }
 
 int cli_report(const struct cli *cli, struct compilation *compilation)

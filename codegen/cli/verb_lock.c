@@ -10,6 +10,7 @@
 #include "limits.h"
 #include "live.h"
 #include "output.h"
+#include "diag_print.h"
 
 struct order {
     const char *path, *live;
@@ -22,10 +23,10 @@ static int lock_put(const struct order *order, const struct lock *lock)
     int status = EXIT_CLEAN;
     lock_write(lock, &text);
     if (order->is_check && !output_is_same(order->path, text.data, text.len)) {
-        fprintf(stderr, "culexc: '%s' is out of date; write it with: culexc lock\n", order->path);
+        diag_say("'%s' is out of date; write it with: culexc lock", order->path);
         status = EXIT_DIAGNOSTICS;
     } else if (!order->is_check && !output_write(order->path, text.data, text.len)) {
-        fprintf(stderr, "culexc: cannot write '%s': %s\n", order->path, strerror(errno));
+        diag_say("cannot write '%s': %s", order->path, strerror(errno));
         status = EXIT_BROKEN;
     }
     buf_release(&text);
@@ -65,10 +66,9 @@ static int lock_update(const struct order *order, struct change *change, struct 
         return EXIT_DIAGNOSTICS;
     if (change->before != NULL &&
         !lock_inherit(change->arena, after, change->before, change->live, &job)) {
-        fprintf(stderr,
-                "culexc: '%s' has more than %u versions; use --live to forget those that "
-                "no store has\n",
-                job, LIMIT_VERSIONS);
+        diag_say("'%s' has more than %u versions; use --live to forget those that "
+                 "no store has",
+                 job, LIMIT_VERSIONS);
         return EXIT_BROKEN;
     }
     return lock_put(order, after);
