@@ -3,7 +3,8 @@
 #     include $(shell pkg-config --variable=pkgdatadir culex)/culex.mk
 #     worker: worker.o $(CULEX_OUT)/hello_job.o
 #     	$(CC) $(LDFLAGS) -o $@ $^ $(CULEX_LIBS)
-#     worker.o: $(CULEX_OUT)/hello_job.h
+#     %.o: %.c | $(CULEX_HEADERS)
+#     	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 #
 # These may be set before it is included, or on make's command line:
 #
@@ -15,6 +16,9 @@
 #
 # An edited import regenerates, and a second run does nothing. The folders are relative to where
 # make runs, because make cannot have a space in the name of a target.
+
+# Nothing below is what a bare `make` is for.
+culex_goal := $(.DEFAULT_GOAL)
 
 PKG_CONFIG ?= pkg-config
 CULEX_OUT ?= gen
@@ -31,11 +35,15 @@ $(CULEX_OUT)/%_job.c $(CULEX_OUT)/%_job.h: $(CULEX_JOBS)/%.job
 	$(CULEXC) gen $(CULEX_FLAGS) --out $(CULEX_OUT) --depfile $(CULEX_OUT)/$*.job.d $<
 	@touch $(CULEX_OUT)/$*_job.c $(CULEX_OUT)/$*_job.h
 
-$(CULEX_OUT)/%_job.o: $(CULEX_OUT)/%_job.c
+# An imported schema makes a header too. What is compiled may want any of them; which ones it read
+# is known afterwards. They are named as targets, because make prefers its own rule for objects to
+# one of yours that waits for files it has not heard of.
+CULEX_HEADERS := $(patsubst $(CULEX_JOBS)/%.job,$(CULEX_OUT)/%_job.h,$(wildcard $(CULEX_JOBS)/*.job))
+$(CULEX_HEADERS):
+
+$(CULEX_OUT)/%_job.o: $(CULEX_OUT)/%_job.c | $(CULEX_HEADERS)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 .PRECIOUS: $(CULEX_OUT)/%_job.c $(CULEX_OUT)/%_job.h
-# What these files make is not what a bare `make` is for.
-culex_goal := $(.DEFAULT_GOAL)
 -include $(wildcard $(CULEX_OUT)/*.d)
 .DEFAULT_GOAL := $(culex_goal)
