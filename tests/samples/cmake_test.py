@@ -52,6 +52,16 @@ def built(folder: pathlib.Path, env: dict, hello: pathlib.Path) -> None:
         expect("worker", "Hello, world!\n", run(folder / "out/worker", "--drain", env=env))
 
 
+FETCHED = """
+enable_language(C)
+include(FetchContent)
+FetchContent_Declare(culex SOURCE_DIR {repository})
+FetchContent_MakeAvailable(culex)
+add_library(jobs STATIC)
+culex_add_jobs(jobs FILES {repository}/examples/hello/hello.job)
+"""
+
+
 def configured(folder: pathlib.Path, env: dict, text: str, status: int = 0) -> str:
     (folder / "CMakeLists.txt").write_text(HEAD + text)
     return " ".join(run("cmake", "-S", folder, "-B", folder / "out", env=env, status=status).split())
@@ -72,6 +82,7 @@ def main() -> None:
             expect(f"version {wanted}", "found: 1 0.1.0" if is_found else "found: 0",
                    "found: 1 0.1.0" if "found: 1 0.1.0" in said else "found: 0")
         built(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
+        configured(folder, env, FETCHED.format(repository=sys.argv[1]))
         (folder / "prefix/bin/culexc").unlink()
         said = configured(folder, env, "find_package(culex REQUIRED)", status=1)
         expect("a compiler that is gone", True, "set CULEX_CULEXC_EXECUTABLE" in said)
