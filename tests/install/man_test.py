@@ -52,14 +52,22 @@ def worker_check(page: str, shown: str) -> None:
            sorted(set(re.findall(r"CULEX_[A-Z_]+", page))))
 
 
+def live_check(page: str, env: dict) -> None:
+    expect("options of culex-live.1", sorted(options(run("culex-live", "--help", env=env))),
+           sorted(page_options(page)))
+
+
 def main() -> None:
     repository, build = map(pathlib.Path, sys.argv[1:])
     pages = repository / "man"
     lint(pages)
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        env = environment(prefix_copy(build, scratch / "prefix"))
+        prefix = prefix_copy(build, scratch / "prefix")
+        env = environment(prefix)
         compiler_check((pages / "culexc.1").read_text(), env)
+        if (prefix / "bin/culex-live").exists():
+            live_check((pages / "culex-live.1").read_text(), env)
         worker_check((pages / "culex.7").read_text(),
                      worker_help(repository, scratch / "hello", env))
     print("the man pages are well formed and know every verb, option and variable")
