@@ -97,11 +97,12 @@ def used(project: Project, kind: Kind) -> None:
 
 
 def sources(commands: pathlib.Path, root: pathlib.Path) -> list:
-    """What a build compiles of Culex itself, but for files that are made on the way."""
+    """What a build compiles of culexc and libculex, but for files that are made on the way."""
     files = {pathlib.Path(row["directory"], row["file"]).resolve()
              for row in json.loads(commands.read_text())}
-    return sorted(str(path.relative_to(root)) for path in files
-                  if path.is_relative_to(root / "codegen") or path.is_relative_to(root / "runtime"))
+    paths = {str(path.relative_to(root)) for path in files if path.is_relative_to(root)}
+    return sorted(path for path in paths if path.startswith(("codegen/", "runtime/"))
+                  and not path.startswith("runtime/tools/"))
 
 
 def same_sources(repository: pathlib.Path, build: pathlib.Path, project: Project) -> None:
