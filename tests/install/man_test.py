@@ -11,7 +11,8 @@ from installed import environment, expect, fail, hello_copy, prefix_copy, run
 
 
 def options(text: str) -> set:
-    return set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+|-[A-Za-z](?![\w-]))", text))
+    """As in "-I DIR", "--out DIR" and "-Wno-ID", which is "-Wno-" here."""
+    return set(re.findall(r"(?<![\w-])(--?[A-Za-z][a-z-]*)", text))
 
 
 def page_options(page: str) -> set:
