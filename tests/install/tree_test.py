@@ -71,6 +71,10 @@ def main() -> None:
             shown = run("pkg-config", f"--variable={variable}", "culex", env=env).strip()
             expect(variable, (prefix / path).resolve(),
                    pathlib.Path(shown.replace("\\", "")).resolve())
+    # The build folder itself will do, as in `meson devenv`.
+    env["PKG_CONFIG_PATH"] = f"{build}/meson-uninstalled"
+    said = run(run("pkg-config", "--variable=culexc", "culex", env=env).strip(), "--version")
+    expect("the compiler that is not installed", True, said.startswith("culexc "))
     print("the installed tree exports what its headers declare, and works where it is put")
 
 

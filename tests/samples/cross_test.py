@@ -160,7 +160,7 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,{self.root}/lib")
     def make_and_shell(self) -> None:
         """Both take the names from the environment, as is usual for them."""
         for name, words in {"make": ["make", "-j8", "OUT=../out"],
-                            "shell": ["sh", "build.sh", "../out"]}.items():
+                            "shell": ["sh", "build.sh", "../my out"]}.items():
             project = self.project(name, name, CULEXC=f"{self.native}/bin/culexc",
                                    PKG_CONFIG_LIBDIR=f"{self.libdir}/pkgconfig:{self.root}/lib/pkgconfig",
                                    LDFLAGS=f"-Wl,-rpath-link,{self.root}/lib")

@@ -1,6 +1,6 @@
 """The sample project, put together for one build system in a folder of its own.
 
-Its folder has a space in its name. Every run of the renderer and of the C compiler is counted.
+Its folders have a space in their names. Every run of the renderer and of the C compiler is counted.
 """
 import collections
 import os
@@ -39,7 +39,8 @@ class Project:
     def __init__(self, scratch: pathlib.Path, folder: str, env: dict, build_files: str,
                  python: str = "python3 -I -S", compiler: str = "cc") -> None:
         self.source = scratch / folder
-        self.out = scratch / "out"
+        # The one place where make cannot have a space.
+        self.out = scratch / ("out" if build_files == "make" else "my out")
         self.log = scratch / "log"
         self.renderers = scratch / "renderers"
         scratch.mkdir(parents=True, exist_ok=True)

@@ -119,7 +119,7 @@ def main() -> None:
     kind = KINDS[name]
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        prefix = scratch / "prefix"
+        prefix = scratch / "my prefix"
         if not kind.culex_folder:
             prefix_copy(build, prefix)
         env = environment(prefix)
