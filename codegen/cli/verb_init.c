@@ -77,6 +77,11 @@ static const char *file_path(struct project *project, const struct skeleton_file
     return arena_printf(&project->arena, "%s/%s", project->folder, file->name);
 }
 
+static void complain(const char *what, const char *path, const char *why)
+{
+    fprintf(stderr, "culexc: cannot %s '%s': %s; nothing was written\n", what, path, why);
+}
+
 /* Something of that name is there already, be it a link to nowhere. */
 static bool file_is_in_the_way(struct project *project, const struct skeleton_file *file)
 {
@@ -84,7 +89,7 @@ static bool file_is_in_the_way(struct project *project, const struct skeleton_fi
     const char *path = file_path(project, file);
     if (!file_is_wanted(project, file) || lstat(path, &info) != 0)
         return false;
-    fprintf(stderr, "culexc: '%s' exists already; nothing was written\n", path);
+    complain("write", path, "it exists already");
     return true;
 }
 
@@ -140,15 +145,13 @@ static bool files_write(struct project *project)
 {
     bool is_new = mkdir(project->folder, 0777) == 0;
     if (!is_new && errno != EEXIST) {
-        fprintf(stderr, "culexc: cannot make the folder '%s': %s\n", project->folder,
-                strerror(errno));
+        complain("make the folder", project->folder, strerror(errno));
         return false;
     }
     for (size_t i = 0; skeleton_files[i].name != NULL; i++) {
         if (!file_is_wanted(project, &skeleton_files[i]) || file_write(project, &skeleton_files[i]))
             continue;
-        fprintf(stderr, "culexc: cannot write '%s': %s; nothing was written\n",
-                file_path(project, &skeleton_files[i]), strerror(errno));
+        complain("write", file_path(project, &skeleton_files[i]), strerror(errno));
         files_remove(project, i);
         if (is_new)
             rmdir(project->folder);

@@ -62,7 +62,7 @@ def nothing_overwritten(scratch: pathlib.Path, env: dict) -> None:
                        ".gitignore": lambda path: path.mkdir()}.items():
         make(folder / name)
         said = run("culexc", "init", "taken", cwd=scratch, env=env, status=3)
-        expect("what is said", f"culexc: 'taken/{name}' exists already; nothing was written\n", said)
+        expect("what is said", f"culexc: cannot write 'taken/{name}': it exists already; nothing was written\n", said)
         expect("files", [name], names(folder))
         path = folder / name
         path.rmdir() if path.is_dir() else path.unlink()
