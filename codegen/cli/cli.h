@@ -98,6 +98,6 @@ int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
 extern const struct verb verb_breaking, verb_check, verb_doc, verb_explain, verb_fmt, verb_gen,
-    verb_ir, verb_lint, verb_lock;
+    verb_init, verb_ir, verb_lint, verb_lock;
 
 #endif

@@ -18,6 +18,7 @@ static const struct verb *const verbs[] = {
     &verb_doc,
     &verb_lock,
     &verb_breaking,
+    &verb_init,
 };
 /* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -280,8 +280,9 @@ static bool depfile_write(const struct generation *generation, const char *out, 
 {
     struct text_list *first = prerequisites(generation);
     struct buf text = {0};
-    for (size_t i = 0; i < 2; i++) {
-        buf_text(&text, i > 0 ? " " : "");
+    /* The C file first, as builds list their outputs: ninja compares the first of both lists. */
+    for (size_t i = 2; i-- > 0;) {
+        buf_text(&text, i > 0 ? "" : " ");
         depfile_path(&text,
                      arena_printf(generation->arena, "%s/%s", out, generation->files[i].name));
     }

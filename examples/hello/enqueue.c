@@ -1,4 +1,4 @@
-/* hello/enqueue.c - asks for one greeting: enqueue [NAME] */
+/* enqueue.c - asks for one greeting: enqueue [NAME] */
 #include <stdio.h>
 
 #include "hello_job.h"

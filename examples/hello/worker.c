@@ -1,4 +1,4 @@
-/* hello/worker.c - greets: worker [--url URL] [--drain] ..., see worker --help */
+/* worker.c - greets: worker [--url URL] [--drain] ..., see worker --help */
 #include <stdio.h>
 
 #include "hello_job.h"

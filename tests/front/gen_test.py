@@ -49,7 +49,7 @@ class Gen(unittest.TestCase):
         done = self.gen('import "types.job"; job a { params { s v; } }', "--depfile", "deps.d")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = (self.work / "deps.d").read_text()
-        self.assertTrue(text.startswith("out\\ put/mail_job.h out\\ put/mail_job.c:"), text)
+        self.assertTrue(text.startswith("out\\ put/mail_job.c out\\ put/mail_job.h:"), text)
         self.assertIn("  types.job \\\n", text)
         self.assertIn("\ntypes.job:\n", text)
         self.assertIn("render.py:\n", text)

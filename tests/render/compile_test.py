@@ -17,7 +17,7 @@ import sys
 import tempfile
 from typing import Dict, List
 
-from rendering import INCLUDE
+from rendering import INCLUDE, M32
 
 COMMON = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow",
           "-Wcast-qual", "-Wdouble-promotion", "-Werror"]
@@ -53,9 +53,9 @@ MODES = {
     "short-enums": ["-std=c11", "-fshort-enums", *C_ONLY],
     "trigraphs": ["-std=c11", "-trigraphs", *C_ONLY],
     "unsigned-char": ["-std=c11", "-funsigned-char", *C_ONLY],
-    "32-bit": ["-std=c11", "-m32", *C_ONLY],
-    "32-bit-short-enums": ["-std=c11", "-m32", "-fshort-enums", *C_ONLY],
-    "32-bit-c++": [*CXX_ONLY, "-std=c++11", "-m32"],
+    "32-bit": ["-std=c11", *M32, *C_ONLY],
+    "32-bit-short-enums": ["-std=c11", *M32, "-fshort-enums", *C_ONLY],
+    "32-bit-c++": [*CXX_ONLY, "-std=c++11", *M32],
     "everything": ["-std=c11", *EVERYTHING],
     "everything-c23": ["-std=c2x", *EVERYTHING],
     "everything-c++": ["-x", "c++", "-std=c++20", *EVERYTHING_CXX],

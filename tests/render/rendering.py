@@ -17,6 +17,9 @@ RENDERER = os.path.join(ROOT, "codegen", "render")
 INCLUDE = os.path.join(ROOT, "runtime", "include")
 GOLDEN = os.path.join(HERE, "golden")
 
+# The kernel's headers for x86 serve both sizes; Debian keeps them with the 64-bit ones.
+M32 = ["-m32", "-idirafter", "/usr/include/x86_64-linux-gnu"]
+
 sys.path[:0] = [HERE, RENDERER]
 
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from typing import List, Tuple
 
-from rendering import GOLDEN, HERE, INCLUDE, ROOT
+from rendering import GOLDEN, HERE, INCLUDE, M32, ROOT
 
 RUNTIME = os.path.join(ROOT, "runtime")
 CODEC = os.path.join(ROOT, "tests", "codec")
@@ -25,8 +25,8 @@ SAMPLE = os.path.join(GOLDEN, "sample")
 
 # What the library is compiled with, and the application: what they share must fit all the same.
 TARGETS = {
-    "32-bit": (["-m32", "-O2"], ["-m32", "-O2"]),
-    "32-bit-short-enums": (["-m32", "-fshort-enums"], ["-m32", "-fshort-enums"]),
+    "32-bit": ([*M32, "-O2"], [*M32, "-O2"]),
+    "32-bit-short-enums": ([*M32, "-fshort-enums"], [*M32, "-fshort-enums"]),
     "short-enums": (["-fshort-enums"], ["-fshort-enums"]),
     "short-enums-application": ([], ["-fshort-enums"]),
     "short-enums-library": (["-fshort-enums"], []),
@@ -57,7 +57,7 @@ def probe(compiler: str, target: str) -> str:
         return f"no {compiler}"
     with tempfile.TemporaryDirectory() as place:
         with open(os.path.join(place, "probe.c"), "w", encoding="ascii") as file:
-            file.write("#include <math.h>\n#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
+            file.write("#include <errno.h>\n#include <math.h>\n#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
         flags = TARGETS[target][1]
         if run([compiler, *flags, "probe.c", "-lm", "-o", "probe"], place)[0] != 0:
             return f"{compiler} cannot link for it"

@@ -1,0 +1,76 @@
+"""The man pages are well formed, and tell every verb and every option that the programs know.
+
+usage: man_test.py REPOSITORY BUILD
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+from installed import environment, expect, fail, hello_copy, prefix_copy, run
+
+
+def options(text: str) -> set:
+    """As in "-I DIR", "--out DIR" and "-Wno-ID", which is "-Wno-" here."""
+    return set(re.findall(r"(?<![\w-])(--?[A-Za-z][a-z-]*)", text))
+
+
+def page_options(page: str) -> set:
+    """As `.Fl -out` and `.Fl I` in the list of options."""
+    return {f"-{name}" for line in page.splitlines() if line.startswith(".It Fl ")
+            for name in re.findall(r"Fl (-?[A-Za-z][a-z-]*)", line)}
+
+
+def lint(pages: pathlib.Path) -> None:
+    found = sorted(pages.glob("*.[1-8]"))
+    if len(found) < 2:
+        fail("there are no man pages")
+    for path in found:
+        run("mandoc", "-T", "lint", "-W", "warning", path)
+
+
+def compiler_check(page: str, env: dict) -> None:
+    shown = run("culexc", "--help", env=env)
+    verbs = re.findall(r"^  ([a-z]+) ", shown, re.M)
+    expect("verbs of culexc.1", sorted(verbs), sorted(re.findall(r"^\.It Cm ([a-z]+)$", page, re.M)))
+    known = set().union(*(options(run("culexc", verb, "--help", env=env)) for verb in verbs))
+    expect("options of culexc.1", sorted(known | {"--help", "--version"}),
+           sorted(page_options(page)))
+
+
+def worker_help(repository: pathlib.Path, folder: pathlib.Path, env: dict) -> str:
+    hello_copy(repository, folder)
+    run("sh", "-euc", "culexc gen --out . hello.job;"
+        "cc -o worker worker.c hello_job.c $(pkg-config --cflags --libs culex)", cwd=folder, env=env)
+    return run("./worker", "--help", cwd=folder, env=env)
+
+
+def worker_check(page: str, shown: str) -> None:
+    expect("options of culex.7", sorted(options(shown) - {"-h"}), sorted(page_options(page)))
+    variables = {"CULEX_" + name[2:].replace("-", "_").upper() for name in page_options(page)
+                 if name not in ("--help", "--version", "--doctor")}
+    expect("variables of culex.7", sorted(variables | {"CULEX_PASSWORD"}),
+           sorted(set(re.findall(r"CULEX_[A-Z_]+", page))))
+
+
+def live_check(page: str, env: dict) -> None:
+    expect("options of culex-live.1", sorted(options(run("culex-live", "--help", env=env))),
+           sorted(page_options(page)))
+
+
+def main() -> None:
+    repository, build = map(pathlib.Path, sys.argv[1:])
+    pages = repository / "man"
+    lint(pages)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        prefix = prefix_copy(build, scratch / "prefix")
+        env = environment(prefix)
+        compiler_check((pages / "culexc.1").read_text(), env)
+        live_check((pages / "culex-live.1").read_text(), env)
+        worker_check((pages / "culex.7").read_text(),
+                     worker_help(repository, scratch / "hello", env))
+    print("the man pages are well formed and know every verb, option and variable")
+
+
+main()

@@ -1,0 +1,82 @@
+"""What `meson install` leaves: libraries, their symbols, and a tree that may be moved.
+
+usage: tree_test.py REPOSITORY BUILD
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+from installed import environment, expect, fail, hello_copy, prefix_copy, run
+
+
+def declared(prefix: pathlib.Path) -> set:
+    """The functions and variables that the public headers mark with CULEX_API."""
+    text = "".join(path.read_text() for path in (prefix / "include/culex").glob("*.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    names = set()
+    for match in re.finditer(r"^CULEX_API\b([^;{]*)", text, re.M):
+        names.add(re.search(r"\b(culex_\w+)\s*(?:\(|\[|$)", match.group(1).strip()).group(1))
+    return names
+
+
+def symbols_check(prefix: pathlib.Path) -> None:
+    shared = prefix / "lib/libculex.so"
+    exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", shared).splitlines()}
+    if len(exported) < 40:
+        fail(f"only {len(exported)} symbols are exported")
+    expect("exported but in no public header", set(), exported - declared(prefix))
+    expect("in a public header but not exported", set(), declared(prefix) - exported)
+    dynamic = run("readelf", "-d", shared)
+    expect("soname", ["libculex.so.0"], re.findall(r"SONAME.*\[(.*)\]", dynamic))
+    expect("links", ["libculex.so.0", "libculex.so.0.1.0"],
+           [(prefix / "lib" / name).readlink().name for name in ("libculex.so", "libculex.so.0")])
+    foreign = {line.split()[-1] for line in
+               run("nm", "-g", "--defined-only", prefix / "lib/libculex.a").splitlines()
+               if len(line.split()) == 3 and not re.match(r"culex_", line.split()[-1])}
+    expect("names without a prefix in the static library", set(), foreign)
+
+
+def programs_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, how: str) -> None:
+    """The first example against the shared or the static library."""
+    folder = scratch / f"hello {how}"
+    hello_copy(repository, folder)
+    (folder / "build.sh").write_text(f"""
+        culexc gen --out . hello.job
+        for program in enqueue worker; do
+            eval "cc -o $program $program.c hello_job.c $(pkg-config --cflags --libs {how})"
+        done""")
+    run("sh", "-eu", "build.sh", cwd=folder, env=env)
+    is_shared = "libculex.so" in run("ldd", folder / "worker", env=env)
+    expect(f"{how} takes the shared library", "static" not in how, is_shared)
+    run("./enqueue", "Ann", cwd=folder, env=env)
+    expect(how, "Hello, Ann!\n", run("./worker", "--drain", "--log-level=error", cwd=folder, env=env))
+
+
+def main() -> None:
+    repository, build = map(pathlib.Path, sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        prefix = prefix_copy(build, scratch / "my prefix")
+        env = environment(prefix)
+        symbols_check(prefix)
+        programs_check(repository, scratch, env, "culex")
+        # The linker prefers the shared library as long as it is there. Debian's sqlite3.pc wants zlib
+        # then, which its package does not bring.
+        for path in (prefix / "lib").glob("libculex.so*"):
+            path.unlink()
+        programs_check(repository, scratch, env, "--static culex")
+        for variable, path in {"culexc": "bin/culexc", "bindir": "bin", "datadir": "share",
+                               "pkgdatadir": "share/culex"}.items():
+            shown = run("pkg-config", f"--variable={variable}", "culex", env=env).strip()
+            expect(variable, (prefix / path).resolve(),
+                   pathlib.Path(shown.replace("\\", "")).resolve())
+    # The build folder itself will do, as in `meson devenv`.
+    env["PKG_CONFIG_PATH"] = f"{build}/meson-uninstalled"
+    said = run(run("pkg-config", "--variable=culexc", "culex", env=env).strip(), "--version")
+    expect("the compiler that is not installed", True, said.startswith("culexc "))
+    print("the installed tree exports what its headers declare, and works where it is put")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The CMake package refuses what it cannot do, in words that say why; and which versions it is.
+
+usage: cmake_test.py REPOSITORY BUILD
+"""
+import pathlib
+import sys
+import tempfile
+
+from project import HERE  # noqa: F401 (it finds the next one)
+from installed import environment, expect, fail, prefix_copy, run
+
+HEAD = "cmake_minimum_required(VERSION 3.21)\nproject(refused NONE)\n"
+FIND = "find_package(culex REQUIRED)\nadd_library(jobs INTERFACE)\n"
+REFUSED = {
+    "culex_add_jobs(nobody FILES a.job)": "there is no target 'nobody'",
+    "culex_add_jobs(jobs)": "no FILES are given",
+    "culex_add_jobs(jobs SCOPE INTERFACE FILES)": "no FILES are given",
+    "culex_add_jobs(jobs SCOPE SECRET FILES a.job)": "not 'SECRET'",
+    "culex_add_jobs(jobs SCOPE PUBLIC FILES a.job)": "compiles nothing, so it needs SCOPE INTERFACE",
+    "culex_add_jobs(jobs typo SCOPE INTERFACE FILES a.job)": "cannot make sense of 'typo'",
+    "culex_add_jobs(jobs SCOPE INTERFACE FILES a.job b/a.job)": "two files called a.job",
+}
+# What is asked for, and whether 0.1.0 will do.
+VERSIONS = {"": True, "0": True, "0.1": True, "0.1.0": True, "0.1.1": False, "0.2": False,
+            "1": False, "0.0.9": False, "0.1.0 EXACT": True, "0.1...0.3": True, "0.0.1...1": True,
+            "0.2...1": False, "0.0.1...<0.1.0": False, "0.0.1...0.1.0": True}
+
+
+# A library of headers, and FILES from elsewhere with an argument for gen.
+BUILT = """
+enable_language(C)
+find_package(culex REQUIRED)
+add_library(api INTERFACE)
+culex_add_jobs(api SCOPE INTERFACE FILES {hello}/hello.job ARGS --export-macro HELLO_API)
+target_compile_definitions(api INTERFACE HELLO_API=)
+foreach(program enqueue worker)
+  add_executable(${{program}} {hello}/${{program}}.c)
+  target_link_libraries(${{program}} PRIVATE api)
+endforeach()
+"""
+
+
+def built(folder: pathlib.Path, env: dict, hello: pathlib.Path) -> None:
+    env = dict(env, CULEX_URL=f"sqlite:{folder}/jobs.db", CULEX_LOG_LEVEL="error")
+    for is_static in (False, True):
+        choice = f"set(CULEX_USE_STATIC_LIBS {is_static})\n"
+        configured(folder, env, choice + BUILT.format(hello=hello))
+        run("cmake", "--build", folder / "out", env=env)
+        expect(f"static {is_static}", is_static,
+               "libculex" not in run("ldd", folder / "out/worker", env=env))
+        run(folder / "out/enqueue", env=env)
+        expect("worker", "Hello, world!\n", run(folder / "out/worker", "--drain", env=env))
+
+
+FETCHED = """
+enable_language(C)
+include(FetchContent)
+FetchContent_Declare(culex SOURCE_DIR {repository})
+FetchContent_MakeAvailable(culex)
+add_library(jobs STATIC)
+culex_add_jobs(jobs FILES {repository}/examples/hello/hello.job)
+"""
+
+
+def configured(folder: pathlib.Path, env: dict, text: str, status: int = 0) -> str:
+    (folder / "CMakeLists.txt").write_text(HEAD + text)
+    return " ".join(run("cmake", "-S", folder, "-B", folder / "out", env=env, status=status).split())
+
+
+def main() -> None:
+    build = pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        env = environment(prefix_copy(build, folder / "prefix"))
+        for call, words in REFUSED.items():
+            said = configured(folder, env, FIND + call, status=1)
+            if f"culex_add_jobs: " not in said or words not in said:
+                fail(f"{call} says: {said}")
+        for wanted, is_found in VERSIONS.items():
+            said = configured(folder, env, f"find_package(culex {wanted} QUIET)\n"
+                              f'message("found: ${{culex_FOUND}} ${{culex_VERSION}}")\n')
+            expect(f"version {wanted}", "found: 1 0.1.0" if is_found else "found: 0",
+                   "found: 1 0.1.0" if "found: 1 0.1.0" in said else "found: 0")
+        built(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
+        configured(folder, env, FETCHED.format(repository=sys.argv[1]))
+        (folder / "prefix/bin/culexc").unlink()
+        said = configured(folder, env, "find_package(culex REQUIRED)", status=1)
+        expect("a compiler that is gone", True, "set CULEX_CULEXC_EXECUTABLE" in said)
+    print(f"{len(REFUSED)} calls are refused, {len(VERSIONS)} versions are told apart")
+
+
+main()
