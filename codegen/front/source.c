@@ -18,9 +18,10 @@ static void lines_find(struct source *source, struct arena *arena)
 struct source *source_create(struct arena *arena, const char *path, const char *text, size_t size)
 {
     static const char mark[] = "\xef\xbb\xbf";
-    if (size >= 3 && memcmp(text, mark, 3) == 0)
-        text += 3, size -= 3;
     struct source *source = arena_alloc(arena, sizeof(*source));
+    source->has_mark = size >= 3 && memcmp(text, mark, 3) == 0;
+    if (source->has_mark)
+        text += 3, size -= 3;
     source->path = arena_copy(arena, path, strlen(path));
     source->text = arena_copy(arena, text, size);
     source->size = (uint32_t)size;

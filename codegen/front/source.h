@@ -19,6 +19,7 @@ struct source {
     uint32_t index;  /* order of loading, sorts messages */
     uint32_t *lines; /* offset of each line's first byte */
     uint32_t line_count;
+    bool has_mark; /* a byte order mark was there */
 };
 
 /* Some bytes of a source. A zeroed span is "no place". */
