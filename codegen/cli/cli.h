@@ -76,6 +76,6 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_gen, verb_ir;
+extern const struct verb verb_check, verb_gen, verb_ir, verb_lsp;
 
 #endif

@@ -8,6 +8,7 @@ static const struct verb *const verbs[] = {
     &verb_check,
     &verb_ir,
     &verb_gen,
+    &verb_lsp,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
