@@ -82,7 +82,7 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
     for (int at = 2; at < argc; at++) {
         if (!is_over && strcmp(argv[at], "--") == 0)
             is_over = true;
-        else if (is_over || argv[at][0] != '-')
+        else if (is_over || argv[at][0] != '-' || argv[at][1] == '\0')
             list_add(cli, &cli->files, argv[at]);
         else if (!options_take(cli, options, argv, &at) &&
                  !((cli->verb->shares & CLI_SCHEMAS) && options_take(cli, shared, argv, &at)))
@@ -143,6 +143,21 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
     else
         diag_print_human(&compilation->sink, stderr, is_coloured);
     return compilation->sink.errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
+}
+
+void cli_print(const char *text, size_t len)
+{
+    bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    for (size_t at = 0; at < len;) {
+        uint32_t code = 0;
+        size_t length = utf8_sequence(text + at, len - at, &code);
+        bool is_plain = length > 0 && (!utf8_is_deceptive(code) || code == '\t' || code == '\n');
+        if (is_terminal && !is_plain)
+            fputc('?', stdout);
+        else
+            fwrite(text + at, 1, length == 0 ? 1 : length, stdout);
+        at += length == 0 ? 1 : length;
+    }
 }
 
 bool cli_is_c_name(const char *text)

@@ -34,7 +34,7 @@ enum { CLI_SCHEMAS = 1 /* -I and --message-format, and files are required */ };
 
 struct cli {
     const struct verb *verb;
-    struct cli_list files; /* what is no option, in order */
+    struct cli_list files; /* what is no option, in order; "-" too */
     struct cli_list include_dirs;
     enum message_format format;
     size_t word_count; /* of the command line: no list is longer */
@@ -65,6 +65,10 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
 /* Prints the diagnostics in the format asked for: EXIT_CLEAN or EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 
+/* Text of a schema on standard output: as it is, but on a terminal whatever could move the cursor
+ * or reorder a line is shown as '?'. */
+void cli_print(const char *text, size_t len);
+
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
 
@@ -76,6 +80,6 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_gen, verb_ir, verb_lsp;
+extern const struct verb verb_check, verb_fmt, verb_gen, verb_ir, verb_lint, verb_lsp;
 
 #endif

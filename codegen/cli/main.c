@@ -5,10 +5,7 @@
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check,
-    &verb_ir,
-    &verb_gen,
-    &verb_lsp,
+    &verb_check, &verb_ir, &verb_gen, &verb_fmt, &verb_lint, &verb_lsp,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -1,7 +1,5 @@
 #include "checker.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "limits.h"
@@ -305,25 +303,6 @@ static void check_periodic(struct job_check *check)
     }
 }
 
-/* Seconds before the n-th retry, jitter left out. */
-static double retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step)
-{
-    double delay = (double)retry->base_ns / 1e9;
-    double factor = retry->factor == NULL ? 1 : strtod(retry->factor, NULL);
-    if (strcmp(retry->backoff, "steps") == 0) {
-        delay = (double)(*step)->duration_ns / 1e9;
-        *step = (*step)->next != NULL ? (*step)->next : *step;
-    } else if (strcmp(retry->backoff, "linear") == 0) {
-        delay *= factor * (double)n;
-    } else if (strcmp(retry->backoff, "polynomial") == 0) {
-        delay *= pow((double)n, factor);
-    } else if (strcmp(retry->backoff, "exponential") == 0) {
-        delay *= pow(factor, (double)(n - 1));
-    }
-    double cap = (double)retry->cap_ns / 1e9;
-    return retry->cap_ns >= 0 && delay > cap ? cap : delay;
-}
-
 static void check_expiry(struct job_check *check)
 {
     const struct ir_settings *settings = check->settings;
@@ -333,7 +312,7 @@ static void check_expiry(struct job_check *check)
     if (settings->expires_ns < 0 || (retry->base_ns < 0 && step == NULL))
         return;
     for (int64_t n = 1; n <= retry->max; n++) {
-        total += retry_delay(retry, n, &step);
+        total += ir_retry_delay(retry, n, &step);
         if (total < (double)settings->expires_ns / 1e9)
             continue;
         diag_report(

@@ -146,6 +146,9 @@ struct ir_retry {
     const char *jitter_ratio;
 };
 
+/* Seconds before the n-th retry, jitter left out. *step starts as retry->steps. */
+double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step);
+
 /* Texts and numbers of a job's settings; -1 and NULL: not set. */
 struct ir_settings {
     const struct ast_setting *set[SETTING_COUNT]; /* where it was written */

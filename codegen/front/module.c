@@ -1,22 +1,13 @@
 #include "module.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cname.h"
+#include "input.h"
 #include "limits.h"
 #include "parser.h"
-
-struct file_text {
-    char *bytes;
-    size_t size;
-    uint64_t device, inode;
-    const struct overlay *overlay; /* NULL: `bytes` came from the file */
-};
 
 void compilation_init(struct compilation *compilation)
 {
@@ -29,45 +20,6 @@ void compilation_init(struct compilation *compilation)
 void compilation_release(struct compilation *compilation)
 {
     arena_release(&compilation->arena);
-}
-
-static const char *read_all(int fd, struct file_text *text)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return strerror(errno);
-    if (!S_ISREG(info.st_mode))
-        return "not a regular file";
-    text->device = (uint64_t)info.st_dev;
-    text->inode = (uint64_t)info.st_ino;
-    text->bytes = memory_resize(NULL, LIMIT_FILE_BYTES + 1);
-    while (text->size <= LIMIT_FILE_BYTES) {
-        ssize_t got = read(fd, text->bytes + text->size, LIMIT_FILE_BYTES + 1 - text->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return strerror(errno);
-        if (got == 0)
-            return NULL;
-        text->size += (size_t)got;
-    }
-    return "larger than 1 MiB";
-}
-
-/* NULL, or why the file cannot be read. */
-static const char *file_read(const char *path, struct file_text *text)
-{
-    *text = (struct file_text){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return strerror(errno);
-    const char *fault = read_all(fd, text);
-    close(fd);
-    if (fault != NULL) {
-        free(text->bytes);
-        text->bytes = NULL;
-    }
-    return fault;
 }
 
 static const char *base_name(const char *path)
@@ -99,12 +51,12 @@ static const struct overlay *overlay_find(struct compilation *compilation, const
 
 /* NULL, or why there is no text at `path`. */
 static const char *text_read(struct compilation *compilation, const char *path,
-                             struct file_text *text)
+                             struct input *text)
 {
     const struct overlay *overlay = overlay_find(compilation, path);
     if (overlay == NULL)
-        return file_read(path, text);
-    *text = (struct file_text){.size = overlay->size, .overlay = overlay};
+        return input_read(path, text);
+    *text = (struct input){.size = overlay->size, .overlay = overlay};
     text->bytes = memory_resize(NULL, overlay->size + 1);
     memcpy(text->bytes, overlay->text, overlay->size);
     return NULL;
@@ -149,7 +101,7 @@ static const char *file_below_root(struct compilation *compilation, const char *
 }
 
 static struct module *module_create(struct compilation *compilation, const char *path,
-                                    const char *file, const struct file_text *text)
+                                    const char *file, const struct input *text)
 {
     struct arena *arena = &compilation->arena;
     struct module *module = arena_alloc(arena, sizeof(*module));
@@ -187,7 +139,7 @@ static const char *import_path_fault(const char *path)
 
 static void module_load_imports(struct compilation *compilation, struct module *module);
 
-static struct module *module_known(struct compilation *compilation, const struct file_text *text,
+static struct module *module_known(struct compilation *compilation, const struct input *text,
                                    const char **ret_key)
 {
     *ret_key = text->overlay != NULL ? text->overlay->path
@@ -224,7 +176,7 @@ static bool import_try(struct compilation *compilation, const char *dir,
                        const struct ast_import *import, struct module *importer,
                        struct module **ret_module)
 {
-    struct file_text text;
+    struct input text;
     const char *key;
     const char *slash = dir[0] == '\0' ? "" : "/";
     const char *path = arena_printf(&compilation->arena, "%s%s%s", dir, slash, import->path.text);
@@ -345,7 +297,7 @@ static void module_load_imports(struct compilation *compilation, struct module *
 struct module *compilation_load(struct compilation *compilation, const char *path,
                                 const char **ret_fault)
 {
-    struct file_text text;
+    struct input text;
     const char *key;
     *ret_fault = text_read(compilation, path, &text);
     if (*ret_fault != NULL)
@@ -363,7 +315,7 @@ struct module *compilation_load(struct compilation *compilation, const char *pat
 struct module *compilation_load_text(struct compilation *compilation, const char *path,
                                      const char *text, size_t size)
 {
-    struct file_text file = {.bytes = (char *)(uintptr_t)text, .size = size};
+    struct input file = {.bytes = (char *)(uintptr_t)text, .size = size};
     struct module *module = module_create(compilation, path, base_name(path), &file);
     module_load_imports(compilation, module);
     return module;

@@ -49,23 +49,30 @@ static bool fd_write(int fd, const char *content, size_t len)
     return true;
 }
 
-static mode_t file_mode(void)
+static mode_t mask_read(void)
 {
     mode_t mask = umask(0);
     umask(mask);
-    return 0666 & ~mask;
+    return mask;
 }
 
-bool output_write(const char *path, const char *content, size_t len)
+static bool fd_own(int fd, const struct stat *like)
+{
+    if (like == NULL)
+        return fchmod(fd, 0666 & ~mask_read()) == 0;
+    bool is_kept = fchown(fd, like->st_uid, like->st_gid) == 0 || geteuid() != 0;
+    return is_kept && fchmod(fd, like->st_mode & 07777) == 0;
+}
+
+/* Mode and owner are those of `like`; NULL: as of any new file. */
+static bool put(const char *path, const char *content, size_t len, const struct stat *like)
 {
     struct arena arena = {0};
     bool is_done = true;
-    if (is_same(path, content, len))
-        return true;
     char *temporary = arena_printf(&arena, "%s.XXXXXX", path);
     int fd = mkstemp(temporary);
     if (fd >= 0) {
-        is_done = fd_write(fd, content, len) && fchmod(fd, file_mode()) == 0;
+        is_done = fd_write(fd, content, len) && fd_own(fd, like);
         is_done = close(fd) == 0 && is_done;
         is_done = is_done && rename(temporary, path) == 0;
     }
@@ -77,5 +84,22 @@ bool output_write(const char *path, const char *content, size_t len)
         is_done = false;
     }
     arena_release(&arena);
+    return is_done;
+}
+
+bool output_write(const char *path, const char *content, size_t len)
+{
+    return is_same(path, content, len) || put(path, content, len, NULL);
+}
+
+bool output_replace(const char *path, const char *content, size_t len)
+{
+    struct stat info;
+    char *real = realpath(path, NULL);
+    bool is_done = real != NULL && stat(real, &info) == 0 && access(real, W_OK) == 0 &&
+                   (is_same(real, content, len) || put(real, content, len, &info));
+    int fault = errno;
+    free(real);
+    errno = fault;
     return is_done;
 }

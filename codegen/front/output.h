@@ -11,4 +11,9 @@
  * errno set; the temporary file is gone then. */
 bool output_write(const char *path, const char *content, size_t len);
 
+/* The same for a file that exists and that its user wrote: it keeps its mode and owner, and a
+ * symbolic link at `path` stays; what it leads to is replaced. A file that may not be written is
+ * left alone. */
+bool output_replace(const char *path, const char *content, size_t len);
+
 #endif

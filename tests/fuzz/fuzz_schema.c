@@ -1,4 +1,4 @@
-/* fuzz_schema - any bytes as a schema: diagnostics or a model, never a crash. */
+/* fuzz_schema - any bytes as a schema: diagnostics or a model, lint or none, never a crash. */
 #include <stdio.h>
 
 #include "buf.h"
@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "ir_json.h"
 #include "limits.h"
+#include "lint.h"
 
 unsigned fuzz_taken;
 
@@ -24,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         compilation_load_text(&compilation, "fuzz.job", (const char *)data, size);
     check_module(&compilation, module);
     check_supported(&compilation, module);
+    if (compilation.sink.errors == 0)
+        lint_module(&compilation, module, ~0u);
     diag_sort(&compilation.sink);
     diag_print_human(&compilation.sink, nowhere, false);
     if (compilation.sink.errors == 0) {

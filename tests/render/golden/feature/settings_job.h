@@ -548,12 +548,12 @@ CULEX_HIDDEN culex_status ticking_job_decode(culex_arena *arena, const void *tex
                                              const ticking_job **ret_job, culex_error *error);
 
 typedef struct words_job { /* settings.job:17 */
-    const char *queue;         /* settings.job:18 */
-    const char *job;           /* settings.job:18 */
-    int32_t retry;             /* settings.job:18 */
-    bool params;               /* settings.job:18 */
-    const char *every;         /* settings.job:18 */
-    const char *reserved_word; /* settings.job:18 */
+    const char *queue;         /* settings.job:19 */
+    const char *job;           /* settings.job:20 */
+    int32_t retry;             /* settings.job:21 */
+    bool params;               /* settings.job:22 */
+    const char *every;         /* settings.job:23 */
+    const char *reserved_word; /* settings.job:24 */
 } words_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -575,7 +575,7 @@ static inline words_job words_job_make(const char *queue, const char *job, int32
 
 /* What words returns. */
 typedef struct words_result { /* settings.job:17 */
-    bool success; /* settings.job:19 */
+    bool success; /* settings.job:26 */
 } words_result;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.

@@ -204,39 +204,39 @@ CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_decode(
 /* All required, in every shape. */
 typedef struct kitchen_required_of_all_job { /* types.job:42 */
     bool b;                      /* types.job:44 */
-    char c;                      /* types.job:44 */
-    int8_t i8;                   /* types.job:44 */
-    int16_t i16;                 /* types.job:44 */
-    int32_t i32;                 /* types.job:44 */
-    int64_t i64;                 /* types.job:44 */
-    culex_int128 i128;           /* types.job:44 */
-    uint8_t u8;                  /* types.job:45 */
-    uint16_t u16;                /* types.job:45 */
-    uint32_t u32;                /* types.job:45 */
-    uint64_t u64;                /* types.job:45 */
-    culex_uint128 u128;          /* types.job:45 */
-    float f32;                   /* types.job:46 */
-    double f64;                  /* types.job:46 */
-    const char *s;               /* types.job:46 */
-    culex_bytes by;              /* types.job:46 */
-    culex_uuid id;               /* types.job:46 */
-    culex_time at;               /* types.job:46 */
-    culex_duration d;            /* types.job:46 */
-    kitchen_level l;             /* types.job:47 */
-    kitchen_big g;               /* types.job:47 */
-    kitchen_inner st;            /* types.job:47 */
-    kitchen_outer nested;        /* types.job:47 */
-    uint8_t sha[32];             /* types.job:48 */
-    const char *const *names;    /* types.job:48 */
+    char c;                      /* types.job:45 */
+    int8_t i8;                   /* types.job:46 */
+    int16_t i16;                 /* types.job:47 */
+    int32_t i32;                 /* types.job:48 */
+    int64_t i64;                 /* types.job:49 */
+    culex_int128 i128;           /* types.job:50 */
+    uint8_t u8;                  /* types.job:51 */
+    uint16_t u16;                /* types.job:52 */
+    uint32_t u32;                /* types.job:53 */
+    uint64_t u64;                /* types.job:54 */
+    culex_uint128 u128;          /* types.job:55 */
+    float f32;                   /* types.job:56 */
+    double f64;                  /* types.job:57 */
+    const char *s;               /* types.job:58 */
+    culex_bytes by;              /* types.job:59 */
+    culex_uuid id;               /* types.job:60 */
+    culex_time at;               /* types.job:61 */
+    culex_duration d;            /* types.job:62 */
+    kitchen_level l;             /* types.job:63 */
+    kitchen_big g;               /* types.job:64 */
+    kitchen_inner st;            /* types.job:65 */
+    kitchen_outer nested;        /* types.job:66 */
+    uint8_t sha[32];             /* types.job:67 */
+    const char *const *names;    /* types.job:68 */
     size_t names_len;
-    const culex_bytes *blobs;    /* types.job:48 */
+    const culex_bytes *blobs;    /* types.job:69 */
     size_t blobs_len;
-    const kitchen_inner *rows;   /* types.job:48 */
+    const kitchen_inner *rows;   /* types.job:70 */
     size_t rows_len;
-    const kitchen_level *levels; /* types.job:48 */
+    const kitchen_level *levels; /* types.job:71 */
     size_t levels_len;
-    culex_uuid ids[2];           /* types.job:49 */
-    const culex_time *times;     /* types.job:49 */
+    culex_uuid ids[2];           /* types.job:72 */
+    const culex_time *times;     /* types.job:73 */
     size_t times_len;
 } kitchen_required_of_all_job;
 
@@ -338,33 +338,33 @@ CULEX_HIDDEN culex_status kitchen_required_of_all_job_decode(
     culex_error *error);
 
 /* All optional. */
-typedef struct kitchen_optional_of_all_job { /* types.job:54 */
+typedef struct kitchen_optional_of_all_job { /* types.job:78 */
     bool has_b;
-    bool b;             /* types.job:56 */
+    bool b;             /* types.job:80 */
     bool has_c;
-    char c;             /* types.job:56 */
+    char c;             /* types.job:81 */
     bool has_i64;
-    int64_t i64;        /* types.job:56 */
+    int64_t i64;        /* types.job:82 */
     bool has_u128;
-    culex_uint128 u128; /* types.job:56 */
+    culex_uint128 u128; /* types.job:83 */
     bool has_f32;
-    float f32;          /* types.job:57 */
+    float f32;          /* types.job:84 */
     bool has_s;
-    const char *s;      /* types.job:57 */
+    const char *s;      /* types.job:85 */
     bool has_by;
-    culex_bytes by;     /* types.job:57 */
+    culex_bytes by;     /* types.job:86 */
     bool has_id;
-    culex_uuid id;      /* types.job:57 */
+    culex_uuid id;      /* types.job:87 */
     bool has_at;
-    culex_time at;      /* types.job:58 */
+    culex_time at;      /* types.job:88 */
     bool has_d;
-    culex_duration d;   /* types.job:58 */
+    culex_duration d;   /* types.job:89 */
     bool has_l;
-    kitchen_level l;    /* types.job:58 */
+    kitchen_level l;    /* types.job:90 */
     bool has_st;
-    kitchen_outer st;   /* types.job:58 */
+    kitchen_outer st;   /* types.job:91 */
     bool has_sha;
-    uint8_t sha[32];    /* types.job:59 */
+    uint8_t sha[32];    /* types.job:92 */
 } kitchen_optional_of_all_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.

@@ -1,0 +1,65 @@
+/* verb_lint.c - says what is not as it should be in schemas without errors. */
+#include <stdlib.h>
+
+#include "cli.h"
+#include "lint.h"
+
+static int file_lint(const struct cli *cli, unsigned tiers, const char *path)
+{
+    struct compilation compilation;
+    int status = EXIT_BROKEN;
+    compilation_init(&compilation);
+    const struct module *module = cli_load(cli, &compilation, path);
+    if (module != NULL) {
+        if (compilation.sink.errors == 0)
+            lint_module(&compilation, module, tiers);
+        status = cli_report(cli, &compilation);
+        if (compilation.sink.first != NULL)
+            status = cli_worse(status, EXIT_DIAGNOSTICS);
+    }
+    compilation_release(&compilation);
+    return status;
+}
+
+/* False after a message: no tier is called so. */
+static bool tiers_read(const struct cli *cli, const struct cli_list *words, unsigned *ret_tiers)
+{
+    *ret_tiers = words->count == 0 ? lint_tiers_named("standard") : 0;
+    for (size_t i = 0; i < words->count; i++) {
+        unsigned tiers = lint_tiers_named(words->items[i]);
+        if (tiers == 0)
+            return cli_misused(cli, "no such tier: '%s'", words->items[i]), false;
+        *ret_tiers |= tiers;
+    }
+    return true;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+    struct cli cli;
+    int status;
+    unsigned tiers;
+    struct cli_list words = {0};
+    const struct cli_option options[] = {{"--tier", CLI_LIST, &words}, {0}};
+    if (cli_open(&cli, verb, options, argc, argv, &status)) {
+        if (!tiers_read(&cli, &words, &tiers))
+            status = EXIT_USAGE;
+        for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
+            status = cli_worse(status, file_lint(&cli, tiers, cli.files.items[i]));
+    }
+    free(words.items);
+    return cli_close(&cli, status);
+}
+
+const struct verb verb_lint = {
+    .name = "lint",
+    .summary = "say what is not as it should be",
+    .help =
+        "usage: culexc lint [-I DIR]... [--tier TIER]... [--message-format=human|json] FILE...\n"
+        "Says what is allowed and not as it should be; exit status 1 when there is anything.\n"
+        "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
+        "standard (the default), strict (every bound set). Alone stands comments (everything\n"
+        "documented); --tier may be given again.\n",
+    .shares = CLI_SCHEMAS,
+    .run = run,
+};

@@ -1,0 +1,25 @@
+/* lint.h - what is allowed in a schema and not as it should be.
+ *
+ * The rules stand in front/lint_ids.def, each in a tier. */
+#ifndef CULEXC_LINT_H
+#define CULEXC_LINT_H
+
+#include "check.h"
+
+/* MINIMAL is contained in BASIC, BASIC in STANDARD, STANDARD in STRICT; COMMENTS stands alone. */
+enum lint_tier {
+    LINT_MINIMAL = 1,
+    LINT_BASIC = 2,
+    LINT_STANDARD = 4,
+    LINT_STRICT = 8,
+    LINT_COMMENTS = 16
+};
+
+/* The tier called `word` and those in it, as bits; 0 when there is none of that name. */
+unsigned lint_tiers_named(const char *word);
+
+/* Reports warnings about `module` alone, not about what it imports. The module was checked and
+ * has no errors. */
+void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers);
+
+#endif
