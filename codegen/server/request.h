@@ -106,5 +106,6 @@ void answer_prepare_rename(struct request *request);
 void answer_rename(struct request *request);
 void answer_symbols(struct request *request);
 void answer_actions(struct request *request);
+void answer_formatting(struct request *request);
 
 #endif

@@ -33,6 +33,7 @@ static const struct method {
     {"textDocument/rename", answer_rename, false},
     {"textDocument/documentSymbol", answer_symbols, false},
     {"textDocument/codeAction", answer_actions, false},
+    {"textDocument/formatting", answer_formatting, false},
     {"initialized", take_initialized, true},
     {"exit", take_exit, true},
     {"textDocument/didOpen", take_open, true},
@@ -116,9 +117,13 @@ static void capabilities_read(struct server *server, const struct json *capabili
 static void write_capabilities(struct json_out *json, enum encoding encoding)
 {
     static const char *const names[] = {"utf-16", "utf-8", "utf-32"};
-    static const char *const providers[] = {"hoverProvider",          "definitionProvider",
-                                            "referencesProvider",     "documentHighlightProvider",
-                                            "documentSymbolProvider", NULL};
+    static const char *const providers[] = {"hoverProvider",
+                                            "definitionProvider",
+                                            "referencesProvider",
+                                            "documentHighlightProvider",
+                                            "documentSymbolProvider",
+                                            "documentFormattingProvider",
+                                            NULL};
     json_open(json, "capabilities", '{');
     json_text(json, "positionEncoding", names[encoding]);
     json_open(json, "textDocumentSync", '{');

@@ -3,6 +3,7 @@
 feature_test.py CULEXC
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -496,6 +497,38 @@ class Completion(Feature):
         self.assertEqual(self.labels('import "sub/d§";'), ["sub/deep.job"])
         for text in ('import "../§', 'import "/§', 'import "x/§'):
             self.assertEqual(self.labels(text), [], text)
+
+
+class Formatting(Feature):
+    def formatted(self, text):
+        uri = self.open("a.job", text)
+        edits = self.client.result("textDocument/formatting", {
+            "textDocument": {"uri": uri}, "options": {"tabSize": 8, "insertSpaces": False}})
+        return edits, edited(text, edits or [])
+
+    def test_as_the_command_line_does(self):
+        self.start()
+        text = "// \U0001f600\njob a;\njob  b { params {\n string   x ; } }\n// end\njob c;\n"
+        edits, result = self.formatted(text)
+        printed = subprocess.run([CULEXC, "fmt", self.write("b.job", text)], capture_output=True,
+                                 check=True, timeout=60).stdout.decode()
+        self.assertEqual(result, printed)
+        self.assertEqual(len(edits), 1)
+        self.assertEqual(edits[0]["range"]["start"], {"line": 2, "character": 0})
+        self.assertLess(edits[0]["range"]["end"]["line"], 5)
+        self.assertEqual(self.formatted(result)[0], [])
+
+    def test_what_changes_at_the_ends(self):
+        self.start()
+        for text in ("job a;", "\n\njob a;\n", "job a;\n\n\n", "", "\n", "\ufeffjob  a;\n",
+                     "job a;\r\njob b;\r\n", "job a;  \n"):
+            edits, result = self.formatted(text)
+            self.assertIsNotNone(edits, repr(text))
+            self.assertEqual(self.formatted(result)[0], [], repr(text))
+
+    def test_what_does_not_parse_stays(self):
+        self.start()
+        self.assertEqual(self.formatted("job  a {")[0], None)
 
 
 class Actions(Feature):
