@@ -69,6 +69,9 @@ int cli_report(const struct cli *cli, struct compilation *compilation);
  * or reorder a line is shown as '?'. */
 void cli_print(const char *text, size_t len);
 
+/* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
+bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers);
+
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
 

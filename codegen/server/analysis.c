@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "lint.h"
 
 struct analysis *analysis_create(const struct analysis_input *input, const char *path)
 {
@@ -18,6 +19,8 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
     analysis->module = compilation_load(compilation, path, &fault);
     if (analysis->module != NULL)
         check_module(compilation, analysis->module);
+    if (analysis->module != NULL && compilation->sink.errors == 0)
+        lint_module(compilation, analysis->module, input->tiers);
     diag_sort(&compilation->sink);
     analysis->lines =
         arena_alloc(&compilation->arena, (compilation->count + 1) * sizeof(*analysis->lines));

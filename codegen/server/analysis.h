@@ -18,10 +18,11 @@ struct analysis_input {
     const char *const *include_dirs;
     size_t include_count;
     const struct overlay *overlays;
+    unsigned tiers; /* of lint rules, see lint.h */
     enum encoding encoding;
 };
 
-/* Loads and checks the file at `path`. Never NULL. */
+/* Loads, checks and lints the file at `path`. Never NULL. */
 struct analysis *analysis_create(const struct analysis_input *input, const char *path);
 void analysis_release(struct analysis *analysis); /* accepts NULL */
 

@@ -392,9 +392,10 @@ static void server_release(struct server *server)
 
 int server_run(const struct server_options *options)
 {
-    struct server server = {
-        .rpc = {.in = options->in, .out = options->out},
-        .input = {.include_dirs = options->include_dirs, .include_count = options->include_count}};
+    struct server server = {.rpc = {.in = options->in, .out = options->out},
+                            .input = {.include_dirs = options->include_dirs,
+                                      .include_count = options->include_count,
+                                      .tiers = options->tiers}};
     while (!server.has_ended && serve_one(&server))
         ;
     int status = server.has_ended && server.is_shut_down ? 0 : 1;

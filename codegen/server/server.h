@@ -9,6 +9,7 @@ struct server_options {
     int in, out;
     const char *const *include_dirs; /* as of -I, absolute or relative to the current folder */
     size_t include_count;
+    unsigned tiers; /* of lint rules whose findings are shown, see lint.h */
 };
 
 /* Serves until `exit` or the end of the input. 0: as the protocol wants it, `shutdown` came

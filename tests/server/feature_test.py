@@ -532,12 +532,50 @@ class Formatting(Feature):
 
 
 class Actions(Feature):
-    def test_ranges_without_a_fix(self):
+    TEXT = 'job a {\n    params {\n        string api_token;\n        string name;\n    }\n}\n'
+
+    def actions(self, uri, first, last):
+        span = {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
+        return self.client.result("textDocument/codeAction", {
+            "textDocument": {"uri": uri}, "range": span, "context": {"diagnostics": []}})
+
+    def test_a_fix_where_a_diagnostic_has_one(self):
+        client = self.client = Client(CULEXC, "--tier", "minimal")
+        self.addCleanup(client.close)
         self.start()
-        uri = self.open("mail.job")
-        whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
-        self.assertEqual(self.client.result("textDocument/codeAction", {
-            "textDocument": {"uri": uri}, "range": whole, "context": {"diagnostics": []}}), [])
+        uri = self.open("a.job", self.TEXT)
+        item, = client.diagnostics(uri)
+        self.assertEqual((item["code"], item["severity"]), ("secret-name", 2))
+        action, = self.actions(uri, 2, 3)
+        self.assertEqual((action["title"], action["kind"]), ("Insert ' [[secret]]'", "quickfix"))
+        self.assertEqual(action["diagnostics"], [item])
+        fixed = edited(self.TEXT, action["edit"]["changes"][uri])
+        self.assertIn("string api_token [[secret]];", fixed)
+        self.assertEqual(self.actions(uri, 0, 1), [])
+        self.assertEqual(self.actions(uri, 3, 99), [])
+        client.replace(uri, fixed)
+        self.assertEqual(client.diagnostics(uri), [])
+
+    def test_lint_is_not_asked_for_by_itself(self):
+        self.start()
+        uri = self.open("a.job", self.TEXT)
+        self.assertEqual(self.client.diagnostics(uri), [])
+        self.assertEqual(self.actions(uri, 0, 99), [])
+
+    def test_unused_and_deprecated_are_tagged(self):
+        client = self.client = Client(CULEXC, "--tier", "standard")
+        self.addCleanup(client.close)
+        self.start()
+        uri = self.open("a.job", "package p; retry_policy q { max 1; } enum e { A }\n"
+                                 "job a { params { optional int8 x [[deprecated]]; } }")
+        tags = {item["code"]: item.get("tags") for item in client.diagnostics(uri)}
+        self.assertEqual(tags, {"unused-policy": [1], "unused-type": [1],
+                                "deprecated-silent": [2]})
+
+    def test_no_such_tier(self):
+        client = Client(CULEXC, "--tier", "no")
+        self.addCleanup(client.close)
+        self.assertEqual(client.process.wait(60), 2)
 
 
 if __name__ == "__main__":
