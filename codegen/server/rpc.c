@@ -81,8 +81,10 @@ static bool header_parse(const char *text, const char *end, size_t *ret_len)
 /* Where the text behind the header starts, 0 while the header has no end. */
 static size_t header_end(const struct rpc *rpc)
 {
+    if (input_left(rpc) == 0)
+        return 0;
     const char *start = rpc->input.data + rpc->taken;
-    const char *found = input_left(rpc) == 0 ? NULL : memmem(start, input_left(rpc), "\r\n\r\n", 4);
+    const char *found = memmem(start, input_left(rpc), "\r\n\r\n", 4);
     return found == NULL ? 0 : (size_t)(found - start) + 4;
 }
 
