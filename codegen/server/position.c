@@ -1,8 +1,32 @@
 #include "position.h"
 
+enum { BLOCK_BYTES = 1024 };
+
 static bool is_line_end(const char *text, size_t size, size_t at)
 {
     return text[at] == '\n' || (text[at] == '\r' && (at + 1 == size || text[at + 1] != '\n'));
+}
+
+/* What a byte of well-formed text takes from the number of units, were each byte one. */
+static int byte_saves(char byte, enum encoding encoding)
+{
+    bool is_inside = ((unsigned char)byte & 0xc0) == 0x80;
+    if (encoding == ENCODING_UTF8)
+        return 0;
+    return is_inside ? 1 : encoding == ENCODING_UTF16 && (unsigned char)byte >= 0xf0 ? -1 : 0;
+}
+
+static void blocks_find(struct lines *lines, struct arena *arena)
+{
+    int32_t saved = 0;
+    lines->saved = arena_alloc(arena, (lines->size / BLOCK_BYTES + 1) * sizeof(*lines->saved));
+    for (size_t at = 0; at < lines->size; at++) {
+        if (at % BLOCK_BYTES == 0)
+            lines->saved[at / BLOCK_BYTES] = saved;
+        saved += byte_saves(lines->text[at], lines->encoding);
+    }
+    if (lines->size % BLOCK_BYTES == 0)
+        lines->saved[lines->size / BLOCK_BYTES] = saved;
 }
 
 struct lines lines_find(struct arena *arena, const char *text, size_t size, enum encoding encoding)
@@ -16,6 +40,7 @@ struct lines lines_find(struct arena *arena, const char *text, size_t size, enum
         if (is_line_end(text, size, i))
             lines.starts[lines.count++] = (uint32_t)(i + 1);
     }
+    blocks_find(&lines, arena);
     return lines;
 }
 
@@ -56,25 +81,22 @@ static uint32_t line_at(const struct lines *lines, size_t offset)
     return low;
 }
 
-struct position lines_position(struct lines *lines, size_t offset)
+/* From the start of the text. */
+static uint32_t units_before(const struct lines *lines, size_t offset)
 {
-    uint32_t units;
+    int32_t saved = lines->saved[offset / BLOCK_BYTES];
+    for (size_t at = offset / BLOCK_BYTES * BLOCK_BYTES; at < offset; at++)
+        saved += byte_saves(lines->text[at], lines->encoding);
+    return (uint32_t)((int64_t)offset - saved);
+}
+
+struct position lines_position(const struct lines *lines, size_t offset)
+{
     offset = offset > lines->size ? lines->size : offset;
     struct position position = {line_at(lines, offset), 0};
-    size_t at = lines->starts[position.line];
-    position.character = position.line == 0 ? lines->before : 0;
-    if (position.line == lines->last_line && lines->last_offset > at &&
-        lines->last_offset <= offset) {
-        at = lines->last_offset;
-        position.character = lines->last_units;
-    }
-    while (at < offset) {
-        at += character_size(lines, at, &units);
-        position.character += units;
-    }
-    lines->last_line = position.line;
-    lines->last_offset = at;
-    lines->last_units = position.character;
+    position.character =
+        units_before(lines, offset) - units_before(lines, lines->starts[position.line]);
+    position.character += position.line == 0 ? lines->before : 0;
     return position;
 }
 

@@ -20,8 +20,7 @@ struct lines {
     uint32_t before;  /* units on the first line before `text`: a byte order mark */
     uint32_t *starts; /* of each line */
     uint32_t count;
-    size_t last_offset; /* what was asked last, so that a walk along a line is counted once */
-    uint32_t last_units, last_line;
+    int32_t *saved; /* bytes minus units before each block, so that long lines cost no more */
 };
 
 /* Borrows `text`. */
@@ -29,7 +28,7 @@ struct lines lines_find(struct arena *arena, const char *text, size_t size, enum
 struct lines lines_of_source(struct arena *arena, const struct source *source,
                              enum encoding encoding);
 
-struct position lines_position(struct lines *lines, size_t offset);
+struct position lines_position(const struct lines *lines, size_t offset);
 size_t lines_offset(const struct lines *lines, struct position position);
 
 #endif

@@ -102,11 +102,12 @@ static bool is_stored(const struct thing *thing)
 static void edits_find(struct rename *rename)
 {
     for (struct use *use = workspace_uses(&rename->before, rename->thing); use; use = use->next) {
-        const struct mark *marks = marks_find(&use->file->analysis->compilation, use->file->module);
         rename->uses++;
         edit_add(rename, use->file, use->span, rename->name);
-        if (use->is_declaration && is_stored(rename->thing))
-            edit_was(rename, use->file, mark_at(marks, use->span.offset));
+        if (!use->is_declaration || !is_stored(rename->thing))
+            continue;
+        const struct mark *marks = marks_find(&use->file->analysis->compilation, use->file->module);
+        edit_was(rename, use->file, mark_at(marks, use->span.offset));
     }
 }
 
