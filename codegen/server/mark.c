@@ -90,10 +90,12 @@ static void find_fields(struct finder *finder, const struct ast_decl *decl,
 static void find_keys(struct finder *finder, const struct ast_decl *decl,
                       const struct ast_names *names)
 {
+    struct map fields;
+    map_init(&fields, &finder->compilation->arena);
+    for (struct ast_field *at = names == NULL ? NULL : decl->fields.first; at; at = at->next)
+        map_add(&fields, at->name.text, at);
     for (; names != NULL; names = names->next) {
-        const struct ast_field *field = decl->fields.first;
-        while (field != NULL && strcmp(field->name.text, names->name.text) != 0)
-            field = field->next;
+        const struct ast_field *field = map_get(&fields, names->name.text);
         if (field != NULL)
             add(finder, names->name.span,
                 (struct thing){
