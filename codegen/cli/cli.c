@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "diag_print.h"
+#include "limits.h"
 #include "lint.h"
 
 /* A text that may be given again lands behind its list's other items. Every list has room for
@@ -65,18 +66,83 @@ static bool options_take(struct cli *cli, const struct cli_option *options, char
     return false;
 }
 
+static const char shared_help[] =
+    "\nOptions about schemas and diagnostics:\n"
+    "  -I DIR                  also look for imports in DIR\n"
+    "  -WID, -Wno-ID           give this warning, or do not ('culexc explain --list')\n"
+    "  -Werror, -Werror=ID     make all warnings errors, or this one; -Wno-error=ID: not this one\n"
+    "  --max-errors N          stop after N errors (20)\n"
+    "  --message-format=WORD   human, short: for people, on standard error;\n"
+    "                          json, sarif, github: for programs, on standard output, or on\n"
+    "                          standard error when the verb prints something else there\n"
+    "  --color=WORD            auto, always, never; auto: on a terminal, unless NO_COLOR is set\n"
+    "Exit status: 0 clean (maybe warnings), 1 errors, 2 usage, 3 input or output failed.\n";
+
+/* Position of `word` in a list that NULL ends; its length when it is not there. */
+static int word_find(const char *const *words, const char *word)
+{
+    int at = 0;
+    while (words[at] != NULL && strcmp(words[at], word) != 0)
+        at++;
+    return at;
+}
+
 static bool format_read(struct cli *cli, const char *word)
 {
-    cli->format = strcmp(word, "json") == 0 ? FORMAT_JSON : FORMAT_HUMAN;
-    return cli->format == FORMAT_JSON || strcmp(word, "human") == 0;
+    static const char *const words[] = {"human", "short", "json", "sarif", "github", NULL};
+    int at = word_find(words, word);
+    cli->format = (enum message_format)at;
+    if (words[at] == NULL)
+        cli_misused(cli, "no such message format: '%s'", word);
+    return words[at] != NULL;
+}
+
+static bool colour_read(struct cli *cli, const char *word)
+{
+    static const char *const words[] = {"never", "always", "auto", NULL};
+    const char *no_color = getenv("NO_COLOR");
+    int at = word_find(words, word);
+    cli->is_coloured = at == 1;
+    if (at == 2)
+        cli->is_coloured = isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');
+    if (words[at] == NULL)
+        cli_misused(cli, "--color is auto, always or never, not '%s'", word);
+    return words[at] != NULL;
+}
+
+static bool max_errors_read(struct cli *cli, const char *word)
+{
+    char *end;
+    unsigned long max = strtoul(word, &end, 10);
+    bool is_number = *word >= '0' && *word <= '9' && *end == '\0';
+    cli->policy->errors_max = (unsigned)max;
+    if (is_number && max >= 1 && max <= LIMIT_ERRORS_MAX)
+        return true;
+    cli_misused(cli, "--max-errors is 1 to %u, not '%s'", LIMIT_ERRORS_MAX, word);
+    return false;
+}
+
+/* The word at *at, which is no file; false after a message. */
+static bool option_read(struct cli *cli, const struct cli_option *options,
+                        const struct cli_option *shared, char **argv, int *at)
+{
+    bool has_shared = (cli->verb->shares & CLI_SCHEMAS) != 0;
+    if (options_take(cli, options, argv, at) || (has_shared && options_take(cli, shared, argv, at)))
+        return true;
+    if (has_shared && strncmp(argv[*at], "-W", 2) == 0)
+        return cli_policy_read(cli, argv[*at] + 2);
+    cli_misused(cli, "bad option or missing value: '%s'", argv[*at]);
+    return false;
 }
 
 static bool words_read(struct cli *cli, const struct cli_option *options, int argc, char **argv)
 {
-    const char *format = "human";
+    const char *format = "human", *colour = "auto", *max_errors = "20";
     const struct cli_option shared[] = {
         {"-I", CLI_LIST, &cli->include_dirs},
         {"--message-format", CLI_TEXT, &format},
+        {"--color", CLI_TEXT, &colour},
+        {"--max-errors", CLI_TEXT, &max_errors},
         {0},
     };
     bool is_over = false;
@@ -85,12 +151,11 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
             is_over = true;
         else if (is_over || argv[at][0] != '-' || argv[at][1] == '\0')
             list_add(cli, &cli->files, argv[at]);
-        else if (!options_take(cli, options, argv, &at) &&
-                 !((cli->verb->shares & CLI_SCHEMAS) && options_take(cli, shared, argv, &at)))
-            return cli_misused(cli, "bad option or missing value: '%s'", argv[at]), false;
+        else if (!option_read(cli, options, shared, argv, &at))
+            return false;
     }
-    if (!format_read(cli, format))
-        return cli_misused(cli, "no such message format: '%s'", format), false;
+    if (!format_read(cli, format) || !colour_read(cli, colour) || !max_errors_read(cli, max_errors))
+        return false;
     if ((cli->verb->shares & CLI_SCHEMAS) && cli->files.count == 0)
         return cli_misused(cli, "no schema file given"), false;
     return true;
@@ -103,10 +168,15 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
     *ret_status = EXIT_CLEAN;
     if (argc > 2 && strcmp(argv[2], "--help") == 0) {
         fputs(verb->help, stdout);
+        fputs((verb->shares & CLI_SCHEMAS) != 0 ? shared_help : "", stdout);
         return false;
     }
-    if (words_read(cli, options, argc, argv))
+    cli->policy = arena_alloc(&cli->arena, sizeof(*cli->policy));
+    if (words_read(cli, options, argc, argv)) {
+        if (cli->format == FORMAT_SARIF)
+            cli->sarif = arena_alloc(&cli->arena, sizeof(*cli->sarif));
         return true;
+    }
     *ret_status = EXIT_USAGE;
     return false;
 }
@@ -127,6 +197,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     const char *fault;
     compilation->include_dirs = cli->include_dirs.items;
     compilation->include_count = cli->include_dirs.count;
+    compilation->sink.policy = cli->policy;
     struct module *module = compilation_load(compilation, path, &fault);
     if (module == NULL)
         fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
@@ -135,15 +206,55 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     return module;
 }
 
+int cli_load_all(const struct cli *cli, struct compilation *compilation)
+{
+    int status = EXIT_CLEAN;
+    for (size_t i = 0; i < cli->files.count; i++) {
+        if (cli_load(cli, compilation, cli->files.items[i]) == NULL)
+            status = EXIT_BROKEN;
+    }
+    return status;
+}
+
+static FILE *report_stream(const struct cli *cli)
+{
+    bool is_for_people = cli->format == FORMAT_HUMAN || cli->format == FORMAT_SHORT;
+    return is_for_people || !(cli->verb->shares & CLI_REPORTS) ? stderr : stdout;
+}
+
+static void print_left_out(const struct cli *cli, const struct diag_sink *sink)
+{
+    if (sink->is_full)
+        fprintf(stderr, "culexc: more than %u errors; the rest is not shown\n",
+                cli->policy->errors_max);
+    if (sink->has_more_warnings)
+        fprintf(stderr, "culexc: more than %u warnings; the rest is not shown\n", LIMIT_WARNINGS);
+}
+
 int cli_report(const struct cli *cli, struct compilation *compilation)
 {
-    bool is_coloured = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
-    diag_sort(&compilation->sink);
-    if (cli->format == FORMAT_JSON)
-        diag_print_json(&compilation->sink, stderr);
-    else
-        diag_print_human(&compilation->sink, stderr, is_coloured);
-    return compilation->sink.errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
+    struct diag_sink *sink = &compilation->sink;
+    FILE *out = report_stream(cli);
+    diag_sort(sink);
+    switch (cli->format) {
+    case FORMAT_HUMAN:
+        diag_print_human(sink, out, cli->is_coloured);
+        break;
+    case FORMAT_SHORT:
+        diag_print_short(sink, out);
+        break;
+    case FORMAT_JSON:
+        diag_print_json(sink, out);
+        break;
+    case FORMAT_GITHUB:
+        diag_print_github(sink, out);
+        break;
+    case FORMAT_SARIF:
+        sarif_add(cli->sarif, sink);
+        break;
+    }
+    print_left_out(cli, sink);
+    return sink->errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
 }
 
 void cli_print(const char *text, size_t len)
@@ -180,6 +291,11 @@ bool cli_is_c_name(const char *text)
            strspn(text, allowed) == strlen(text);
 }
 
+void cli_list_release(struct cli_list *list)
+{
+    free(list->items);
+}
+
 int cli_worse(int a, int b)
 {
     return a > b ? a : b;
@@ -187,6 +303,9 @@ int cli_worse(int a, int b)
 
 int cli_close(struct cli *cli, int status)
 {
+    if (cli->sarif != NULL && status != EXIT_USAGE)
+        sarif_print(cli->sarif, report_stream(cli), status != EXIT_BROKEN);
+    arena_release(&cli->arena);
     free(cli->files.items);
     free(cli->include_dirs.items);
     if (fflush(stdout) == 0 && !ferror(stdout))

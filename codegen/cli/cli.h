@@ -27,16 +27,23 @@ struct cli_option {
     void *target; /* of the kind's type; what it holds before is the default */
 };
 
-enum message_format { FORMAT_HUMAN, FORMAT_JSON };
+enum message_format { FORMAT_HUMAN, FORMAT_SHORT, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
 
-/* Which of the shared options a verb takes. */
-enum { CLI_SCHEMAS = 1 /* -I and --message-format, and files are required */ };
+/* What a verb shares with others. */
+enum {
+    CLI_SCHEMAS = 1, /* it takes -I and the options about diagnostics, and needs files */
+    CLI_REPORTS = 2  /* diagnostics are its result: formats for programs go to standard output */
+};
 
 struct cli {
     const struct verb *verb;
     struct cli_list files; /* what is no option, in order; "-" too */
     struct cli_list include_dirs;
     enum message_format format;
+    bool is_coloured;
+    struct diag_policy *policy; /* of every compilation that cli_load makes */
+    struct sarif *sarif;        /* what cli_report collected */
+    struct arena arena;
     size_t word_count; /* of the command line: no list is longer */
 };
 
@@ -62,8 +69,12 @@ int cli_misused(const struct cli *cli, const char *format, ...)
  * wrong stands in compilation->sink. `compilation` was initialised. */
 struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
 
-/* Prints the diagnostics in the format asked for: EXIT_CLEAN or EXIT_DIAGNOSTICS. */
+/* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
+ * EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
+
+/* policy.c: one -W switch; false after a message when there is no such one. */
+bool cli_policy_read(const struct cli *cli, const char *word);
 
 /* Text of a schema on standard output: as it is, but on a terminal whatever could move the cursor
  * or reorder a line is shown as '?'. */
@@ -71,6 +82,12 @@ void cli_print(const char *text, size_t len);
 
 /* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
 bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers);
+
+/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message. */
+int cli_load_all(const struct cli *cli, struct compilation *compilation);
+
+/* Of a list that is an option of one verb. */
+void cli_list_release(struct cli_list *list);
 
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
@@ -83,6 +100,7 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_check, verb_fmt, verb_gen, verb_ir, verb_lint, verb_lsp;
+extern const struct verb verb_breaking, verb_check, verb_explain, verb_fmt, verb_gen, verb_ir,
+    verb_lint, verb_lock, verb_lsp;
 
 #endif

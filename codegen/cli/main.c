@@ -1,11 +1,13 @@
 /* main.c - culexc: finds the verb that the command line names. */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_ir, &verb_gen, &verb_fmt, &verb_lint, &verb_lsp,
+    &verb_check, &verb_ir,   &verb_gen,      &verb_explain, &verb_fmt,
+    &verb_lint,  &verb_lock, &verb_breaking, &verb_lsp,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -29,6 +31,7 @@ static int flush_output(void)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, "C.UTF-8"); /* How wide a character is; without it all are alike. */
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         help_print(stdout);
         return flush_output();

@@ -62,6 +62,17 @@ char *arena_copy(struct arena *arena, const char *text, size_t len)
     return copy;
 }
 
+char *arena_join(struct arena *arena, const char *const *texts)
+{
+    size_t len = 0;
+    for (const char *const *text = texts; *text != NULL; text++)
+        len += strlen(*text);
+    char *joined = arena_alloc(arena, len + 1), *end = joined;
+    for (const char *const *text = texts; *text != NULL; text++)
+        end = stpcpy(end, *text);
+    return joined;
+}
+
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     va_list again;

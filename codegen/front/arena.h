@@ -23,6 +23,10 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* A NUL-terminated copy of `len` bytes of `text`. */
 char *arena_copy(struct arena *arena, const char *text, size_t len);
 
+/* The texts one behind the other; a NULL ends them. Names are made by the thousand, and formatting
+ * was a third of a check. */
+char *arena_join(struct arena *arena, const char *const *texts);
+
 /* A formatted string. */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

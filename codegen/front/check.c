@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allow.h"
 #include "checker.h"
 #include "cname.h"
 #include "fingerprint.h"
@@ -10,7 +11,9 @@
 
 static const char *qualify(const struct checker *checker, const char *package, const char *name)
 {
-    return package == NULL ? name : arena_printf(checker->arena, "%s.%s", package, name);
+    return package == NULL
+               ? name
+               : arena_join(checker->arena, (const char *const[]){package, ".", name, NULL});
 }
 
 /* `qualified` in this module or in what it imports itself. */
@@ -61,7 +64,7 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
     }
 }
 
-const char *checker_suggest(struct checker *checker, const char *name, bool is_type)
+struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
     for (int kind = 0; is_type && kind < IR_ENUM; kind++)
@@ -71,7 +74,7 @@ const char *checker_suggest(struct checker *checker, const char *name, bool is_t
     offer_module(&suggestion, checker, checker->module, is_type);
     for (const struct module_import *at = checker->module->imports; at != NULL; at = at->next)
         offer_module(&suggestion, checker, at->module, is_type);
-    return suggestion.best;
+    return suggestion;
 }
 
 /* Names that every declaration of this kind makes at file scope. */
@@ -215,6 +218,7 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
         value->number = next;
         value->doc = ast->doc;
         value->attrs = ast->attrs;
+        value->span = ast->name.span;
         cname_check_shape(checker->sink, &ast->name);
         check_enum_double(checker, &names, value->name, ast, "name");
         check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
@@ -251,6 +255,7 @@ static struct ir_enum *check_enum(struct checker *checker, const struct ast_decl
     type->doc = decl->doc;
     type->line = span_line(decl->name.span);
     type->attrs = decl->attrs;
+    type->decl = decl;
     type->base = enum_base(checker, decl);
     check_enum_attrs(checker, type);
     check_enum_values(checker, decl, type);
@@ -360,6 +365,7 @@ static void check_structs(struct checker *checker)
         struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
         if (symbol == NULL)
             continue;
+        check_struct_attrs(checker, decl->attrs);
         symbol->structure->fields = check_fields(checker, &decl->fields, HOME_STRUCT);
         if (decl->fields.first == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no fields",
@@ -382,6 +388,7 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     job->doc = decl->doc;
     job->line = span_line(decl->name.span);
     job->attrs = decl->attrs;
+    job->decl = decl;
     job->was = (struct literal *)(uintptr_t)attr_was(decl->attrs);
     job->wire = qualify(checker, package, job->was != NULL ? job->was->text : job->name);
     cname_job(checker->arena, package, job);
@@ -497,7 +504,7 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken && checker->sink->errors == 0)
+        if (!at->is_used && !module->is_broken && !checker->sink->has_faults)
             diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
                         at->path);
     }
@@ -516,6 +523,29 @@ static void check_package(struct checker *checker)
     if (strncmp(package->text, "culex", 5) == 0 && strchr("._", package->text[5]) != NULL)
         diag_report(checker->sink, DIAG_RESERVED_NAME, package->span,
                     "packages that start with 'culex' belong to Culex itself");
+}
+
+static bool has_same_prefix(const char *a, const char *b)
+{
+    while (*a != '\0' && (*a == *b || (strchr("._", *a) != NULL && strchr("._", *b) != NULL)))
+        a++, b++;
+    return *a == '\0' && *b == '\0';
+}
+
+/* Against the packages of the files that were checked before: what this one imports. */
+static void check_prefix(struct checker *checker)
+{
+    const struct module *module = checker->module;
+    for (const struct module *at = checker->compilation->modules; at != module; at = at->next) {
+        if (module->package == NULL || at->package == NULL ||
+            strcmp(at->package, module->package) == 0 ||
+            !has_same_prefix(at->package, module->package))
+            continue;
+        diag_report(checker->sink, DIAG_SHARED_PREFIX, module->ast->package.span,
+                    "the names of packages '%s' and '%s' start alike in C", module->package,
+                    at->package);
+        diag_note(checker->sink, at->ast->package.span, "the other package is here");
+    }
 }
 
 static struct ir_file *file_create(struct checker *checker)
@@ -548,10 +578,13 @@ static void check_one(struct compilation *compilation, struct module *module)
     module->ir = file_create(&checker);
     cname_claim(&checker.c_names, checker.sink, module->ir->guard, (struct span){0}, "this file");
     check_package(&checker);
+    check_prefix(&checker);
     declare_all(&checker);
     check_structs(&checker);
     check_jobs(&checker, check_loose(&checker));
     check_imports(&checker);
+    if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
+        allow_report_unused(&compilation->sink, module->source, TABLE_SCHEMA);
     module->state = MODULE_CHECKED;
 }
 

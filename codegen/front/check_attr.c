@@ -6,9 +6,9 @@
 #include "suggest.h"
 
 /* What an attribute may stand on. */
-enum { ON_FIELD = 1, ON_PARAM = 2, ON_JOB = 4, ON_ENUM = 8, ON_VALUE = 16 };
+enum { ON_FIELD = 1, ON_PARAM = 2, ON_JOB = 4, ON_ENUM = 8, ON_VALUE = 16, ON_STRUCT = 32 };
 
-enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_LEN, ARGS_VALUE };
+enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_ALLOW, ARGS_LEN, ARGS_VALUE };
 
 static const struct attr_rule {
     const char *name;
@@ -27,12 +27,29 @@ static const struct attr_rule {
     {"min", ON_FIELD | ON_PARAM, ARGS_VALUE},
     {"max", ON_FIELD | ON_PARAM, ARGS_VALUE},
     {"closed", ON_ENUM, ARGS_NONE},
+    {"allow_breaking", ON_FIELD | ON_PARAM | ON_JOB | ON_ENUM | ON_VALUE | ON_STRUCT, ARGS_ALLOW},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
 static bool is_free(const struct ast_attr *attr)
 {
     return strncmp(attr->name.text, "x_", 2) == 0;
+}
+
+static bool is_allow(const struct ast_attr *attr)
+{
+    return strcmp(attr->name.text, "allow_breaking") == 0;
+}
+
+/* Several rules may be allowed to break, each once. */
+static bool is_same(const struct ast_attr *a, const struct ast_attr *b)
+{
+    if (strcmp(a->name.text, b->name.text) != 0)
+        return false;
+    if (a == b || !is_allow(a) || a->args == NULL || b->args == NULL)
+        return true;
+    return a->args->kind == LITERAL_STRING && b->args->kind == LITERAL_STRING &&
+           strcmp(a->args->text, b->args->text) == 0;
 }
 
 static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char *name)
@@ -44,16 +61,17 @@ static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char
 
 static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr)
 {
-    struct suggestion suggestion = suggestion_start(attr->name.text);
     for (size_t i = 0; i < RULE_COUNT; i++) {
         if (strcmp(rules[i].name, attr->name.text) == 0)
             return &rules[i];
-        suggestion_offer(&suggestion, rules[i].name);
     }
+    struct suggestion suggestion = suggestion_start(attr->name.text);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        suggestion_offer(&suggestion, rules[i].name);
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
     if (suggestion.best != NULL)
-        diag_suggest(checker->sink, suggestion.best);
+        diag_suggest(checker->sink, attr->name.span, &suggestion);
     else
         diag_help(checker->sink, "attributes of your own start with x_");
     return NULL;
@@ -71,6 +89,34 @@ static bool are_texts(const struct literal *args)
     while (args != NULL && (args->kind == LITERAL_STRING || args->kind == LITERAL_POISON))
         args = args->next;
     return args == NULL;
+}
+
+/* An id that culexc breaking has, and why the change is meant. */
+static bool check_allow(struct checker *checker, const struct ast_attr *attr)
+{
+    static const char *const ids[] = {
+#define BREAKING(symbol, slug, category, severity, explanation) slug,
+#include "breaking_ids.def"
+#undef BREAKING
+    };
+    const struct literal *id = attr->args;
+    if (id == NULL || id->next == NULL || id->next->next != NULL || !are_texts(id) ||
+        id->next->len == 0)
+        return refuse_args(checker, attr, "the id of a rule and a reason");
+    if (id->kind != LITERAL_STRING)
+        return false;
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        if (strcmp(ids[i], id->text) == 0)
+            return true;
+    }
+    struct suggestion suggestion = suggestion_start(id->text);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        suggestion_offer(&suggestion, ids[i]);
+    diag_report(checker->sink, DIAG_UNKNOWN_WORD, id->span, "no rule of 'breaking' is '%.64s'",
+                id->text);
+    if (suggestion.best != NULL) /* no fix: the span has the quotes */
+        diag_help(checker->sink, "did you mean '%s'?", suggestion.best);
+    return false;
 }
 
 static bool is_len(const struct literal *args)
@@ -93,6 +139,8 @@ static bool check_args(struct checker *checker, const struct ast_attr *attr, enu
     case ARGS_TEXTS:
         return (count >= 1 && count <= LIMIT_WAS && are_texts(attr->args)) ||
                refuse_args(checker, attr, "the former names as strings, the oldest first");
+    case ARGS_ALLOW:
+        return check_allow(checker, attr);
     case ARGS_LEN:
         return is_len(attr->args) || refuse_args(checker, attr, "a length of at most 64 MiB");
     case ARGS_VALUE:
@@ -106,7 +154,9 @@ static bool check_attr(struct checker *checker, const struct ast_attr *first,
                        const struct ast_attr *attr, unsigned place)
 {
     const struct attr_rule *rule = is_free(attr) ? NULL : rule_find(checker, attr);
-    const struct ast_attr *earlier = attr_find(first, attr->name.text);
+    const struct ast_attr *earlier = first;
+    while (!is_same(earlier, attr))
+        earlier = earlier->next;
     if (earlier != attr) {
         diag_report(checker->sink, DIAG_DUPLICATE_ATTRIBUTE, attr->name.span,
                     "attribute '%.64s' is given twice", attr->name.text);
@@ -129,8 +179,29 @@ const struct literal *attr_was(const struct ast_attr *attrs)
     return was != NULL && was->args != NULL && was->args->kind == LITERAL_STRING ? was->args : NULL;
 }
 
-static void check_was(struct checker *checker, const struct ast_attr *attr)
+static bool is_among(const struct literal *first, const struct literal *arg)
 {
+    while (first != arg && strcmp(first->text, arg->text) != 0)
+        first = first->next;
+    return first != arg;
+}
+
+/* A name that came back is among its former ones; alone it says nothing. */
+static void check_was_sense(struct checker *checker, const struct ast_attr *attr, const char *name)
+{
+    bool is_alone = attr->args->next == NULL;
+    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
+        if (arg->kind != LITERAL_STRING)
+            return;
+        if ((is_alone && strcmp(arg->text, name) == 0) || is_among(attr->args, arg))
+            diag_report(checker->sink, DIAG_WAS_ITSELF, arg->span, "'%s' %s", arg->text,
+                        is_alone ? "is its present name" : "is named twice");
+    }
+}
+
+static void check_was(struct checker *checker, const struct ast_attr *attr, const char *name)
+{
+    check_was_sense(checker, attr, name);
     for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
         static const char allowed[] =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -210,7 +281,9 @@ static void apply_field_attr(struct checker *checker, struct ir_field *field,
     else if (strcmp(name, "deprecated") == 0)
         field->deprecated = deprecation(attr);
     else if (strcmp(name, "was") == 0)
-        check_was(checker, attr);
+        check_was(checker, attr, field->name);
+    else if (is_allow(attr))
+        return;
     else if (strcmp(name, "min") == 0)
         apply_bound(checker, field, attr, &field->min);
     else if (strcmp(name, "max") == 0)
@@ -240,10 +313,10 @@ void check_job_attrs(struct checker *checker, struct ir_job *job)
         if (!check_attr(checker, job->attrs, attr, ON_JOB))
             continue;
         if (strcmp(attr->name.text, "was") == 0)
-            check_was(checker, attr);
+            check_was(checker, attr, job->name);
         else if (strcmp(attr->name.text, "retired") == 0)
             job->is_retired = true;
-        else
+        else if (!is_allow(attr))
             job->deprecated = deprecation(attr);
     }
 }
@@ -251,13 +324,19 @@ void check_job_attrs(struct checker *checker, struct ir_job *job)
 void check_enum_attrs(struct checker *checker, struct ir_enum *type)
 {
     for (const struct ast_attr *attr = type->attrs; attr != NULL; attr = attr->next)
-        type->is_closed |= check_attr(checker, type->attrs, attr, ON_ENUM);
+        type->is_closed |= check_attr(checker, type->attrs, attr, ON_ENUM) && !is_allow(attr);
+}
+
+void check_struct_attrs(struct checker *checker, const struct ast_attr *attrs)
+{
+    for (const struct ast_attr *attr = attrs; attr != NULL; attr = attr->next)
+        check_attr(checker, attrs, attr, ON_STRUCT);
 }
 
 void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value)
 {
     for (const struct ast_attr *attr = value->attrs; attr != NULL; attr = attr->next) {
-        if (check_attr(checker, value->attrs, attr, ON_VALUE))
+        if (check_attr(checker, value->attrs, attr, ON_VALUE) && !is_allow(attr))
             value->deprecated = deprecation(attr);
     }
 }

@@ -23,13 +23,13 @@ static bool type_builtin(struct ir_field *field, const char *name)
 
 static void report_unknown_type(struct checker *checker, const struct ast_field *field)
 {
-    const char *near = checker_suggest(checker, field->type.text, true);
+    struct suggestion near = checker_suggest(checker, field->type.text, true);
     /* The name may stand where an error was, unless it looks like one that is known. */
-    if (checker->module->is_broken && near == NULL)
+    if (checker->module->is_broken && near.best == NULL)
         return;
     diag_report(checker->sink, DIAG_UNKNOWN_TYPE, field->type.span, "unknown type '%.200s'",
                 field->type.text);
-    diag_suggest(checker->sink, near);
+    diag_suggest(checker->sink, field->type.span, &near);
 }
 
 /* False: the type is poisoned and nothing that depends on it is checked. */
@@ -105,6 +105,9 @@ static void check_default_limits(struct checker *checker, const struct ast_field
     if (is_bad)
         diag_report(checker->sink, DIAG_DEFAULT_LIMIT, ast->value.span,
                     "the default of '%s' is outside its own limits", field->name);
+    if (is_text && field->is_secret && len > 0)
+        diag_report(checker->sink, DIAG_SECRET_DEFAULT, ast->value.span,
+                    "the secret '%s' is in the schema and in the generated code", field->name);
 }
 
 static void check_default(struct checker *checker, const struct ast_field *ast,

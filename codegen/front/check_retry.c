@@ -6,7 +6,6 @@
 
 #include "limits.h"
 
-#define NS_PER_MS  INT64_C(1000000)
 #define NS_PER_DAY INT64_C(86400000000000)
 
 bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns)
@@ -116,6 +115,17 @@ static void check_jitter(struct checker *checker, const struct ast_policy *polic
                     "jitter is a share of the delay, 0 to 1");
 }
 
+static void check_steps_used(struct checker *checker, const struct ir_retry *retry)
+{
+    const struct literal *step = retry->steps;
+    for (int64_t n = 0; n < retry->max && step != NULL; n++)
+        step = step->next;
+    if (step != NULL)
+        diag_report(checker->sink, DIAG_UNUSED_STEP, step->span,
+                    "the last retry is number %" PRId64 ", so this step is never taken",
+                    retry->max);
+}
+
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry)
 {
@@ -130,5 +140,6 @@ void check_policy(struct checker *checker, const struct ast_policy *policy,
     if (policy->backoff.text != NULL)
         check_backoff(checker, policy, &retry);
     check_jitter(checker, policy, &retry);
+    check_steps_used(checker, &retry);
     *ret_retry = retry;
 }

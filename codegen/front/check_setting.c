@@ -5,8 +5,6 @@
 #include "limits.h"
 #include "suggest.h"
 
-#define NS_PER_MS INT64_C(1000000)
-
 struct job_check {
     struct checker *checker;
     struct ir_job *job;
@@ -91,7 +89,8 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
     } else if (!checker->module->is_broken) {
         diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
                     "no retry_policy is called '%.200s'", setting->word.text);
-        diag_suggest(checker->sink, checker_suggest(checker, setting->word.text, false));
+        struct suggestion near = checker_suggest(checker, setting->word.text, false);
+        diag_suggest(checker->sink, setting->word.span, &near);
     }
 }
 
@@ -134,7 +133,7 @@ static void check_by(struct job_check *check, const struct ast_setting *setting)
             suggestion_offer(&suggestion, field->name);
         diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
                     by->name.text);
-        diag_suggest(sink, suggestion.best);
+        diag_suggest(sink, by->name.span, &suggestion);
     }
 }
 
@@ -152,44 +151,7 @@ static void check_states(struct job_check *check, const struct ast_setting *sett
             continue;
         diag_report(check->checker->sink, DIAG_UNKNOWN_WORD, at->name.span,
                     "'%.64s' is not scheduled, waiting or active", at->name.text);
-        diag_suggest(check->checker->sink, suggestion.best);
-    }
-}
-
-static void check_every(struct checker *checker, const struct ast_setting *setting)
-{
-    if (!check_setting_duration(checker, &setting->value, NS_PER_MS) ||
-        setting->extra.kind == LITERAL_NONE || !check_setting_duration(checker, &setting->extra, 0))
-        return;
-    if (setting->extra.duration_ns >= setting->value.duration_ns)
-        diag_report(checker->sink, DIAG_OUT_OF_RANGE, setting->extra.span,
-                    "the jitter must be shorter than the interval");
-}
-
-/* Names as in the tz database; whether it exists only the running host can say. */
-static bool is_zone(const struct literal *literal)
-{
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
-    return literal->len > 0 && literal->len <= LIMIT_NAME_BYTES &&
-           strspn(literal->text, allowed) == literal->len && literal->text[0] != '/' &&
-           literal->text[literal->len - 1] != '/' && strstr(literal->text, "//") == NULL;
-}
-
-static void check_cron(struct checker *checker, const struct ast_setting *setting)
-{
-    bool is_never = false;
-    const char *fault =
-        setting->value.kind == LITERAL_STRING ? cron_fault(setting->value.text, &is_never) : NULL;
-    if (fault != NULL)
-        diag_report(checker->sink, DIAG_BAD_CRON, setting->value.span, "%s", fault);
-    if (is_never)
-        diag_report(checker->sink, DIAG_CRON_NEVER, setting->value.span,
-                    "no day of any year is meant by this, so it would never run");
-    if (setting->extra.kind == LITERAL_STRING && !is_zone(&setting->extra)) {
-        diag_report(checker->sink, DIAG_BAD_TIME_ZONE, setting->extra.span,
-                    "this is not the name of a time zone");
-        diag_help(checker->sink, "names look like \"Europe/Rome\" or \"UTC\"");
+        diag_suggest(check->checker->sink, at->name.span, &suggestion);
     }
 }
 
@@ -303,25 +265,6 @@ static void check_periodic(struct job_check *check)
     }
 }
 
-static void check_expiry(struct job_check *check)
-{
-    const struct ir_settings *settings = check->settings;
-    const struct ir_retry *retry = &settings->retry;
-    const struct literal *step = retry->steps;
-    double total = 0;
-    if (settings->expires_ns < 0 || (retry->base_ns < 0 && step == NULL))
-        return;
-    for (int64_t n = 1; n <= retry->max; n++) {
-        total += ir_retry_delay(retry, n, &step);
-        if (total < (double)settings->expires_ns / 1e9)
-            continue;
-        diag_report(
-            check->checker->sink, DIAG_RETRY_AFTER_EXPIRY, settings->set[SETTING_EXPIRES]->span,
-            "the run expires before retry %lld of %lld", (long long)n, (long long)retry->max);
-        return;
-    }
-}
-
 static struct ir_settings settings_default(const struct ir_job *job)
 {
     return (struct ir_settings){.queue = job->wire,
@@ -386,5 +329,5 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
     if (is_periodic && set[SETTING_RETRY] == NULL) /* The next tick is the retry. */
         job->settings.retry.max = 0;
     check_periodic(&check);
-    check_expiry(&check);
+    check_sense(checker, job);
 }

@@ -178,9 +178,7 @@ static struct ir_value value_enum(struct checker *checker, const struct ir_field
 {
     if (literal->kind != LITERAL_WORD)
         return refuse(checker, field, literal, "the name of one of its values");
-    struct suggestion suggestion = suggestion_start(literal->text);
     for (const struct ir_enum_value *at = field->enumeration->values; at != NULL; at = at->next) {
-        suggestion_offer(&suggestion, at->name);
         if (strcmp(at->name, literal->text) != 0)
             continue;
         char decimal[WIDE_TEXT_BYTES];
@@ -190,9 +188,12 @@ static struct ir_value value_enum(struct checker *checker, const struct ir_field
                                  .c = at->c,
                                  .decimal = arena_copy(checker->arena, decimal, strlen(decimal))};
     }
+    struct suggestion suggestion = suggestion_start(literal->text);
+    for (const struct ir_enum_value *at = field->enumeration->values; at != NULL; at = at->next)
+        suggestion_offer(&suggestion, at->name);
     diag_report(checker->sink, DIAG_UNKNOWN_VALUE, literal->span, "enum '%s' has no value '%.64s'",
                 field->enumeration->name, literal->text);
-    diag_suggest(checker->sink, suggestion.best);
+    diag_suggest(checker->sink, literal->span, &suggestion);
     return (struct ir_value){0};
 }
 

@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+#define NS_PER_MS INT64_C(1000000)
+
 struct checker {
     struct compilation *compilation;
     struct arena *arena;
@@ -17,7 +19,7 @@ enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 /* check.c: the symbol that `name` means in this module, or NULL, unreported. */
 struct symbol *checker_find(struct checker *checker, const char *name);
 /* Offers every visible symbol of a kind to a suggestion. */
-const char *checker_suggest(struct checker *checker, const char *name, bool is_type);
+struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type);
 
 /* check_field.c */
 struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
@@ -33,6 +35,7 @@ int value_compare(const struct ir_value *a, const struct ir_value *b);
 /* check_attr.c */
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home);
 void check_job_attrs(struct checker *checker, struct ir_job *job);
+void check_struct_attrs(struct checker *checker, const struct ast_attr *attrs);
 void check_enum_attrs(struct checker *checker, struct ir_enum *type);
 void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value);
 /* The first argument of [[was]], or NULL. */
@@ -50,8 +53,11 @@ void check_policy(struct checker *checker, const struct ast_policy *policy,
 /* A duration of a setting: whole milliseconds, within limits. */
 bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns);
 
-/* cron.c: NULL, or what is wrong with the five fields; *ret_never is set when the
- * text is well-formed and no day ever matches. */
-const char *cron_fault(const char *text, bool *ret_never);
+/* check_schedule.c: reports what is wrong with a setting `every` or `cron`. */
+void check_every(struct checker *checker, const struct ast_setting *setting);
+void check_cron(struct checker *checker, const struct ast_setting *setting);
+
+/* check_sense.c: what is allowed and hardly meant, in a job that is otherwise checked. */
+void check_sense(struct checker *checker, const struct ir_job *job);
 
 #endif

@@ -178,7 +178,7 @@ static const char *const library_names[] = {
 static bool is_in(const char *const *words, size_t count, const char *word)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i], word) == 0)
+        if (words[i][0] == word[0] && strcmp(words[i], word) == 0)
             return true;
     }
     return false;
@@ -202,8 +202,8 @@ static char to_upper(char byte)
 static char *join(struct arena *arena, const char *package, const char *name, const char *suffix)
 {
     bool has_package = package != NULL;
-    char *c = arena_printf(arena, "%s%s%s%s", has_package ? package : "", has_package ? "_" : "",
-                           name, suffix);
+    char *c = arena_join(arena, (const char *const[]){has_package ? package : "",
+                                                      has_package ? "_" : "", name, suffix, NULL});
     for (char *at = c; *at != '\0'; at++)
         *at = *at == '.' ? '_' : *at;
     return c;

@@ -1,9 +1,7 @@
-/* cron.c - the five fields of a cron line: minute hour day month weekday. */
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "cron.h"
 
-#include "checker.h"
+#include <stddef.h>
+#include <string.h>
 
 struct cron_field {
     const char *name;
@@ -11,7 +9,7 @@ struct cron_field {
     const char *words; /* three letters each, the first one is `min` */
 };
 
-static const struct cron_field cron_fields[5] = {
+static const struct cron_field cron_fields[CRON_FIELDS] = {
     {"the minute field is wrong (0 to 59)", 0, 59, ""},
     {"the hour field is wrong (0 to 23)", 0, 23, ""},
     {"the day field is wrong (1 to 31)", 1, 31, ""},
@@ -83,39 +81,65 @@ static bool read_field(const struct cron_field *field, const char **at, uint64_t
     return **at == ' ' || **at == '\t' || **at == '\0';
 }
 
-/* No day of any chosen month exists, and no weekday was asked for instead. */
-static bool never_fires(const uint64_t sets[5])
+static const char *fields_read(const char *text, uint64_t sets[CRON_FIELDS])
 {
-    static const unsigned days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if ((sets[4] & 0x7f) != 0x7f)
-        return false;
-    for (unsigned month = 1; month <= 12; month++) {
-        uint64_t existing = (UINT64_C(1) << (days[month - 1] + 1)) - 2;
-        if ((sets[3] >> month & 1) != 0 && (sets[2] & existing) != 0)
-            return false;
-    }
-    return true;
-}
-
-const char *cron_fault(const char *text, bool *ret_never)
-{
-    static const char *const words[] = {"@hourly",  "@daily",  "@midnight", "@weekly",
-                                        "@monthly", "@yearly", "@annually"};
-    uint64_t sets[5];
-    *ret_never = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(text, words[i]) == 0)
-            return NULL;
-    }
-    for (size_t i = 0; i < 5; i++) {
+    static const char count_fault[] = "a cron text has five fields: minute hour day month weekday";
+    for (size_t i = 0; i < CRON_FIELDS; i++) {
         text += strspn(text, " \t");
         if (*text == '\0')
-            return "a cron text has five fields: minute hour day month weekday";
+            return count_fault;
         if (!read_field(&cron_fields[i], &text, &sets[i]))
             return cron_fields[i].name;
     }
-    if (text[strspn(text, " \t")] != '\0')
-        return "a cron text has five fields: minute hour day month weekday";
-    *ret_never = never_fires(sets);
-    return NULL;
+    return text[strspn(text, " \t")] == '\0' ? NULL : count_fault;
+}
+
+const char *cron_read(const char *text, struct cron *ret_cron)
+{
+    static const char *const words[][2] = {
+        {"@hourly", "0 * * * *"},   {"@daily", "0 0 * * *"},   {"@midnight", "0 0 * * *"},
+        {"@weekly", "0 0 * * 0"},   {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"},
+        {"@annually", "0 0 1 1 *"},
+    };
+    uint64_t *sets = ret_cron->sets;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(text, words[i][0]) == 0)
+            text = words[i][1];
+    }
+    const char *fault = fields_read(text, sets);
+    if (fault == NULL) /* Sunday has two numbers. */
+        sets[CRON_WEEKDAY] = (sets[CRON_WEEKDAY] | sets[CRON_WEEKDAY] >> 7) & 0x7f;
+    return fault;
+}
+
+static bool has_weekday(const struct cron *cron)
+{
+    return cron->sets[CRON_WEEKDAY] != 0x7f;
+}
+
+bool cron_never_fires(const struct cron *cron)
+{
+    static const unsigned days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    for (unsigned month = 1; month <= 12 && !has_weekday(cron); month++) {
+        uint64_t existing = (UINT64_C(1) << (days[month - 1] + 1)) - 2;
+        if ((cron->sets[CRON_MONTH] >> month & 1) != 0 && (cron->sets[CRON_DAY] & existing) != 0)
+            return false;
+    }
+    return !has_weekday(cron);
+}
+
+bool cron_has_either_day(const struct cron *cron)
+{
+    return has_weekday(cron) && cron->sets[CRON_DAY] != UINT32_MAX - 1;
+}
+
+int cron_minute_between(const struct cron *cron, int from, int to)
+{
+    for (int at = from; at < to; at++) {
+        int minute = ((at % 1440) + 1440) % 1440;
+        if ((cron->sets[CRON_HOUR] >> (minute / 60) & 1) != 0 &&
+            (cron->sets[CRON_MINUTE] >> (minute % 60) & 1) != 0)
+            return minute;
+    }
+    return -1;
 }

@@ -3,17 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allow.h"
 #include "limits.h"
 
 static const struct {
     const char *slug;
     enum diag_severity severity;
     const char *explanation;
+    enum diag_table table;
+    const char *tier;
 } table[DIAG_COUNT] = {
-#define DIAG(symbol, slug, severity, explanation) {slug, DIAG_##severity, explanation},
-#define LINT(symbol, slug, tier, explanation)     {slug, DIAG_WARNING, explanation},
+#define DIAG(symbol, slug, severity, explanation)                                                  \
+    {slug, DIAG_##severity, explanation, TABLE_SCHEMA, NULL},
+#define LINT(symbol, slug, tier, explanation) {slug, DIAG_WARNING, explanation, TABLE_LINT, #tier},
 #define BREAKING(symbol, slug, category, severity, explanation)                                    \
-    {slug, DIAG_##severity, explanation},
+    {slug, DIAG_##severity, explanation, TABLE_BREAKING, #category},
 #include "diag_ids.def"
 #include "lint_ids.def"
 #include "breaking_ids.def"
@@ -32,9 +36,47 @@ const char *diag_explanation(enum diag_id id)
     return table[id].explanation;
 }
 
+size_t diag_prose_length(const char *explanation)
+{
+    const char *example = strstr(explanation, "\n\n");
+    return example == NULL ? strlen(explanation) : (size_t)(example - explanation);
+}
+
 enum diag_severity diag_default_severity(enum diag_id id)
 {
     return table[id].severity;
+}
+
+enum diag_table diag_table_of(enum diag_id id)
+{
+    return table[id].table;
+}
+
+const char *diag_tier(enum diag_id id)
+{
+    return table[id].tier;
+}
+
+enum diag_severity diag_severity_under(const struct diag_policy *policy, enum diag_id id)
+{
+    enum diag_severity severity = table[id].severity;
+    if (severity == DIAG_ERROR || policy == NULL)
+        return severity;
+    int shown = policy->shown[id], error = policy->error[id];
+    if (shown < 0 || (shown == 0 && severity == DIAG_OFF))
+        return DIAG_OFF;
+    return error > 0 || (error == 0 && policy->is_strict) ? DIAG_ERROR : DIAG_WARNING;
+}
+
+enum diag_id diag_find(const char *slug, struct suggestion *ret_near)
+{
+    struct suggestion near = suggestion_start(slug);
+    int id = 0;
+    while (id < DIAG_COUNT && strcmp(table[id].slug, slug) != 0)
+        suggestion_offer(&near, table[id++].slug);
+    if (ret_near != NULL)
+        *ret_near = near;
+    return (enum diag_id)id;
 }
 
 void diag_sink_init(struct diag_sink *sink, struct arena *arena)
@@ -42,11 +84,20 @@ void diag_sink_init(struct diag_sink *sink, struct arena *arena)
     *sink = (struct diag_sink){.arena = arena};
 }
 
-static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span)
+static bool is_change(enum diag_id id)
+{
+    return id >= DIAG_JOB_REMOVED;
+}
+
+/* Said before: the same of the same place. What was removed shares a place with other things
+ * that were, so there the text tells. */
+static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span,
+                        const char *text)
 {
     for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next) {
         if (diag->id == id && diag->span.source == span.source &&
-            diag->span.offset == span.offset && diag->span.length == span.length)
+            diag->span.offset == span.offset && diag->span.length == span.length &&
+            (!is_change(id) || strcmp(diag->text, text) == 0))
             return true;
     }
     return false;
@@ -55,25 +106,33 @@ static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct sp
 /* Counts the report; false when it is over the limit. */
 static bool is_counted(struct diag_sink *sink, enum diag_severity severity)
 {
-    if (severity == DIAG_WARNING)
-        return sink->warnings < LIMIT_WARNINGS && ++sink->warnings;
-    if (sink->errors == LIMIT_ERRORS)
+    unsigned errors_max = sink->policy == NULL ? 0 : sink->policy->errors_max;
+    if (severity == DIAG_WARNING) {
+        sink->has_more_warnings |= sink->warnings == LIMIT_WARNINGS;
+        return !sink->has_more_warnings && ++sink->warnings;
+    }
+    if (sink->errors == (errors_max == 0 ? LIMIT_ERRORS : errors_max))
         sink->is_full = true;
     return !sink->is_full && ++sink->errors;
 }
 
 void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, const char *format, ...)
 {
+    enum diag_severity severity = diag_severity_under(sink->policy, id);
     sink->current = NULL;
-    if (is_repeated(sink, id, span) || !is_counted(sink, table[id].severity))
+    sink->has_faults |= table[id].severity == DIAG_ERROR;
+    if ((table[id].severity != DIAG_ERROR && allow_covers(span, id)) || severity == DIAG_OFF)
         return;
-    struct diag *diag = arena_alloc(sink->arena, sizeof(*diag));
     va_list args;
     va_start(args, format);
-    diag->text = arena_vprintf(sink->arena, format, args);
+    const char *text = arena_vprintf(sink->arena, format, args);
     va_end(args);
+    if (is_repeated(sink, id, span, text) || !is_counted(sink, severity))
+        return;
+    struct diag *diag = arena_alloc(sink->arena, sizeof(*diag));
+    diag->text = text;
     diag->id = id;
-    diag->severity = table[id].severity;
+    diag->severity = severity;
     diag->span = span;
     if (sink->last != NULL)
         sink->last->next = diag;
@@ -125,10 +184,13 @@ void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
     *end = fix;
 }
 
-void diag_suggest(struct diag_sink *sink, const char *best)
+void diag_suggest(struct diag_sink *sink, struct span span, const struct suggestion *suggestion)
 {
-    if (best != NULL)
-        diag_help(sink, "did you mean '%s'?", best);
+    if (suggestion->best == NULL)
+        return;
+    diag_help(sink, "did you mean '%s'?", suggestion->best);
+    if (suggestion_is_plain(suggestion))
+        diag_fix(sink, span, "%s", suggestion->best);
 }
 
 static bool is_before(const struct diag *a, const struct diag *b)

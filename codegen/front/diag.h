@@ -11,8 +11,10 @@
 
 #include "arena.h"
 #include "source.h"
+#include "suggest.h"
 
-enum diag_severity { DIAG_ERROR, DIAG_WARNING };
+/* DIAG_OFF stands only in the tables: a warning that is given when -WID asks for it. */
+enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_OFF };
 
 /* Three tables, one space of ids: what is wrong with a schema, what is not as it should be
  * (culexc lint), and what a change of it breaks (culexc breaking). */
@@ -27,6 +29,17 @@ enum diag_id {
 #undef LINT
 #undef BREAKING
     DIAG_COUNT
+};
+
+enum diag_table { TABLE_SCHEMA, TABLE_LINT, TABLE_BREAKING };
+
+/* What -W made of the severities; a zeroed one leaves them alone. Positive is yes, negative no,
+ * 0 undecided. What is an error by the tables stays one. */
+struct diag_policy {
+    int shown[DIAG_COUNT];
+    int error[DIAG_COUNT];
+    bool is_strict;      /* warnings are errors, except those decided otherwise */
+    unsigned errors_max; /* 0: LIMIT_ERRORS */
 };
 
 /* A change of the text that removes the cause: `span` (it may be empty) becomes `text`. */
@@ -55,13 +68,16 @@ struct diag {
 };
 
 struct diag_sink {
-    struct arena *arena; /* borrowed; holds all texts */
+    struct arena *arena;              /* borrowed; holds all texts */
+    const struct diag_policy *policy; /* borrowed; NULL: as the tables say */
     struct diag *first;
     struct diag *last;
     struct diag *current; /* takes help and notes; NULL when the last report was dropped */
     unsigned errors;
     unsigned warnings;
-    bool is_full; /* more errors were found than are kept */
+    bool is_full;           /* more errors were found than are kept */
+    bool has_more_warnings; /* the same of warnings */
+    bool has_faults;        /* something was an error by the tables, so that more may be missing */
 };
 
 void diag_sink_init(struct diag_sink *sink, struct arena *arena);
@@ -79,14 +95,28 @@ void diag_help(struct diag_sink *sink, const char *format, ...)
 void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "did you mean 'best'?", unless `best` is NULL. */
-void diag_suggest(struct diag_sink *sink, const char *best);
+/* "did you mean 'best'?" of the text at `span`, with a fix when only one word comes close.
+ * Nothing when none does. */
+void diag_suggest(struct diag_sink *sink, struct span span, const struct suggestion *suggestion);
 
 /* Sorts by place; call once, before printing. */
 void diag_sort(struct diag_sink *sink);
 
 const char *diag_slug(enum diag_id id);
+/* What, why and what to do: prose in one line, then maybe an empty line and an example, whose lines
+ * are indented by four. */
 const char *diag_explanation(enum diag_id id);
+/* Bytes of an explanation before its example. */
+size_t diag_prose_length(const char *explanation);
 enum diag_severity diag_default_severity(enum diag_id id);
+enum diag_table diag_table_of(enum diag_id id);
+const char *diag_tier(enum diag_id id); /* tier of a lint rule, category of a change; else NULL */
+
+/* DIAG_OFF: not to be shown. `policy` may be NULL. */
+enum diag_severity diag_severity_under(const struct diag_policy *policy, enum diag_id id);
+
+/* The id called `slug`. Without one DIAG_COUNT, and *ret_near (may be NULL) is what it was meant
+ * to be. */
+enum diag_id diag_find(const char *slug, struct suggestion *ret_near);
 
 #endif

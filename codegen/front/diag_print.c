@@ -2,10 +2,9 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "buf.h"
-#include "json_out.h"
-#include "limits.h"
 
 /* A longer line is shown in part, so one hostile line cannot fill a screen. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 80 };
@@ -52,17 +51,28 @@ static void window_choose(const char *line, size_t len, size_t at, size_t *ret_s
     *ret_end = end;
 }
 
+/* Cells of a terminal that a character takes, as print_safely writes it; *at moves behind it. */
+static unsigned cells_take(const char *line, size_t *at, size_t stop)
+{
+    uint32_t code = 0;
+    size_t length = utf8_sequence(line + *at, stop - *at, &code);
+    *at += length == 0 ? 1 : length;
+    int cells = length == 0 || utf8_is_deceptive(code) ? 1 : wcwidth((wchar_t)code);
+    return cells < 0 ? 1 : (unsigned)cells;
+}
+
 static void print_caret(FILE *out, const char *line, size_t from, size_t at, size_t stop)
 {
-    for (size_t i = from; i < at; i++) {
-        if (!is_inside(line[i]))
-            fputc(line[i] == '\t' ? '\t' : ' ', out);
+    unsigned carets = 0;
+    while (from < at) {
+        char blank = line[from] == '\t' ? '\t' : ' ';
+        for (unsigned cells = cells_take(line, &from, at); cells > 0; cells--)
+            fputc(blank, out);
     }
-    fputc('^', out);
-    for (size_t i = at + 1; i < stop; i++) {
-        if (!is_inside(line[i]))
-            fputc('^', out);
-    }
+    while (at < stop)
+        carets += cells_take(line, &at, stop);
+    for (unsigned i = 0; i < carets || i == 0; i++)
+        fputc('^', out);
 }
 
 static void print_excerpt(FILE *out, struct span span, const struct palette *palette)
@@ -97,12 +107,21 @@ static void print_head(FILE *out, struct span span, const char *colour, const ch
     print_safely(out, text, strlen(text));
 }
 
+static const char *severity_word(const struct diag *diag)
+{
+    return diag->severity == DIAG_ERROR ? "error" : "warning";
+}
+
+static void print_first_line(FILE *out, const struct diag *diag, const struct palette *palette)
+{
+    print_head(out, diag->span, diag->severity == DIAG_ERROR ? palette->red : palette->magenta,
+               severity_word(diag), diag->text, palette);
+    fprintf(out, " [%s]\n", diag_slug(diag->id));
+}
+
 static void print_diag(FILE *out, const struct diag *diag, const struct palette *palette)
 {
-    bool is_error = diag->severity == DIAG_ERROR;
-    print_head(out, diag->span, is_error ? palette->red : palette->magenta,
-               is_error ? "error" : "warning", diag->text, palette);
-    fprintf(out, " [%s]\n", diag_slug(diag->id));
+    print_first_line(out, diag, palette);
     print_excerpt(out, diag->span, palette);
     for (const struct diag_note *note = diag->notes; note != NULL; note = note->next) {
         print_head(out, note->span, palette->cyan, "note", note->text, palette);
@@ -122,46 +141,64 @@ void diag_print_human(const struct diag_sink *sink, FILE *out, bool is_coloured)
     const struct palette *palette = is_coloured ? &coloured : &plain;
     for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next)
         print_diag(out, diag, palette);
-    if (sink->is_full)
-        fprintf(out, "culexc: more than %u errors; the rest is not shown\n", LIMIT_ERRORS);
 }
 
-static void json_place(struct json_out *json, struct span span)
+void diag_print_short(const struct diag_sink *sink, FILE *out)
 {
-    struct place place = span_place(span);
-    json_text(json, "file", span.source->path);
-    json_number(json, "line", place.line);
-    json_number(json, "column", place.column);
-    json_number(json, "offset", span.offset);
-    json_number(json, "length", span.length);
+    for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next)
+        print_first_line(out, diag, &plain);
 }
 
-static void json_diag(struct json_out *json, const struct diag *diag)
+/* A workflow command ends at the line end; in its properties ':' and ',' have a meaning too. */
+static void github_escape(struct buf *buf, const char *text, bool is_property)
 {
-    json_open(json, NULL, '{');
-    json_text(json, "id", diag_slug(diag->id));
-    json_text(json, "severity", diag->severity == DIAG_ERROR ? "error" : "warning");
-    json_place(json, diag->span);
-    json_text(json, "message", diag->text);
-    json_open(json, "notes", '[');
-    for (const struct diag_note *note = diag->notes; note != NULL; note = note->next) {
-        json_open(json, NULL, '{');
-        if (note->span.source != NULL)
-            json_place(json, note->span);
-        json_text(json, "message", note->text);
-        json_close(json, '}');
+    for (; *text != '\0'; text++) {
+        bool is_special = *text == '%' || *text == '\r' || *text == '\n' ||
+                          (is_property && (*text == ':' || *text == ','));
+        if (is_special)
+            buf_printf(buf, "%%%02X", (unsigned)*text);
+        else
+            buf_char(buf, *text);
     }
-    json_close(json, ']');
-    json_text(json, "help", diag->help);
-    json_close(json, '}');
 }
 
-void diag_print_json(const struct diag_sink *sink, FILE *out)
+static void github_place(struct buf *buf, struct span span)
+{
+    struct place start = span_place(span), end = span_end(span);
+    buf_text(buf, " file=");
+    github_escape(buf, span.source->path, true);
+    buf_printf(buf, ",line=%" PRIu32 ",col=%" PRIu32, start.line, start.column);
+    if (end.line == start.line && end.column > start.column)
+        buf_printf(buf, ",endColumn=%" PRIu32, end.column - 1);
+}
+
+static void github_text(struct buf *buf, const struct diag *diag)
+{
+    github_escape(buf, diag->text, false);
+    for (const struct diag_note *note = diag->notes; note != NULL; note = note->next) {
+        buf_text(buf, "%0A");
+        if (note->span.source != NULL) {
+            github_escape(buf, note->span.source->path, false);
+            buf_printf(buf, ":%" PRIu32 ": ", span_line(note->span));
+        }
+        github_escape(buf, note->text, false);
+    }
+    if (diag->help != NULL) {
+        buf_text(buf, "%0Ahelp: ");
+        github_escape(buf, diag->help, false);
+    }
+}
+
+void diag_print_github(const struct diag_sink *sink, FILE *out)
 {
     for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next) {
-        struct json_out json = {.is_compact = true};
-        json_diag(&json, diag);
-        fprintf(out, "%s\n", json.buf.data);
-        buf_release(&json.buf);
+        struct buf buf = {0};
+        buf_printf(&buf, "::%s", severity_word(diag));
+        github_place(&buf, diag->span);
+        buf_printf(&buf, ",title=%s::", diag_slug(diag->id));
+        github_text(&buf, diag);
+        print_safely(out, buf.data, buf.len);
+        fputc('\n', out);
+        buf_release(&buf);
     }
 }

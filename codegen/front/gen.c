@@ -209,7 +209,7 @@ static void input_take(struct generation *generation, struct json_in *in)
 
 static bool answer_take(struct generation *generation, const struct buf *answer)
 {
-    struct json_in in = {answer->data, answer->data + answer->len, false};
+    struct json_in in = {.at = answer->data, .end = answer->data + answer->len};
     bool is_first = true;
     char *name;
     size_t len;

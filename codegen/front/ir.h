@@ -85,6 +85,7 @@ struct ir_enum_value {
     const char *doc;
     const char *deprecated;
     struct ast_attr *attrs;
+    struct span span;
     struct ir_enum_value *next;
 };
 
@@ -100,6 +101,7 @@ struct ir_enum {
     struct ast_attr *attrs;
     struct ir_enum_value *values;
     uint64_t fingerprint;
+    const struct ast_decl *decl;
     struct ir_enum *next;
 };
 
@@ -173,6 +175,7 @@ struct ir_job {
     struct ir_field *result;
     struct ir_settings settings;
     uint64_t fingerprint;
+    const struct ast_decl *decl;
     struct ir_job *next;
 };
 

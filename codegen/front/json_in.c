@@ -1,12 +1,13 @@
 #include "json_in.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 64 };
 
 static bool fail(struct json_in *in)
 {
+    if (!in->is_bad)
+        in->bad_at = in->at;
     in->is_bad = true;
     in->at = in->end;
     return false;
@@ -25,6 +26,12 @@ bool json_in_accept(struct json_in *in, char byte)
         return false;
     in->at++;
     return true;
+}
+
+bool json_in_at_end(struct json_in *in)
+{
+    space_skip(in);
+    return in->at == in->end;
 }
 
 bool json_in_expect(struct json_in *in, char byte)
@@ -155,6 +162,32 @@ static bool string_skip(struct json_in *in)
     if (!json_in_expect(in, '"') || !string_span(in, &end))
         return false;
     in->at = end + 1;
+    return true;
+}
+
+bool json_in_number(struct json_in *in, int64_t *ret_number)
+{
+    bool is_negative = json_in_accept(in, '-');
+    size_t count = 0;
+    int64_t number = 0;
+    space_skip(in);
+    while (in->at < in->end && *in->at >= '0' && *in->at <= '9') {
+        if (++count > 18)
+            return fail(in);
+        number = number * 10 + (*in->at++ - '0');
+    }
+    *ret_number = is_negative ? -number : number;
+    return count > 0 || fail(in);
+}
+
+bool json_in_bool(struct json_in *in, bool *ret_value)
+{
+    space_skip(in);
+    size_t left = (size_t)(in->end - in->at);
+    *ret_value = left >= 4 && memcmp(in->at, "true", 4) == 0;
+    if (!*ret_value && (left < 5 || memcmp(in->at, "false", 5) != 0))
+        return fail(in);
+    in->at += *ret_value ? 4 : 5;
     return true;
 }
 

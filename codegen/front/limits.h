@@ -11,11 +11,14 @@
 #define LIMIT_IMPORT_DEPTH 32u
 #define LIMIT_PATH_BYTES   1024u
 #define LIMIT_STEM_BYTES   64u
+#define LIMIT_LOCK_BYTES   (8u * 1024u * 1024u)
+#define LIMIT_LIVE_BYTES   (8u * 1024u * 1024u)
 #define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
 
 /* Diagnostics of one run. */
-#define LIMIT_ERRORS   20u
-#define LIMIT_WARNINGS 100u
+#define LIMIT_ERRORS     20u
+#define LIMIT_WARNINGS   100u
+#define LIMIT_ERRORS_MAX 1000u /* what may be asked for */
 
 /* Messages between an editor and the language server. */
 #define LIMIT_MESSAGE_BYTES  (8u * 1024u * 1024u)    /* the largest file, with each byte escaped */
@@ -36,6 +39,7 @@
 #define LIMIT_WAS          16u
 
 /* Shapes. */
+#define LIMIT_VERSIONS      256u  /* of one job that a lock remembers */
 #define LIMIT_FIELDS        1024u /* of one struct, params or returns */
 #define LIMIT_ENUM_VALUES   4096u
 #define LIMIT_LIST_COUNT    65535u /* N of [<=N] and [N] */

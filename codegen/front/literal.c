@@ -75,6 +75,17 @@ const char *duration_read(const char *text, size_t len, int64_t *ret_ns)
     return NULL;
 }
 
+const char *duration_format(struct arena *arena, int64_t ns)
+{
+    const char *text = "";
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (ns / units[i].ns > 0)
+            text = arena_printf(arena, "%s%" PRId64 "%s", text, ns / units[i].ns, units[i].name);
+        ns %= units[i].ns;
+    }
+    return *text == '\0' ? "0s" : text;
+}
+
 static enum literal_kind read_int(const struct reading *reading, const char *text, size_t len,
                                   struct literal *literal)
 {

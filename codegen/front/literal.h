@@ -17,4 +17,7 @@ bool literal_negate(struct literal *literal, struct arena *arena);
 /* "1h30m" in nanoseconds. On failure returns a sentence that says what is wrong. */
 const char *duration_read(const char *text, size_t len, int64_t *ret_ns);
 
+/* The other way round, for what is not negative. */
+const char *duration_format(struct arena *arena, int64_t ns);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "allow.h"
 #include "cname.h"
 #include "input.h"
 #include "limits.h"
@@ -112,6 +113,7 @@ static struct module *module_create(struct compilation *compilation, const char 
     module->source->index = compilation->count++;
     map_init(&module->symbols, arena);
     stem_set(compilation, module);
+    allow_read(&compilation->sink, module->source);
     module->ast = parse_file(&compilation->sink, module->source);
     module->package = module->ast->package.text;
     module->is_broken = module->ast->has_errors;

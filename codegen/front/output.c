@@ -25,7 +25,7 @@ static bool fd_is_same(int fd, const char *content, size_t len)
     return true;
 }
 
-static bool is_same(const char *path, const char *content, size_t len)
+bool output_is_same(const char *path, const char *content, size_t len)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
@@ -89,7 +89,7 @@ static bool put(const char *path, const char *content, size_t len, const struct 
 
 bool output_write(const char *path, const char *content, size_t len)
 {
-    return is_same(path, content, len) || put(path, content, len, NULL);
+    return output_is_same(path, content, len) || put(path, content, len, NULL);
 }
 
 bool output_replace(const char *path, const char *content, size_t len)
@@ -97,7 +97,7 @@ bool output_replace(const char *path, const char *content, size_t len)
     struct stat info;
     char *real = realpath(path, NULL);
     bool is_done = real != NULL && stat(real, &info) == 0 && access(real, W_OK) == 0 &&
-                   (is_same(real, content, len) || put(real, content, len, &info));
+                   (output_is_same(real, content, len) || put(real, content, len, &info));
     int fault = errno;
     free(real);
     errno = fault;

@@ -15,5 +15,7 @@ bool output_write(const char *path, const char *content, size_t len);
  * symbolic link at `path` stays; what it leads to is replaced. A file that may not be written is
  * left alone. */
 bool output_replace(const char *path, const char *content, size_t len);
+/* Whether `path` is a file with just this content. */
+bool output_is_same(const char *path, const char *content, size_t len);
 
 #endif

@@ -216,7 +216,7 @@ static bool parse_body(struct parser *parser, struct ast_decl *decl)
     case DECL_ENUM:
         return parse_enum(parser, decl);
     case DECL_STRUCT:
-        return parse_fields(parser, &decl->fields);
+        return parse_attrs(parser, &decl->attrs) && parse_fields(parser, &decl->fields);
     case DECL_POLICY:
         return parse_policy(parser, &decl->policy);
     case DECL_JOB:

@@ -126,13 +126,14 @@ bool parser_expect(struct parser *parser, enum token_kind kind)
 
 bool parser_semicolon(struct parser *parser)
 {
-    struct span end = {parser->source, parser->previous.offset + parser->previous.length, 1};
+    struct span end = {parser->source, parser->previous.offset + parser->previous.length, 0};
     if (parser_accept(parser, TOKEN_SEMICOLON))
         return true;
     if (!parser_at(parser, TOKEN_RIGHT_BRACE) && span_line(end) == span_line(parser_span(parser)))
         return parser_expected(parser, "';'");
     parser->has_errors = true;
     diag_report(parser->sink, DIAG_SYNTAX, end, "expected ';' at the end of this");
+    diag_fix(parser->sink, end, ";");
     return true;
 }
 
@@ -255,6 +256,6 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
         suggestion_offer(&suggestion, *words);
     parser->has_errors = true;
     diag_report(parser->sink, id, name.span, "'%.64s' is not %s", name.text, what);
-    diag_suggest(parser->sink, suggestion.best);
+    diag_suggest(parser->sink, name.span, &suggestion);
     return false;
 }

@@ -18,10 +18,11 @@ static void lines_find(struct source *source, struct arena *arena)
 struct source *source_create(struct arena *arena, const char *path, const char *text, size_t size)
 {
     static const char mark[] = "\xef\xbb\xbf";
+    uint32_t skipped = 0;
+    if (size >= 3 && memcmp(text, mark, 3) == 0)
+        text += 3, size -= 3, skipped = 3;
     struct source *source = arena_alloc(arena, sizeof(*source));
-    source->has_mark = size >= 3 && memcmp(text, mark, 3) == 0;
-    if (source->has_mark)
-        text += 3, size -= 3;
+    source->skipped = skipped;
     source->path = arena_copy(arena, path, strlen(path));
     source->text = arena_copy(arena, text, size);
     source->size = (uint32_t)size;
@@ -49,6 +50,24 @@ struct place span_place(struct span span)
     for (uint32_t at = span.source->lines[place.line - 1]; at < span.offset; at++)
         place.column += ((unsigned char)span.source->text[at] & 0xc0) != 0x80;
     return place;
+}
+
+struct place span_end(struct span span)
+{
+    return span_place((struct span){span.source, span.offset + span.length, 0});
+}
+
+struct span span_with_line(struct span span)
+{
+    const char *text = span.source->text;
+    uint32_t start = span.offset, end = span.offset + span.length;
+    while (start > 0 && (text[start - 1] == ' ' || text[start - 1] == '\t'))
+        start--;
+    end += (uint32_t)strspn(text + end, " \t\r");
+    if ((start > 0 && text[start - 1] != '\n') || (end < span.source->size && text[end] != '\n'))
+        return span;
+    end += end < span.source->size;
+    return (struct span){span.source, start, end - start};
 }
 
 struct span span_join(struct span first, struct span last)

@@ -19,7 +19,8 @@ struct source {
     uint32_t index;  /* order of loading, sorts messages */
     uint32_t *lines; /* offset of each line's first byte */
     uint32_t line_count;
-    bool has_mark; /* a byte order mark was there */
+    uint32_t skipped;             /* bytes of the byte order mark */
+    struct allowance *allowances; /* see allow.h */
 };
 
 /* Some bytes of a source. A zeroed span is "no place". */
@@ -39,6 +40,12 @@ struct source *source_create(struct arena *arena, const char *path, const char *
 
 struct place span_place(struct span span);
 uint32_t span_line(struct span span);
+
+/* The place behind the last byte. */
+struct place span_end(struct span span);
+
+/* The span with the blanks around it and the line end, when nothing else is on its lines. */
+struct span span_with_line(struct span span);
 
 /* From the start of `first` to the end of `last`. */
 struct span span_join(struct span first, struct span last);

@@ -1,6 +1,5 @@
 #include "suggest.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { WORD_MAX = 64 };
@@ -27,13 +26,22 @@ static bool is_cut_short(const char *word, const char *candidate)
 
 void suggestion_offer(struct suggestion *suggestion, const char *candidate)
 {
-    size_t distance = edit_distance(suggestion->word, candidate, suggestion->distance);
+    size_t distance = edit_distance(suggestion->word, candidate, suggestion->distance + 1);
     if (distance > 1 && is_cut_short(suggestion->word, candidate))
         distance = 1;
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->best = candidate;
+        suggestion->is_tied = false;
+    } else if (distance == suggestion->distance && suggestion->best != NULL) {
+        suggestion->is_tied |= strcmp(candidate, suggestion->best) != 0;
     }
+}
+
+bool suggestion_is_plain(const struct suggestion *suggestion)
+{
+    return suggestion->best != NULL && !suggestion->is_tied &&
+           suggestion->distance * 2 < strlen(suggestion->word);
 }
 
 static size_t least(size_t a, size_t b)

@@ -72,10 +72,6 @@ static void lint_secret(struct linter *linter, const struct ast_field *ast,
         lint_report(linter, DIAG_SECRET_NAME, ast->name.span,
                     "'%s' looks like a secret and is not marked as one", field->name))
         fix_secret(linter, ast);
-    if (field->is_secret && field->value.kind != VALUE_NONE &&
-        !((field->kind == IR_STRING || field->kind == IR_BYTES) && field->value.len == 0))
-        lint_report(linter, DIAG_SECRET_DEFAULT, ast->value.span,
-                    "the default of the secret '%s' is there for everybody to read", field->name);
 }
 
 static void lint_shape(struct linter *linter, const struct ast_field *ast,

@@ -6,7 +6,6 @@
 #define DAY    (86400 * SECOND)
 
 /* Bounds of what looks meant. */
-#define RESULT_KEPT_MIN  (2 * SECOND)
 #define FAILURE_KEPT_MIN (60 * SECOND)
 #define KEPT_MAX         (90 * DAY)
 enum { DELAY_DAYS_MAX = 7 };
@@ -28,13 +27,6 @@ static void lint_schedule(struct linter *linter, const struct ast_decl *decl,
                           const struct ir_job *job)
 {
     const struct ir_settings *settings = &job->settings;
-    const struct ast_setting *every = settings->set[SETTING_EVERY];
-    if (every != NULL && settings->timeout_ns > every->value.duration_ns) {
-        if (lint_report(linter, DIAG_TIMEOUT_OVER_INTERVAL,
-                        setting_span(decl, job, SETTING_TIMEOUT),
-                        "a run of '%s' may take longer than until the next one", job->name))
-            diag_note(linter->sink, every->span, "due again after this");
-    }
     if (settings->timeout_ns >= 0)
         return;
     if (is_periodic(job))
@@ -48,11 +40,6 @@ static void lint_keep(struct linter *linter, const struct ast_decl *decl, const 
 {
     const struct ir_settings *settings = &job->settings;
     struct span keep = setting_span(decl, job, SETTING_KEEP);
-    if (job->result_c != NULL && settings->keep_success_ns < RESULT_KEPT_MIN &&
-        lint_report(linter, DIAG_RESULT_NOT_KEPT,
-                    settings->set[SETTING_KEEP] != NULL ? keep : decl->returns.span,
-                    "what '%s' returns is gone almost at once", job->name))
-        diag_help(linter->sink, "add 'keep success 1h;'");
     if (settings->keep_failure_ns < FAILURE_KEPT_MIN)
         lint_report(linter, DIAG_FAILURE_NOT_KEPT, keep,
                     "a run of '%s' that failed is gone almost at once", job->name);

@@ -39,6 +39,8 @@ def job_view(context: Context, job: Job) -> JobView:
         enqueue_in=_enqueue_when(context, job, job.functions.enqueue_in, "culex_duration delay"),
         enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
         enqueue_many=_enqueue_many(context, job),
+        register_notes=_RETIREMENT_NOTES if job.retired else [],
+        register_guard=_retirement(job) if job.retired else [],
         register=_register(context, job, thunk),
         encode=_encode(context, job, params),
         decode=_decode(context, job, params),
@@ -48,6 +50,15 @@ def job_view(context: Context, job: Job) -> JobView:
         tables=tables,
         policy=policy,
     )
+
+
+def _retirement(job: Job) -> List[CText]:
+    return [CText("    if (handler == NULL)"),
+            CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
+
+
+_RETIREMENT_NOTES = [CText("/* The job is retired: without a handler (NULL) its runs end up dead, with that as the"),
+                     CText(" * reason. */")]
 
 
 def _deprecations(job: Job) -> List[CText]:

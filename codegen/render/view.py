@@ -108,6 +108,8 @@ class JobView:
     enqueue_in: FunctionView
     enqueue_at: FunctionView
     enqueue_many: FunctionView
+    register_notes: List[CText]  # comments of its own
+    register_guard: List[CText]  # what comes before the call; none for most jobs
     register: FunctionView
     encode: FunctionView
     decode: FunctionView

@@ -48,7 +48,7 @@ struct lines lines_of_source(struct arena *arena, const struct source *source,
                              enum encoding encoding)
 {
     struct lines lines = lines_find(arena, source->text, source->size, encoding);
-    if (source->has_mark)
+    if (source->skipped > 0)
         lines.before = encoding == ENCODING_UTF8 ? 3 : 1;
     return lines;
 }

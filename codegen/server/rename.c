@@ -117,7 +117,7 @@ static const char *text_edited(struct rename *rename, const struct file *file, s
     const struct source *source = file->module->source;
     struct buf text = {0};
     uint32_t at = 0;
-    buf_text(&text, source->has_mark ? byte_mark : "");
+    buf_text(&text, source->skipped > 0 ? byte_mark : "");
     for (const struct edit *edit = rename->edits; edit != NULL; edit = edit->next) {
         if (edit->file != file)
             continue;

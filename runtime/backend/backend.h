@@ -161,6 +161,9 @@ struct culex_tick_reply {
     int64_t now_ms;
 };
 
+/* In place of a state: runs of every state. */
+#define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT
+
 struct culex_list_reply {
     culex_run_info *runs; /* payload, result and error text empty */
     size_t count;
@@ -231,7 +234,10 @@ struct culex_backend_ops {
     culex_status (*get)(struct culex_backend *backend, const char *queue, culex_uuid id,
                         culex_run_info **ret_run, culex_error *error);
 
-    /* At most `limit` (1..1000) runs from `cursor` on; release with list_release. */
+    /* At most `limit` (1..1000) runs from `cursor` on; release with list_release. With
+     * CULEX_LIST_ANY a page may have some more, may be empty before the end, has no order, and a
+     * run that stays in the store from the first page to the last is on one of them for certain,
+     * however its state changes meanwhile; it may be on two. */
     culex_status (*list)(struct culex_backend *backend, const char *queue, culex_run_state state,
                          uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                          culex_error *error);

@@ -212,14 +212,15 @@ culex_status culex__redis_list_runs(struct culex_backend *backend, const char *q
                                     struct culex_list_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(backend);
-    if ((unsigned)state >= CULEX_RUN_STATE_COUNT || limit == 0 || limit > 1000 ||
-        cursor > INT32_MAX)
+    bool is_any = state == CULEX_LIST_ANY;
+    if ((unsigned)state > CULEX_LIST_ANY || limit == 0 || limit > 1000 ||
+        cursor > (is_any ? INT64_MAX : INT32_MAX))
         return culex__fail(error, CULEX_EINVAL,
                            "LIST takes a state, a cursor and a limit of 1 to 1000");
     culex_status status = culex__redis_begin(redis, &culex__redis_list, queue, error);
     if (status != CULEX_OK)
         return status;
-    char letter = culex__run_state_letter(state);
+    char letter = is_any ? '*' : culex__run_state_letter(state);
     redisReply *reply = NULL;
     culex__redis_request_add(&redis->request, &letter, 1);
     culex__redis_request_int(&redis->request, (int64_t)cursor);
@@ -227,7 +228,7 @@ culex_status culex__redis_list_runs(struct culex_backend *backend, const char *q
     status = culex__redis_finish(redis, &culex__redis_list, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__redis_list_read(reply, queue, limit, ret_reply, error);
+    status = culex__redis_list_read(reply, queue, is_any ? SIZE_MAX : limit, ret_reply, error);
     freeReplyObject(reply);
     return status;
 }

@@ -1,13 +1,20 @@
 -- keys: runs ready urgent scheduled active done cancelled dead
 -- uses: base
 --
--- Runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4].
+-- Runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
+-- about as many: the indexes shift under a reader while workers claim, a scan of the records does
+-- not.
 -- Reply: next place (0 at the end), then id, record...
 
 local state, from, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local sets = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [CANCELLED] = cancelled,
   [DEAD] = dead}
 local ids, total
+
+if state == '*' then
+  local page = call('HSCAN', runs, ARGV[3], 'COUNT', limit)
+  return {tonumber(page[1]), unpack(page[2])}
+end
 
 -- Waiting runs: those with a priority first, then the list.
 if state == WAITING then

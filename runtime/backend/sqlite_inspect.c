@@ -225,7 +225,7 @@ static culex_status list_scan(struct culex_sqlite *store, const struct culex_sql
             continue;
         /* One bad row must not hide the others from an operator; GET tells about it. */
         if (culex__sqlite_run_read(statement, &run) &&
-            culex__sqlite_run_state(store, &run) == state)
+            (state == CULEX_LIST_ANY || culex__sqlite_run_state(store, &run) == state))
             status =
                 list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
     }

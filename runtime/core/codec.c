@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/duration.h"
 #include "core/number.h"
+#include "core/timestamp.h"
 
 /* ---- paths ---- */
 
@@ -183,18 +185,21 @@ bool culex__integer_less(culex_kind kind, uint64_t left, uint64_t right)
 
 int culex__integer_compare(const culex_field *field, uint64_t bits)
 {
+    culex_kind kind = culex__kind_is_integer(field->kind) ? field->kind : CULEX_KIND_INT64;
     if ((field->flags & CULEX_FIELD_MIN) != 0 &&
-        culex__integer_less(field->kind, bits, (uint64_t)field->min))
+        culex__integer_less(kind, bits, (uint64_t)field->min))
         return -1;
     if ((field->flags & CULEX_FIELD_MAX) != 0 &&
-        culex__integer_less(field->kind, (uint64_t)field->max, bits))
+        culex__integer_less(kind, (uint64_t)field->max, bits))
         return 1;
     return 0;
 }
 
-void culex__integer_text(culex_kind kind, uint64_t bits, char ret_text[24])
+void culex__bound_text(culex_kind kind, uint64_t bits, char ret_text[CULEX_BOUND_TEXT_SIZE])
 {
-    size_t len = culex__kind_is_signed(kind) ? culex__int64_format((int64_t)bits, ret_text)
-                                             : culex__uint64_format(bits, ret_text);
+    size_t len = kind == CULEX_KIND_TIMESTAMP  ? culex__timestamp_format((int64_t)bits, ret_text)
+                 : kind == CULEX_KIND_DURATION ? culex__duration_format((int64_t)bits, ret_text)
+                 : culex__kind_is_signed(kind) ? culex__int64_format((int64_t)bits, ret_text)
+                                               : culex__uint64_format(bits, ret_text);
     ret_text[len] = '\0';
 }

@@ -54,11 +54,20 @@ void culex__integer_store(culex_kind kind, void *slot, uint64_t bits);
 /* `left` < `right`, as the kind reads bits. */
 bool culex__integer_less(culex_kind kind, uint64_t left, uint64_t right);
 
-/* Which of the field's own bounds the value breaks: -1 below `min`, 1 above `max`, 0 none. */
+/* Which of the field's own bounds the value breaks: -1 below `min`, 1 above `max`, 0 none. For
+ * integers, timestamps and durations. */
 int culex__integer_compare(const culex_field *field, uint64_t bits);
 
-/* The decimal text of the bits, NUL-ended. */
-void culex__integer_text(culex_kind kind, uint64_t bits, char ret_text[24]);
+/* The text of the bits of such a kind, a timestamp or a duration, NUL-ended. */
+enum { CULEX_BOUND_TEXT_SIZE = 32 };
+void culex__bound_text(culex_kind kind, uint64_t bits, char ret_text[CULEX_BOUND_TEXT_SIZE]);
+
+/* As culex_decode. After CULEX_EDECODE *ret_is_beyond tells that nothing but a limit of this type
+ * stands against the text: it is well-formed JSON, and a value is out of range, too long or too
+ * short, or a required one is missing. Another version of the schema may take it. */
+culex_status culex__decode(const culex_struct_type *type, culex_arena *arena, const void *text,
+                           size_t len, const void **ret_value, bool *ret_is_beyond,
+                           culex_error *error);
 
 /* What the decoder carries along. */
 struct culex__decoder {
@@ -67,7 +76,13 @@ struct culex__decoder {
     culex_error *error;
     unsigned depth_left;
     size_t list_bytes_left;
+    bool is_beyond; /* what failed is a limit of the type */
 };
+
+/* A failure with CULEX_EDECODE because of a limit that the type sets. */
+#define culex__decode_beyond(decoder, path, ...)                                                   \
+    ((decoder)->is_beyond = true,                                                                  \
+     culex__codec_fail((decoder)->error, CULEX_EDECODE, path, __VA_ARGS__))
 
 /* Decodes one value of the field, not a struct, into `slot`. */
 culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct culex__path *path,

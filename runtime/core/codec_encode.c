@@ -151,10 +151,10 @@ static culex_status encode_bytes(struct encoder *encoder, const struct culex__pa
 static culex_status fail_bound(struct encoder *encoder, const struct culex__path *path,
                                const culex_field *field, uint64_t bits, bool is_low)
 {
-    char bound[24];
-    char found[24];
-    culex__integer_text(field->kind, (uint64_t)(is_low ? field->min : field->max), bound);
-    culex__integer_text(field->kind, bits, found);
+    char bound[CULEX_BOUND_TEXT_SIZE];
+    char found[CULEX_BOUND_TEXT_SIZE];
+    culex__bound_text(field->kind, (uint64_t)(is_low ? field->min : field->max), bound);
+    culex__bound_text(field->kind, bits, found);
     return culex__codec_fail(encoder->error, CULEX_EENCODE, path, "expected at %s %s%s%s",
                              is_low ? "least" : "most", bound, path->is_secret ? "" : ", found ",
                              path->is_secret ? "" : found);
@@ -185,8 +185,8 @@ static culex_status encode_enum(struct encoder *encoder, const struct culex__pat
             return CULEX_OK;
         }
     }
-    char found[24];
-    culex__integer_text(type->base, bits, found);
+    char found[CULEX_BOUND_TEXT_SIZE];
+    culex__bound_text(type->base, bits, found);
     return culex__codec_fail(encoder->error, CULEX_EENCODE, path,
                              "expected a value of %s, found %s", type->name,
                              path->is_secret ? "another number" : found);
@@ -269,6 +269,18 @@ static void encode_quoted(struct encoder *encoder, culex_kind kind, const void *
     put(encoder, text, len + 1);
 }
 
+static culex_status encode_time(struct encoder *encoder, const struct culex__path *path,
+                                const culex_field *field, const void *slot)
+{
+    int64_t nanos;
+    memcpy(&nanos, slot, sizeof nanos);
+    int side = culex__integer_compare(field, (uint64_t)nanos);
+    if (side != 0)
+        return fail_bound(encoder, path, field, (uint64_t)nanos, side < 0);
+    encode_quoted(encoder, field->kind, slot);
+    return CULEX_OK;
+}
+
 static culex_status encode_value(struct encoder *encoder, const struct culex__path *path,
                                  const culex_field *field, const void *slot)
 {
@@ -294,10 +306,11 @@ static culex_status encode_value(struct encoder *encoder, const struct culex__pa
     case CULEX_KIND_INT128:
     case CULEX_KIND_UINT128:
     case CULEX_KIND_UUID:
-    case CULEX_KIND_TIMESTAMP:
-    case CULEX_KIND_DURATION:
         encode_quoted(encoder, field->kind, slot);
         return CULEX_OK;
+    case CULEX_KIND_TIMESTAMP:
+    case CULEX_KIND_DURATION:
+        return encode_time(encoder, path, field, slot);
     default:
         return encode_integer(encoder, path, field, slot);
     }

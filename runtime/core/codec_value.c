@@ -68,6 +68,14 @@ static culex_status fail_text(struct culex__decoder *decoder, const struct culex
                              found->data, found->len > EXCERPT_MAX ? "..." : "");
 }
 
+/* A number or time that is well-formed, but not for this type. */
+static culex_status fail_range(struct culex__decoder *decoder, const struct culex__path *path,
+                               const char *expected, const struct culex__json_text *found)
+{
+    decoder->is_beyond = true;
+    return fail_text(decoder, path, CULEX_EDECODE, expected, found);
+}
+
 static culex_status fail_memory(struct culex__decoder *decoder)
 {
     return culex__fail(decoder->error, CULEX_ENOMEM, "out of memory");
@@ -115,23 +123,33 @@ static culex_status take_number(struct culex__decoder *decoder, const struct cul
 
 /* ---- integers ---- */
 
+/* Of some kind. */
+static bool is_integer(const struct culex__json_text *text)
+{
+    culex_int128 least;
+    culex_uint128 most;
+    return culex__int128_parse(text->data, text->len, &least) ||
+           culex__uint128_parse(text->data, text->len, &most);
+}
+
 /* "an integer from 1 to 10": the kind's range narrowed by the field's own bounds. */
 static culex_status fail_integer(struct culex__decoder *decoder, const struct culex__path *path,
                                  const culex_field *field, const struct culex__json_text *found)
 {
-    char low[24];
-    char high[24];
-    char expected[80];
+    char low[CULEX_BOUND_TEXT_SIZE];
+    char high[CULEX_BOUND_TEXT_SIZE];
+    char expected[2 * CULEX_BOUND_TEXT_SIZE + 32];
     bool has_min = (field->flags & CULEX_FIELD_MIN) != 0;
     bool has_max = (field->flags & CULEX_FIELD_MAX) != 0;
-    culex__integer_text(field->kind, has_min ? (uint64_t)field->min : culex__kind_min(field->kind),
-                        low);
-    culex__integer_text(field->kind, has_max ? (uint64_t)field->max : culex__kind_max(field->kind),
-                        high);
+    culex__bound_text(field->kind, has_min ? (uint64_t)field->min : culex__kind_min(field->kind),
+                      low);
+    culex__bound_text(field->kind, has_max ? (uint64_t)field->max : culex__kind_max(field->kind),
+                      high);
     snprintf(expected, sizeof expected, "an integer from %s to %s", low, high);
     if (found == NULL)
         return culex__decode_unexpected(decoder, path, expected);
-    return fail_text(decoder, path, CULEX_EDECODE, expected, found);
+    return is_integer(found) ? fail_range(decoder, path, expected, found)
+                             : fail_text(decoder, path, CULEX_EDECODE, expected, found);
 }
 
 static bool integer_parse(culex_kind kind, const struct culex__json_text *text, uint64_t *ret_bits)
@@ -236,9 +254,12 @@ static culex_status decode_float(struct culex__decoder *decoder, const struct cu
     culex_status status = take_number(decoder, path, expected, &text);
     if (status != CULEX_OK)
         return status;
+    double wide;
     if (float_parse(field->kind, is_string, &text, slot))
         return CULEX_OK;
-    return fail_text(decoder, path, CULEX_EDECODE, expected, &text);
+    return !is_string && culex__float64_parse(text.data, text.len, &wide)
+               ? fail_range(decoder, path, expected, &text)
+               : fail_text(decoder, path, CULEX_EDECODE, expected, &text);
 }
 
 /* ---- text ---- */
@@ -247,11 +268,11 @@ static culex_status check_len(struct culex__decoder *decoder, const struct culex
                               const culex_field *field, size_t len)
 {
     if (len < field->min_len)
-        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
-                                 "expected at least %zu bytes, found %zu", field->min_len, len);
+        return culex__decode_beyond(decoder, path, "expected at least %zu bytes, found %zu",
+                                    field->min_len, len);
     if (field->max_len > 0 && len > field->max_len)
-        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
-                                 "expected at most %zu bytes, found %zu", field->max_len, len);
+        return culex__decode_beyond(decoder, path, "expected at most %zu bytes, found %zu",
+                                    field->max_len, len);
     return CULEX_OK;
 }
 
@@ -337,6 +358,27 @@ static culex_status decode_quoted(struct culex__decoder *decoder, const struct c
     return fail_text(decoder, path, CULEX_EDECODE, expected, &text);
 }
 
+static culex_status fail_time(struct culex__decoder *decoder, const struct culex__path *path,
+                              const culex_field *field, bool is_low)
+{
+    char bound[CULEX_BOUND_TEXT_SIZE];
+    culex__bound_text(field->kind, (uint64_t)(is_low ? field->min : field->max), bound);
+    return culex__codec_fail(decoder->error, CULEX_EDECODE, path, "expected at %s %s, found %s",
+                             is_low ? "least" : "most", bound, is_low ? "less" : "more");
+}
+
+static culex_status decode_time(struct culex__decoder *decoder, const struct culex__path *path,
+                                const culex_field *field, void *slot)
+{
+    int64_t nanos;
+    culex_status status = decode_quoted(decoder, path, field->kind, slot);
+    if (status != CULEX_OK)
+        return status;
+    memcpy(&nanos, slot, sizeof nanos);
+    int side = culex__integer_compare(field, (uint64_t)nanos);
+    return side == 0 ? CULEX_OK : fail_time(decoder, path, field, side < 0);
+}
+
 static culex_status decode_enum(struct culex__decoder *decoder, const struct culex__path *path,
                                 const culex_enum_type *type, void *slot)
 {
@@ -386,9 +428,10 @@ culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct c
         return decode_int128(decoder, path, field, slot);
     case CULEX_KIND_CHAR:
     case CULEX_KIND_UUID:
+        return decode_quoted(decoder, path, field->kind, slot);
     case CULEX_KIND_TIMESTAMP:
     case CULEX_KIND_DURATION:
-        return decode_quoted(decoder, path, field->kind, slot);
+        return decode_time(decoder, path, field, slot);
     default:
         return decode_integer(decoder, path, field, slot);
     }

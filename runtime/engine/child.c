@@ -264,6 +264,7 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     run->counters = record->counters;
     run->created_at_ms = record->created_at_ms;
     run->timeout_ms = record->timeout_ms;
+    run->fingerprint = record->fingerprint;
     memcpy(run->queue, record->queue, sizeof run->queue);
     memcpy(run->fence, record->fence, sizeof run->fence);
     run->is_suspect = record->is_suspect;

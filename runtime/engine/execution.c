@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/codec.h"
 
 /* Payload and result memory above this is given back after the run. */
 enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250 };
@@ -276,20 +277,21 @@ static void end_set_text(struct culex_run *run, const char *format, ...)
     va_end(list);
 }
 
-/* A run that does not decode can never work and keeps its payload for the operator; one
- * that a newer worker would understand is left to that one. */
-static void end_undecoded(struct culex_run *run, culex_status status, const culex_error *error)
+/* A run that does not decode can never work and keeps its payload for the operator; one that a
+ * worker with another schema would understand is left to that one. What breaks a limit of the
+ * very schema that encoded it, no schema takes. */
+static void end_undecoded(struct culex_run *run, culex_status status, bool is_beyond,
+                          const culex_error *error)
 {
-    const char *colon = error->field[0] != '\0' ? ": " : "";
-    if (status == CULEX_EDECODE || status == CULEX_ELIMIT) {
+    bool is_foreign = is_beyond && run->fingerprint != run->job.type->fingerprint;
+    if ((status == CULEX_EDECODE && !is_foreign) || status == CULEX_ELIMIT) {
         run->end.event = CULEX_EVENT_DISCARD;
-        end_set_text(run, "the payload cannot be decoded: %s%s%s", error->field, colon,
-                     error->text);
+        end_set_text(run, "the payload cannot be decoded: %s", error->text);
         return;
     }
     run->end.is_not_understood = true;
     end_release(run, culex__run_unknown_delay_ms(run->attempt));
-    end_set_text(run, "%s%s%s", error->field, colon, error->text);
+    end_set_text(run, "%s", error->text);
 }
 
 static void end_outcome(struct culex_run *run, culex_outcome outcome)
@@ -319,12 +321,13 @@ static void run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
-    culex_status status = culex_decode(run->job.type->params, run->arena, run->payload,
-                                       run->payload_len, &params, &error);
+    bool is_beyond;
+    culex_status status = culex__decode(run->job.type->params, run->arena, run->payload,
+                                        run->payload_len, &params, &is_beyond, &error);
     if (status == CULEX_OK)
         end_outcome(run, run->job.call(run, run->job.handler, params, run->job.user));
     else
-        end_undecoded(run, status, &error);
+        end_undecoded(run, status, is_beyond, &error);
 }
 
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env)

@@ -23,7 +23,7 @@ enum { CULEX_FENCE_SIZE = 32 };
 /* A registered job. */
 struct culex_job {
     const culex_job_type *type;
-    culex_handler_call call;
+    culex_handler_call call; /* NULL: retired, its runs end dead */
     culex_handler_fn handler;
     void *user;
 };
@@ -62,6 +62,7 @@ struct culex_run {
     struct culex_run_counters counters;
     int64_t created_at_ms;
     int64_t timeout_ms;
+    uint64_t fingerprint; /* of the schema that encoded the payload */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     char *payload;
     size_t payload_len;

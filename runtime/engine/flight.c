@@ -128,6 +128,7 @@ static void run_fill(struct culex_run *run, const struct culex_grant *grant, int
     run->is_suspect = grant->counters.losses >= CULEX_SUSPECT_LOSSES;
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;
+    run->fingerprint = grant->fingerprint;
     snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->worker->session,
              (unsigned)grant->attempt);
     run->claimed_ns = sent_ns;
@@ -149,10 +150,19 @@ static void settle_unknown(struct culex_run *run, const char *wire)
 {
     struct culex_log_subject subject = {.job = wire, .id = &run->id, .attempt = run->attempt};
     int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
+    run->lane->worker->counts.not_understood++;
     culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "no handler is registered for this job; given back for %d s",
                      (int)(delay_ms / 1000));
     settle_release(run, delay_ms);
+}
+
+/* Trying again is pointless, and so is waiting for another worker. */
+static void settle_retired(struct culex_run *run)
+{
+    run->end =
+        (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = "the job is retired"};
+    culex__lane_settle(run->lane, run);
 }
 
 /* False when the run went back instead of to the executor. */
@@ -166,6 +176,10 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
         return false;
     }
     run->job = *job;
+    if (job->call == NULL) {
+        settle_retired(run);
+        return false;
+    }
     if (worker->phase != CULEX_WORKER_RUNNING) {
         settle_release(run, 0);
         return false;

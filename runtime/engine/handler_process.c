@@ -35,6 +35,7 @@ static size_t record_write(const struct culex_handler_process *child,
         .payload_len = (uint32_t)run->payload_len,
         .created_at_ms = run->created_at_ms,
         .timeout_ms = run->timeout_ms,
+        .fingerprint = run->fingerprint,
         .is_suspect = run->is_suspect,
         .is_last = child->is_spent,
     };

@@ -428,10 +428,11 @@ static void log_release(struct culex_run *run, const struct culex_log_subject *s
         culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
     } else {
         worker->counts.released++;
-        if (run->end.is_not_understood)
+        if (run->end.is_not_understood) {
+            worker->counts.not_understood++;
             culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
                              "not understood, given back for %s: %s", span, run->end.text);
-        else if (run->end.text != NULL)
+        } else if (run->end.text != NULL)
             culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s",
                              run->end.text);
         else if (run->job.type != NULL)

@@ -18,9 +18,13 @@ enum option_kind {
     OPTION_CHOICE,
     OPTION_FLAG,
     OPTION_DOCTOR,
+    OPTION_ENDED,
     OPTION_HELP,
     OPTION_VERSION
 };
+
+/* Whose option it is. */
+enum option_owner { OWNER_WORKER, OWNER_ALL, OWNER_LIVE };
 
 /* The words of a choice stand in `help`-like form "a|b|c"; the n-th word means the n-th value. */
 struct option_row {
@@ -32,6 +36,7 @@ struct option_row {
     int64_t min;       /* NUMBER; DURATION in ms */
     int64_t max;
     const char *help;
+    enum option_owner owner;
 };
 
 #define AT(member) offsetof(culex_worker_options, member)
@@ -39,47 +44,60 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"url", "CULEX_URL", OPTION_TEXT, "URL", AT(url), 0, 0,
-     "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]"},
+     "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]", OWNER_ALL},
     {"url-file", "CULEX_URL_FILE", OPTION_TEXT, "PATH", AT(url_file), 0, 0,
-     "file with the store's URL: of this user, mode 0600"},
+     "file with the store's URL: of this user, mode 0600", OWNER_ALL},
     {"queues", "CULEX_QUEUES", OPTION_QUEUES, "A,B", 0, 0, 0,
-     "serve only these [those of all registered jobs]"},
+     "serve only these [those of all registered jobs]", OWNER_WORKER},
     {"name", "CULEX_NAME", OPTION_TEXT, "NAME", AT(name), 0, 0,
-     "of this worker, stable over restarts: it gets its\nruns back at once [unique per process]"},
+     "of this worker, stable over restarts: it gets its\nruns back at once [unique per process]",
+     OWNER_WORKER},
     {"concurrency", "CULEX_CONCURRENCY", OPTION_NUMBER, "N", AT(concurrency), 1, 1024,
-     "runs at a time [number of processors]"},
+     "runs at a time [number of processors]", OWNER_WORKER},
     {"batch", "CULEX_BATCH", OPTION_NUMBER, "N", AT(batch), 1, CULEX_BATCH_MAX,
-     "most runs claimed in one call [32]"},
+     "most runs claimed in one call [32]", OWNER_WORKER},
     {"isolation", "CULEX_ISOLATION", OPTION_CHOICE, "none|process|job", AT(isolation), 0, 0,
      "handlers on threads of this process, in child\nprocesses, each run in one of its own "
-     "[process]"},
+     "[process]",
+     OWNER_WORKER},
     {"lease", "CULEX_LEASE", OPTION_DURATION, "TIME", AT(lease_ms), 200, DAY_MS,
-     "hold on a run without a heartbeat [15s]"},
+     "hold on a run without a heartbeat [15s]", OWNER_WORKER},
     {"grace", "CULEX_GRACE", OPTION_DURATION, "TIME", AT(grace_ms), 0, DAY_MS,
-     "time for running handlers at a stop [25s]"},
+     "time for running handlers at a stop [25s]", OWNER_WORKER},
     {"idle-wait", "CULEX_IDLE_WAIT", OPTION_DURATION, "TIME", AT(idle_wait_ms), 1, DAY_MS,
-     "longest wait where the store has no wake-up [100ms]"},
+     "longest wait where the store has no wake-up [100ms]", OWNER_WORKER},
     {"drain", "CULEX_DRAIN", OPTION_FLAG, NULL, AT(drain), 0, 0,
-     "end once nothing is scheduled, waiting or active"},
+     "end once nothing is scheduled, waiting or active", OWNER_WORKER},
     {"log-format", "CULEX_LOG_FORMAT", OPTION_CHOICE, "text|json", AT(log_format), 0, 0,
-     "of the lines on stderr [text]"},
+     "of the lines on stderr [text]", OWNER_WORKER},
     {"log-level", "CULEX_LOG_LEVEL", OPTION_CHOICE, "error|warn|info|debug", AT(log_level), 0, 0,
-     "least important line that is written [info]"},
+     "least important line that is written [info]", OWNER_WORKER},
     {"prefix", "CULEX_PREFIX", OPTION_TEXT, "TEXT", AT(prefix), 0, 0,
-     "Redis: first part of every key [culex]"},
+     "Redis: first part of every key [culex]", OWNER_ALL},
     {"store-timeout", "CULEX_STORE_TIMEOUT", OPTION_DURATION, "TIME", AT(store_timeout_ms), 10,
-     DAY_MS, "longest wait for one answer of the store [5s]"},
+     DAY_MS, "longest wait for one answer of the store [5s]", OWNER_ALL},
     {"synchronous", "CULEX_SYNCHRONOUS", OPTION_CHOICE, "full|normal|off", AT(synchronous), 0, 0,
-     "SQLite: what survives a power cut [full]"},
+     "SQLite: what survives a power cut [full]", OWNER_WORKER},
     {"core-dumps", "CULEX_CORE_DUMPS", OPTION_FLAG, NULL, AT(core_dumps), 0, 0,
-     "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password"},
+     "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password",
+     OWNER_WORKER},
     {"doctor", NULL, OPTION_DOCTOR, NULL, 0, 0, 0,
-     "examine the store, say what it promises, and exit:\n1 when it is not fit for work"},
-    {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit"},
-    {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit"},
+     "examine the store, say what it promises, and exit:\n1 when it is not fit for work",
+     OWNER_WORKER},
+    {"queue", NULL, OPTION_QUEUES, "A,B", 0, 0, 0, "only runs of these queues [of all]",
+     OWNER_LIVE},
+    {"ended", NULL, OPTION_ENDED, NULL, 0, 0, 0,
+     "count done and cancelled runs too, while the store\nkeeps them", OWNER_LIVE},
+    {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit", OWNER_ALL},
+    {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit", OWNER_ALL},
 };
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+static bool row_is_for(const struct option_row *row, enum culex_program program)
+{
+    return row->owner == OWNER_ALL || (row->owner == OWNER_LIVE) == (program == CULEX_PROGRAM_LIVE);
+}
 
 /* --- values --------------------------------------------------------------------------------- */
 
@@ -283,6 +301,9 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
     case OPTION_DOCTOR:
         settings->wants_doctor = true;
         return CULEX_OK;
+    case OPTION_ENDED:
+        settings->wants_ended = true;
+        return CULEX_OK;
     case OPTION_HELP:
         settings->wants_help = true;
         return CULEX_OK;
@@ -300,7 +321,7 @@ static culex_status variables_read(struct culex_settings *settings, culex_variab
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const char *value = rows[i].variable != NULL ? variable(rows[i].variable) : NULL;
-        if (value == NULL || value[0] == '\0')
+        if (value == NULL || value[0] == '\0' || !row_is_for(&rows[i], settings->program))
             continue; /* an empty variable is as good as none */
         culex_status status = setting_apply(settings, &rows[i], rows[i].variable, value, error);
         if (status != CULEX_OK)
@@ -314,14 +335,13 @@ static bool row_takes_value(const struct option_row *row)
     return row->value != NULL;
 }
 
-static culex_status argument_fail(char **argv, int opt, const struct option *options,
-                                  culex_error *error)
+static culex_status argument_fail(char **argv, int opt, culex_error *error)
 {
     const char *word = optind > 0 ? argv[optind - 1] : "";
     if (opt == ':' && optopt > 0 && optopt <= ROW_COUNT)
-        return culex__fail(error, CULEX_EUSAGE, "--%s needs a value", options[optopt - 1].name);
+        return culex__fail(error, CULEX_EUSAGE, "--%s needs a value", rows[optopt - 1].name);
     if (optopt > 0 && optopt <= ROW_COUNT)
-        return culex__fail(error, CULEX_EUSAGE, "--%s takes no value", options[optopt - 1].name);
+        return culex__fail(error, CULEX_EUSAGE, "--%s takes no value", rows[optopt - 1].name);
     return culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all", word);
 }
 
@@ -329,9 +349,12 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
                                    culex_error *error)
 {
     struct option options[ROW_COUNT + 1] = {0};
-    for (int i = 0; i < ROW_COUNT; i++)
-        options[i] = (struct option){
-            rows[i].name, row_takes_value(&rows[i]) ? required_argument : no_argument, NULL, i + 1};
+    for (int i = 0, count = 0; i < ROW_COUNT; i++) {
+        if (row_is_for(&rows[i], settings->program))
+            options[count++] = (struct option){
+                rows[i].name, row_takes_value(&rows[i]) ? required_argument : no_argument, NULL,
+                i + 1};
+    }
     opterr = 0;
     optind = 0; /* so that a second call in one process begins afresh */
     for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
@@ -341,7 +364,7 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
             continue;
         }
         if (opt < 1 || opt > ROW_COUNT)
-            return argument_fail(argv, opt, options, error);
+            return argument_fail(argv, opt, error);
         snprintf(from, sizeof from, "--%s", rows[opt - 1].name);
         culex_status status = setting_apply(settings, &rows[opt - 1], from, optarg, error);
         if (status != CULEX_OK)
@@ -366,12 +389,13 @@ static culex_status urls_check(const struct culex_settings *asked, struct culex_
     return CULEX_OK;
 }
 
-culex_status culex__settings_read(int argc, char **argv, culex_variable_get variable,
-                                  struct culex_settings *ret_settings, culex_error *error)
+culex_status culex__settings_read(enum culex_program program, int argc, char **argv,
+                                  culex_variable_get variable, struct culex_settings *ret_settings,
+                                  culex_error *error)
 {
-    *ret_settings = (struct culex_settings){0};
+    *ret_settings = (struct culex_settings){.program = program};
     /* First the command line alone: --help works whatever the variables say. */
-    struct culex_settings asked = {0};
+    struct culex_settings asked = {.program = program};
     culex_status status = arguments_read(&asked, argc, argv, error);
     bool is_question = asked.wants_help || asked.wants_version;
     ret_settings->wants_help = asked.wants_help;
@@ -419,18 +443,32 @@ static void help_row(FILE *out, const struct option_row *row)
     fputc('\n', out);
 }
 
-void culex__settings_help(FILE *out, const char *program)
+static const struct {
+    const char *head;
+    const char *tail;
+} helps[] = {
+    {"Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n",
+     "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
+     "Defaults, in brackets, give way to variables, variables to options.\n"
+     "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
+     "Exit status: 0 stopped or drained, 1 failed, 2 wrong usage.\n"},
+    {"Lists which versions of the jobs' schemas the runs in a store were encoded with,\n"
+     "one JSON object a line, sorted by queue, job and fingerprint:\n"
+     "  "
+     "{\"job\":\"shop.send\",\"fingerprint\":\"9c1f0e7ab2d44e10\",\"queue\":\"mail\",\"runs\":12,\n"
+     "   \"oldest_ms\":1750000000000,\"scheduled\":0,\"waiting\":12,\"active\":0,\"dead\":0}\n"
+     "`runs` counts those that may still be executed; an operator may retry dead ones.\n",
+     "Variables as for workers: CULEX_URL, CULEX_URL_FILE, CULEX_PASSWORD,\n"
+     "CULEX_PREFIX, CULEX_STORE_TIMEOUT.\n"
+     "Exit status: 0 listed, 1 the store failed, 2 wrong usage, 3 output failed.\n"},
+};
+
+void culex__settings_help(FILE *out, enum culex_program owner, const char *program)
 {
-    fprintf(out,
-            "Usage: %s [OPTION]...\n"
-            "Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n"
-            "\n",
-            program);
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        help_row(out, &rows[i]);
-    fprintf(out, "\n"
-                 "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
-                 "Defaults, in brackets, give way to variables, variables to options.\n"
-                 "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
-                 "Exit status: 0 stopped or drained, 1 failed, 2 wrong usage.\n");
+    fprintf(out, "Usage: %s [OPTION]...\n%s\n", program, helps[owner].head);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (row_is_for(&rows[i], owner))
+            help_row(out, &rows[i]);
+    }
+    fprintf(out, "\n%s", helps[owner].tail);
 }

@@ -1,4 +1,4 @@
-/* engine/options.h - the options of a worker program, from variables and the command line.
+/* engine/options.h - the options of our programs, from variables and the command line.
  *
  * One table (options.c) has every option with its variable, kind, bounds and help text. A value
  * on the command line wins over the variable, the variable over the default. */
@@ -10,9 +10,14 @@
 
 #include <culex/worker.h>
 
+/* Each has its share of the table. */
+enum culex_program { CULEX_PROGRAM_WORKER, CULEX_PROGRAM_LIVE };
+
 struct culex_settings {
+    enum culex_program program;
     culex_worker_options options; /* points into argv, the environment and `queues` */
     bool wants_doctor;
+    bool wants_ended;
     bool wants_help;
     bool wants_version;
     char *queues_text;
@@ -22,14 +27,15 @@ struct culex_settings {
 /* Looks up one variable: getenv, or a test's own. */
 typedef const char *(*culex_variable_get)(const char *name);
 
-/* Reads all variables, then argv. CULEX_EUSAGE with a text that names the option or variable
- * and what it takes. Release the settings in any case. */
-culex_status culex__settings_read(int argc, char **argv, culex_variable_get variable,
-                                  struct culex_settings *ret_settings, culex_error *error);
+/* Reads all variables that concern the program, then argv. CULEX_EUSAGE with a text that names the
+ * option or variable and what it takes. Release the settings in any case. */
+culex_status culex__settings_read(enum culex_program program, int argc, char **argv,
+                                  culex_variable_get variable, struct culex_settings *ret_settings,
+                                  culex_error *error);
 void culex__settings_release(struct culex_settings *settings);
 
-/* The text of --help, at most 80 columns wide. */
-void culex__settings_help(FILE *out, const char *program);
+/* The text of --help, at most 80 columns wide; `program` is its name. */
+void culex__settings_help(FILE *out, enum culex_program owner, const char *program);
 
 /* "500ms", "30s", "1.5s", "5m", "2h", "1d", "0" to ms; false when it is anything else or
  * more than 10000 days. */

@@ -46,8 +46,7 @@ static int64_t ladder_next_ns(const struct culex_window_entry *entry)
 }
 
 /* When the child wants to be looked at by itself. */
-static int64_t child_next_ns(const struct culex_processes *processes,
-                             const struct culex_handler_process *child, int64_t now_ns)
+static int64_t child_next_ns(const struct culex_handler_process *child, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
     if (child->state == CULEX_HANDLER_FREE)
@@ -61,7 +60,6 @@ static int64_t child_next_ns(const struct culex_processes *processes,
             child->ending_ns + (child->killed_why != NULL ? ANSWER_MS : LEAVE_MS) * CULEX_MS_NS);
     for (size_t i = 0; child->window.live > 0 && i < CULEX_WINDOW; i++)
         next_ns = culex__min_ns(next_ns, ladder_next_ns(&child->window.entries[i]));
-    (void)processes;
     return next_ns;
 }
 
@@ -70,7 +68,7 @@ void culex__processes_timer_arm(struct culex_processes *processes)
     int64_t now_ns = culex__processes_now_ns(processes);
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < processes->child_count; i++)
-        next_ns = culex__min_ns(next_ns, child_next_ns(processes, &processes->children[i], now_ns));
+        next_ns = culex__min_ns(next_ns, child_next_ns(&processes->children[i], now_ns));
     if (processes->queue.count > 0 && processes->fork_retry_ns > now_ns)
         next_ns = culex__min_ns(next_ns, processes->fork_retry_ns);
     if (next_ns >= processes->armed_ns)

@@ -65,7 +65,7 @@ static int settings_serve(const struct culex_settings *settings, const char *pro
     culex_worker *worker = NULL;
     culex_error error = {0};
     if (settings->wants_help) {
-        culex__settings_help(stdout, program);
+        culex__settings_help(stdout, CULEX_PROGRAM_WORKER, program);
         return EXIT_SUCCESS;
     }
     if (settings->wants_version) {
@@ -92,7 +92,8 @@ int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *use
     culex_error error = {0};
     const char *program = program_name(argv);
     int code = EXIT_USAGE;
-    if (culex__settings_read(argc, argv, variable_get, &settings, &error) == CULEX_OK)
+    if (culex__settings_read(CULEX_PROGRAM_WORKER, argc, argv, variable_get, &settings, &error) ==
+        CULEX_OK)
         code = settings_serve(&settings, program, setup, user);
     else
         fprintf(stderr, "%s: %s\n", program, error.text);

@@ -15,8 +15,8 @@
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
                                    culex_error *error)
 {
-    if (worker == NULL || job->call == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no worker or no handler");
+    if (worker == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no worker");
     culex_status status = culex__job_type_check(job->type, error);
     if (status != CULEX_OK)
         return status;
@@ -253,11 +253,11 @@ static void end_log(const culex_worker *worker)
     const struct culex_worker_counts *counts = &worker->counts;
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
                      "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
-                     "%llu given back, %llu results refused",
+                     "%llu given back (%llu not understood), %llu results refused",
                      worker->name, (unsigned long long)counts->done,
                      (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
                      (unsigned long long)counts->dead, (unsigned long long)counts->released,
-                     (unsigned long long)counts->stale);
+                     (unsigned long long)counts->not_understood, (unsigned long long)counts->stale);
 }
 
 static void end_executor(culex_worker *worker)

@@ -53,7 +53,7 @@ culex_status culex__ticks_create(culex_worker *worker, culex_error *error)
     for (size_t i = 0; i < worker->job_count; i++) {
         const culex_job_type *type = worker->jobs[i].type;
         struct culex_lane *lane = lane_find(worker, type->queue != NULL ? type->queue : type->wire);
-        if (type->every_ms <= 0 || lane == NULL)
+        if (type->every_ms <= 0 || lane == NULL || worker->jobs[i].call == NULL)
             continue;
         struct culex_tick_state *tick = &worker->ticks[worker->tick_count++];
         *tick = (struct culex_tick_state){.job = &worker->jobs[i], .lane = lane};

@@ -106,6 +106,12 @@ culex_status culex_worker_register(culex_worker *worker, const culex_job_type *t
                                    culex_handler_call call, culex_handler_fn handler, void *user)
 {
     struct culex_job job = {type, call, handler, user};
+    return call != NULL ? culex__worker_add_job(worker, &job, NULL) : CULEX_EINVAL;
+}
+
+culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type)
+{
+    struct culex_job job = {type, NULL, NULL, NULL};
     return culex__worker_add_job(worker, &job, NULL);
 }
 

@@ -88,7 +88,7 @@ struct culex_outage {
 };
 
 struct culex_worker_counts {
-    uint64_t done, failed, crashed, dead, snoozed, released, stale, timed_out, lost;
+    uint64_t done, failed, crashed, dead, snoozed, released, not_understood, stale, timed_out, lost;
 };
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,

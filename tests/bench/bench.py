@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -101,6 +102,10 @@ def main() -> None:
     print(f"{'what':24} {'placement':12} {'product':>12} {'floor':>12} ratio  unit")
     for line in run(str(args.build / "tests/codec/bench_codec"), "1"):
         print(" ".join(line))
+    compiler = pathlib.Path(__file__).with_name("bench_compiler.py")
+    for row in run(sys.executable, "0,1", str(compiler), str(args.build / "codegen/cli/culexc"),
+                   str(compiler.parents[2] / "runtime/include")):
+        show(row[0], "culexc", float(row[1]), float(row[2]), row[3].replace("-", " "))
     with tempfile.TemporaryDirectory() as folder:
         for row in run(bench, "1", "sqlite", f"sqlite:{folder}/jobs.db", "-", str(50000 // scale)):
             show(row[0], "NORMAL", float(row[1]), float(row[2]), row[3])

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "core/codec.h"
 #include "workbench.h"
 
 /* `count` times `part`, between `before` and `after`; owned. */
@@ -224,6 +225,48 @@ static void test_secrets__hold_for_all_that_is_inside(void **state)
     assert_null(strstr(bench->error.text, "73219"));
 }
 
+/* Which refusals another version of the schema might lift. */
+static void test_limits__of_the_schema_are_told_from_nonsense(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_beyond;
+    } rows[] = {
+        {"{\"percent\":101}", true},
+        {"{\"percent\":\"0\"}", true},
+        {"{\"i8\":-129}", true},
+        {"{\"u64\":-1}", true},
+        {"{\"i64\":\"340282366920938463463374607431768211455\"}", true},
+        {"{\"f32\":1e300}", true},
+        {"{\"password\":\"123456789\"}", true},
+        {"{\"price\":{\"currency\":\"EURO\"}}", true},
+        {"{\"cc\":[\"a\",\"b\",\"c\",\"d\"]}", true},
+        {"{\"i8\":1000,\"new\":[{}]}  ", true},
+        {"{\"i8\":1000,\"new\":[{]}", false}, /* no JSON after all */
+        {"{\"i8\":1000} x", false},
+        {"{\"i8\":340282366920938463463374607431768211456}", false}, /* no kind of integer */
+        {"{\"i8\":1000.0}", false},
+        {"{\"i8\":\"x\"}", false},
+        {"{\"i8\":true}", false},
+        {"{\"f64\":1e400}", false},
+        {"{\"f32\":\"x\"}", false},
+        {"{\"at\":\"tomorrow\"}", false},
+        {"{\"i8\":1,\"i8\":2}", false},
+        {"{\"matrix\":[1]}", false},
+        {"{\"lang\":\"XX\"}", false}, /* that is CULEX_EUNDERSTAND */
+        {"{\"percent\":100}", false},
+    };
+    struct workbench *bench = *state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const void *value;
+        bool is_beyond = !rows[i].is_beyond;
+        culex_status status = culex__decode(&kitchen_type, bench->arena, rows[i].text,
+                                            strlen(rows[i].text), &value, &is_beyond, NULL);
+        if (is_beyond != rows[i].is_beyond || (is_beyond && status != CULEX_EDECODE))
+            fail_msg("%s: %s, %d", rows[i].text, culex_status_name(status), is_beyond);
+    }
+}
+
 static void test_limits__too_many_fields_are_refused_not_overrun(void **state)
 {
     static const culex_struct_type huge = {"huge", 8, pantry_fields, CULEX_FIELDS_MAX + 1};
@@ -233,9 +276,73 @@ static void test_limits__too_many_fields_are_refused_not_overrun(void **state)
     assert_int_equal(culex_encode(&huge, &value, &bench->buf, NULL), CULEX_EINVAL);
 }
 
+/* ---- times and durations ---- */
+
+struct term {
+    culex_time at;
+    culex_duration wait;
+};
+
+#define TERM_FIELD(member, kind_)                                                                  \
+    {                                                                                              \
+        .name = #member, .wire = #member, .kind = CULEX_KIND_##kind_,                              \
+        .flags = CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,                         \
+        .offset = offsetof(struct term, member), .min = -2 * CULEX_SECOND, .max = 3 * CULEX_SECOND \
+    }
+
+static const culex_field term_fields[] = {TERM_FIELD(at, TIMESTAMP), TERM_FIELD(wait, DURATION)};
+static const culex_struct_type term_type = {"shop.term", sizeof(struct term), term_fields, 2};
+
+static void test_limits__of_times_and_durations_hold_both_ways(void **state)
+{
+    static const struct {
+        struct term term;
+        const char *text, *field; /* NULL: it is good */
+        const char *wrong;
+    } rows[] = {
+        {{-2 * CULEX_SECOND, 3 * CULEX_SECOND},
+         "{\"at\":\"1969-12-31T23:59:58Z\",\"wait\":\"3s\"}",
+         NULL,
+         NULL},
+        {{-2 * CULEX_SECOND - 1, 0},
+         "{\"at\":\"1969-12-31T23:59:57.999999999Z\",\"wait\":\"0s\"}",
+         "at",
+         "expected at least 1969-12-31T23:59:58Z, found "},
+        {{3 * CULEX_SECOND + 1, 0},
+         "{\"at\":\"1970-01-01T00:00:03.000000001Z\",\"wait\":\"0s\"}",
+         "at",
+         "expected at most 1970-01-01T00:00:03Z, found "},
+        {{0, -3 * CULEX_SECOND},
+         "{\"at\":\"1970-01-01T00:00:00Z\",\"wait\":\"-3s\"}",
+         "wait",
+         "expected at least -2s, found "},
+        {{0, 3 * CULEX_SECOND + 1},
+         "{\"at\":\"1970-01-01T00:00:00Z\",\"wait\":\"3.000000001s\"}",
+         "wait",
+         "expected at most 3s, found "},
+    };
+    struct workbench *bench = *state;
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        const char *text = workbench_encode_as(bench, &term_type, &rows[at].term);
+        assert_int_equal(text == NULL, rows[at].field != NULL);
+        if (rows[at].field == NULL)
+            assert_string_equal(text, rows[at].text);
+        else
+            assert_contains(bench->error.text, rows[at].wrong);
+        const void *term =
+            workbench_decode_as(bench, &term_type, rows[at].text, strlen(rows[at].text));
+        assert_int_equal(term == NULL, rows[at].field != NULL);
+        if (rows[at].field != NULL) {
+            assert_string_equal(bench->error.field, rows[at].field);
+            assert_contains(bench->error.text, rows[at].wrong);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WORKBENCH_TEST(test_limits__of_times_and_durations_hold_both_ways),
         WORKBENCH_TEST(test_limits__sixteen_levels_and_no_more),
         WORKBENCH_TEST(test_limits__encoder_counts_levels_like_the_decoder),
         WORKBENCH_TEST(test_limits__one_byte_more_than_a_payload_is_refused),
@@ -246,6 +353,7 @@ int main(void)
         WORKBENCH_TEST(test_limits__absurd_length_of_bytes_does_not_wrap_around),
         WORKBENCH_TEST(test_limits__objects_in_lists_count_too),
         WORKBENCH_TEST(test_secrets__hold_for_all_that_is_inside),
+        WORKBENCH_TEST(test_limits__of_the_schema_are_told_from_nonsense),
         WORKBENCH_TEST(test_limits__too_many_fields_are_refused_not_overrun),
     };
     return cmocka_run_group_tests_name("codec_limits", tests, NULL, NULL);

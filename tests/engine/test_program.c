@@ -24,14 +24,20 @@ static const char *variable_get(const char *name)
     return NULL;
 }
 
-static culex_status read_words(const char *const *words, struct culex_settings *settings,
-                               culex_error *error)
+static culex_status read_words_for(enum culex_program program, const char *const *words,
+                                   struct culex_settings *settings, culex_error *error)
 {
     char *argv[16] = {(char *)(uintptr_t) "worker"};
     int argc = 1;
     for (; words[argc - 1] != NULL; argc++)
         argv[argc] = (char *)(uintptr_t)words[argc - 1];
-    return culex__settings_read(argc, argv, variable_get, settings, error);
+    return culex__settings_read(program, argc, argv, variable_get, settings, error);
+}
+
+static culex_status read_words(const char *const *words, struct culex_settings *settings,
+                               culex_error *error)
+{
+    return read_words_for(CULEX_PROGRAM_WORKER, words, settings, error);
 }
 
 static void test_every_wrong_option_is_named_and_explained(void **state)
@@ -189,16 +195,62 @@ static void test_help_works_whatever_the_variables_say(void **state)
     variables[0][0] = NULL;
 }
 
-static void test_help_fits_80_columns_and_names_every_variable(void **state)
+/* Free it. */
+static char *help_text(enum culex_program program)
 {
-    (void)state;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    culex__settings_help(out, "worker");
+    culex__settings_help(out, program, "worker");
     fclose(out);
     for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
         assert_true(strcspn(line, "\n") <= 80);
+    return text;
+}
+
+static void test_each_program_has_its_own_options(void **state)
+{
+    (void)state;
+    static const char *const live[] = {"--queue=b,a", "--ended", "--prefix=p", NULL};
+    static const char *const foreign[][2] = {
+        {"--lease=1s", NULL}, {"--queues=a", NULL}, {"--drain", NULL}, {"--doctor", NULL}};
+    static const char *const ended[] = {"--ended", NULL}, *const secret[] = {"--url=redis://:pw@h",
+                                                                             NULL};
+    struct culex_settings settings;
+    culex_error error = {0};
+    variables[0][0] = "CULEX_LEASE"; /* none of its business */
+    variables[0][1] = "nonsense";
+    variables[1][0] = "CULEX_QUEUES";
+    variables[1][1] = "c";
+    assert_int_equal(read_words_for(CULEX_PROGRAM_LIVE, live, &settings, &error), CULEX_OK);
+    assert_int_equal(settings.options.queue_count, 2);
+    assert_string_equal(settings.options.prefix, "p");
+    assert_true(settings.wants_ended);
+    culex__settings_release(&settings);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        assert_int_equal(read_words_for(CULEX_PROGRAM_LIVE, foreign[i], &settings, &error),
+                         CULEX_EUSAGE);
+        assert_non_null(strstr(error.text, foreign[i][0]));
+        culex__settings_release(&settings);
+    }
+    assert_int_equal(read_words_for(CULEX_PROGRAM_LIVE, secret, &settings, &error), CULEX_EUSAGE);
+    culex__settings_release(&settings);
+    variables[0][0] = variables[1][0] = NULL;
+    assert_int_equal(read_words(ended, &settings, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "--ended"));
+    culex__settings_release(&settings);
+
+    char *text = help_text(CULEX_PROGRAM_LIVE);
+    assert_non_null(strstr(text, "--queue A,B"));
+    assert_null(strstr(text, "--lease"));
+    free(text);
+}
+
+static void test_help_fits_80_columns_and_names_every_variable(void **state)
+{
+    (void)state;
+    char *text = help_text(CULEX_PROGRAM_WORKER);
+    assert_null(strstr(text, "--ended"));
     static const char *const names[] = {
         "--url",        "--queues",    "--name",   "--concurrency",   "--batch",      "--url-file",
         "--core-dumps", "--isolation", "--lease",  "--grace",         "--idle-wait",  "--drain",
@@ -389,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_url_on_the_command_line_wins_over_both_variables),
         cmocka_unit_test(test_isolation_words),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
+        cmocka_unit_test(test_each_program_has_its_own_options),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
         cmocka_unit_test(test_durations),

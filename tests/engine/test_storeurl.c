@@ -129,7 +129,7 @@ static void test_file_that_is_no_url_is_refused(void **state)
     assert_refused("/nowhere/url", "No such file or directory");
 }
 
-static void test_file_of_another_user_is_refused(void **state)
+static void test_file_of_another_user_is_refused_if_root_can_make_one(void **state)
 {
     (void)state;
     file_write("sqlite:x", 8, 0600);
@@ -200,7 +200,7 @@ int main(void)
         UNIT(test_order_of_sources),
         UNIT(test_file_that_others_may_read_is_refused),
         UNIT(test_file_that_is_no_url_is_refused),
-        UNIT(test_file_of_another_user_is_refused),
+        UNIT(test_file_of_another_user_is_refused_if_root_can_make_one),
         UNIT(test_password_of_its_own_goes_into_a_redis_url),
         UNIT(test_forgotten_environment_holds_no_password),
         UNIT(test_client_takes_a_url_file),

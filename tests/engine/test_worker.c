@@ -229,17 +229,16 @@ static void test_unknown_job_waits_longer_each_time(void **state)
     assert_true(world_log_has(world, "t.newer "));
 }
 
-/* Puts bytes into the queue that no schema wrote. */
-static culex_uuid enqueue_raw(struct world *world, const char *payload)
+/* Puts bytes into the queue that no schema of ours wrote. */
+static culex_uuid enqueue_foreign(struct world *world, const char *payload, uint64_t fingerprint)
 {
-    culex_job_type type = number_type();
     struct culex_enqueue_result result;
     struct culex_new_run run = {.job = "t.number",
                                 .priority = 5,
                                 .attempts_max = 5,
                                 .keep_failure_ms = 3600000,
                                 .keep_success_ms = 3600000,
-                                .fingerprint = type.fingerprint,
+                                .fingerprint = fingerprint,
                                 .tags = "",
                                 .payload = payload,
                                 .payload_len = strlen(payload)};
@@ -247,6 +246,12 @@ static culex_uuid enqueue_raw(struct world *world, const char *payload)
     assert_int_equal(world->store->ops->enqueue(world->store, "numbers", &run, 1, &result, NULL),
                      CULEX_OK);
     return run.id;
+}
+
+static culex_uuid enqueue_raw(struct world *world, const char *payload)
+{
+    culex_job_type type = number_type();
+    return enqueue_foreign(world, payload, type.fingerprint);
 }
 
 static void test_undecodable_payload_is_dead_with_its_bytes(void **state)
@@ -262,7 +267,7 @@ static void test_undecodable_payload_is_dead_with_its_bytes(void **state)
     culex_run_info *run = world_get(world, id);
     assert_int_equal(run->state, CULEX_RUN_DEAD);
     assert_int_equal(run->payload.len, 9);
-    assert_non_null(strstr(run->error_text, "cannot be decoded: n: "));
+    assert_non_null(strstr(run->error_text, "cannot be decoded: n: expected"));
     culex_run_info_free(run);
 }
 
@@ -281,6 +286,82 @@ static void test_payload_of_a_newer_schema_is_given_back(void **state)
     world_run(world);
     assert_int_equal(world_state(world, id), CULEX_RUN_SCHEDULED);
     assert_true(world_log_has(world, "not understood, given back for 5s: "));
+}
+
+/* A limit of this worker's schema need not be one of the schema that wrote the payload. */
+static void test_value_beyond_another_schemas_limits_is_given_back(void **state)
+{
+    static const struct {
+        const char *payload;
+        bool is_foreign;
+        culex_run_state state;
+    } rows[] = {
+        {"{\"n\":9223372036854775808}", true, CULEX_RUN_SCHEDULED}, /* wider */
+        {"{}", true, CULEX_RUN_SCHEDULED},                          /* optional by now */
+        {"{\"n\":9223372036854775808}", false, CULEX_RUN_DEAD},
+        {"{}", false, CULEX_RUN_DEAD},
+        {"{\"n\":\"x\"}", true, CULEX_RUN_DEAD},
+        {"{\"n\":9223372036854775808", true, CULEX_RUN_DEAD},
+    };
+    enum { COUNT = sizeof rows / sizeof rows[0] };
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid ids[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = enqueue_foreign(world, rows[i].payload,
+                                 rows[i].is_foreign ? ~type.fingerprint : type.fingerprint);
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    late.has_delay = true;
+    late.delay = 2 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->act = act_stop;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    for (int i = 0; i < COUNT; i++) {
+        culex_run_info *run = world_get(world, ids[i]);
+        if (run->state != rows[i].state)
+            fail_msg("%s: %s", rows[i].payload, culex_run_state_name(run->state));
+        if (run->state == CULEX_RUN_SCHEDULED)
+            assert_int_equal(run->failures + run->crashes + run->losses, 0);
+        culex_run_info_free(run);
+    }
+    assert_true(world_log_has(world, "not understood, given back for 5s: n: expected an integer"));
+    assert_true(world_log_has(world, "2 given back (2 not understood)"));
+}
+
+/* --- retired jobs ------------------------------------------------------------------- */
+
+static void test_runs_of_a_retired_job_end_dead_and_say_so(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type old = number_type();
+    old.name = "t.renamed";
+    old.wire = "t.old";
+    culex_uuid left = world_enqueue(world, &old, 1), good = world_enqueue(world, &type, 2);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_retire(worker, &old), CULEX_OK);
+    assert_int_equal(culex_worker_retire(worker, &old), CULEX_EINVAL);
+    culex_job_type alien = old; /* of a newer compiler */
+    alien.wire = "t.alien";
+    alien.descriptor_version++;
+    assert_int_equal(culex_worker_retire(worker, &alien), CULEX_EVERSION);
+    assert_int_equal(culex_worker_register(worker, &alien, number_call, number_handler, world),
+                     CULEX_EVERSION);
+    assert_int_equal(culex_worker_register(worker, &old, number_call, number_handler, world),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_register(worker, &old, NULL, number_handler, world),
+                     CULEX_EINVAL);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, good), CULEX_RUN_DONE);
+    culex_run_info *run = world_get(world, left);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_string_equal(run->error_text, "the job is retired");
+    assert_true(run->payload.len > 0);
+    culex_run_info_free(run);
+    assert_true(world_log_has(world, "dead: the job is retired"));
 }
 
 /* --- leases, beats, timeouts, cancel --------------------------------------------------- */
@@ -629,6 +710,19 @@ static void test_restarted_worker_does_not_tick_again(void **state)
     assert_int_equal(world->calls, 2);
 }
 
+static void test_retired_periodic_job_ticks_no_more(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), sweep = sweep_type();
+    culex_queue_stats stats;
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_retire(worker, &sweep), CULEX_OK);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 0);
+}
+
 /* --- identity -------------------------------------------------------------------------- */
 
 static void test_same_name_gets_its_runs_back_at_once(void **state)
@@ -688,6 +782,8 @@ int main(void)
         UNIT(test_unknown_job_waits_longer_each_time),
         UNIT(test_undecodable_payload_is_dead_with_its_bytes),
         UNIT(test_payload_of_a_newer_schema_is_given_back),
+        UNIT(test_value_beyond_another_schemas_limits_is_given_back),
+        UNIT(test_runs_of_a_retired_job_end_dead_and_say_so),
         UNIT(test_result_after_the_timeout_is_a_failure),
         UNIT(test_result_in_time_is_no_timeout),
         UNIT(test_lost_reply_is_repeated_with_the_same_nonce),
@@ -704,6 +800,7 @@ int main(void)
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_restarted_worker_does_not_tick_again),
+        UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
     };

@@ -2,12 +2,15 @@
 
 golden.py check CULEXC      every check/*.job against its .expected
 golden.py ir CULEXC         every schemas/feature/*.job against ir/*.json
+golden.py format CULEXC     some of them in the formats for programs, against format/*
 golden.py ids               every diagnostic id has a golden that shows it
 golden.py schema            the goldens of ir/ follow schemas/ir.schema.json
+golden.py sarif             those of format/ follow sarif.schema.json, and their indexes fit
 
 --accept, at the end, writes the files that are compared with; then read the diff.
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -15,13 +18,29 @@ import subprocess
 import sys
 import tempfile
 
+import zones
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FEATURES = ROOT / "schemas" / "feature"
 
 
+# What one run of `culexc check` is given, in each format.
+FORMATS = ["short", "json", "sarif", "github"]
+FORMAT_CASES = {
+    "broken": ["unknown-type.job", "syntax.job", "duplicate-name.job", "columns.job",
+               "unused-import.job", "import-cycle.job", "deceptive-text.job", "lib/types.job"],
+    "clean": ["lib/types.job", "lib/lone.job"],
+}
+
+# Where the ids stand, and the tests that show them: the schema's, the lint's and the change's.
+TABLES = [("diag_ids.def", "DIAG", "front/check"), ("lint_ids.def", "LINT", "lint"),
+          ("breaking_ids.def", "BREAKING", "change")]
+
+
 def run(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+    env = {**os.environ, "TZDIR": str(folder / "zoneinfo")}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -73,11 +92,15 @@ def check(culexc, accept):
         deep_chain(work / "deep")
         many_fields(work)
         links(work, pathlib.Path(name) / "outside")
+        zones.write(work / "zoneinfo")
         for case in sorted(work.glob("*.job")):
             if case.is_symlink():
                 continue
-            is_gen = case.read_bytes().startswith(b"// command: gen")
+            text = case.read_bytes()
+            is_gen = text.startswith(b"// command: gen")
             command = [culexc, "gen", "--out", "out"] if is_gen else [culexc, "check"]
+            if text.startswith(b"// options: "):
+                command += text.decode().partition("\n")[0].split()[2:]
             status, _, messages = run(command + ["-I", ".", case.name], work)
             actual = f"{messages}exit {status}\n"
             is_good &= compare(HERE / "check" / f"{case.stem}.expected", actual, accept)
@@ -96,13 +119,53 @@ def ir(culexc, accept):
     return is_good
 
 
+def formats(culexc, accept):
+    is_good = True
+    for name, files in FORMAT_CASES.items():
+        for form in FORMATS:
+            status, text, messages = run([culexc, "check", f"--message-format={form}", *files],
+                                         HERE / "check")
+            text = re.sub(r'"version":"0[0-9.]*"', '"version":"VERSION"', text)
+            is_good &= status == (1 if name == "broken" else 0)
+            is_good &= (text if form == "short" else messages) == ""
+            shown = messages if form == "short" else text
+            is_good &= compare(HERE / "format" / f"{name}.{form}", shown, accept)
+    return is_good
+
+
 def ids():
-    table = (ROOT / "codegen" / "front" / "diag_ids.def").read_text()
-    slugs = re.findall(r'^DIAG\(\w+,\s*"([a-z0-9-]+)"', table, re.M)
-    shown = "".join(path.read_text() for path in (HERE / "check").glob("*.expected"))
-    missing = [slug for slug in slugs if f"[{slug}]" not in shown]
-    print(f"{len(slugs)} ids; without a golden: {missing}")
-    return len(slugs) > 40 and not missing
+    total, missing = 0, []
+    for table, macro, folder in TABLES:
+        text = (ROOT / "codegen" / "front" / table).read_text()
+        slugs = re.findall(rf'^{macro}\(\w+,\s*"([a-z0-9-]+)"', text, re.M)
+        goldens = (path for path in (ROOT / "tests" / folder).rglob("*")
+                   if path.is_file() and path.suffix not in {".job", ".py"})
+        shown = "".join(path.read_text(errors="replace") for path in goldens)
+        missing += [slug for slug in slugs if f"[{slug}]" not in shown]
+        total += len(slugs)
+    print(f"{total} ids; without a golden: {missing}")
+    return total > 40 and not missing
+
+
+def faults_of(validator, case):
+    for fault in validator.iter_errors(json.loads(case.read_text(encoding="utf-8"))):
+        yield f"{list(fault.absolute_path)}: {fault.message}"
+
+
+def sarif():
+    import jsonschema
+
+    validator = jsonschema.Draft7Validator(json.loads((HERE / "sarif.schema.json").read_text()))
+    faults, results = [], 0
+    for case in sorted((HERE / "format").glob("*.sarif")):
+        faults += faults_of(validator, case)
+        sarif_run = json.loads(case.read_text(encoding="utf-8"))["runs"][0]
+        rules = [rule["id"] for rule in sarif_run["tool"]["driver"]["rules"]]
+        results += len(sarif_run["results"])
+        faults += [str(result) for result in sarif_run["results"]
+                   if rules[result["ruleIndex"]] != result["ruleId"]]
+    print("\n".join(faults))
+    return results > 10 and not faults
 
 
 def schema():
@@ -110,13 +173,10 @@ def schema():
 
     with open(ROOT / "schemas" / "ir.schema.json", encoding="utf-8") as file:
         validator = jsonschema.Draft7Validator(json.load(file))
-    is_good = True
     cases = sorted((HERE / "ir").glob("*.json"))
-    for case in cases:
-        for fault in validator.iter_errors(json.loads(case.read_text(encoding="utf-8"))):
-            print(f"{case.name}: {list(fault.absolute_path)}: {fault.message}")
-            is_good = False
-    return is_good and len(cases) > 5
+    faults = [f"{case.name}: {fault}" for case in cases for fault in faults_of(validator, case)]
+    print("\n".join(faults))
+    return not faults and len(cases) > 5
 
 
 def main():
@@ -126,10 +186,10 @@ def main():
         is_good = check(pathlib.Path(sys.argv[2]).resolve(), accept)
     elif verb == "ir":
         is_good = ir(pathlib.Path(sys.argv[2]).resolve(), accept)
-    elif verb == "ids":
-        is_good = ids()
+    elif verb == "format":
+        is_good = formats(pathlib.Path(sys.argv[2]).resolve(), accept)
     else:
-        is_good = schema()
+        is_good = {"ids": ids, "schema": schema, "sarif": sarif}[verb]()
     sys.exit(0 if is_good else 1)
 
 

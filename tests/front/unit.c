@@ -180,7 +180,7 @@ static void test_json_in__strings(void **state)
     struct arena arena = {0};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct json_in in = {cases[i].text, cases[i].text + strlen(cases[i].text), false};
+        struct json_in in = {cases[i].text, cases[i].text + strlen(cases[i].text), false, NULL};
         char *value = NULL;
         size_t len;
         assert_int_equal(json_in_string(&in, &arena, &value, &len), cases[i].value != NULL);
@@ -195,7 +195,7 @@ static void test_json_in__depth_is_bounded(void **state)
     char text[1000];
     (void)state;
     memset(text, '[', sizeof(text));
-    struct json_in in = {text, text + sizeof(text), false};
+    struct json_in in = {text, text + sizeof(text), false, NULL};
     assert_false(json_in_skip(&in));
 }
 

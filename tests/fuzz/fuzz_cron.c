@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checker.h"
+#include "cron.h"
 #include "fuzz.h"
 #include "literal.h"
 
@@ -15,15 +15,17 @@ unsigned fuzz_taken;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[TEXT_MAX + 1];
-    bool is_never = false;
+    struct cron cron;
     int64_t ns = -1;
     if (size > TEXT_MAX)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    const char *fault = cron_fault(text, &is_never);
+    const char *fault = cron_read(text, &cron);
     fuzz_taken += fault == NULL;
     if (fault != NULL && fault[0] == '\0')
+        abort();
+    if (fault == NULL && !cron_never_fires(&cron) && cron_minute_between(&cron, 0, 24 * 60) < 0)
         abort();
     fault = duration_read(text, size, &ns);
     fuzz_taken += fault == NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/codec.h"
 #include "fuzz.h"
 #include "kitchen.h"
 
@@ -12,8 +13,10 @@ static const void *decode(culex_arena *arena, const void *text, size_t len)
 {
     const void *value = NULL;
     culex_error error;
-    culex_status status = culex_decode(&kitchen_type, arena, text, len, &value, &error);
-    if ((status == CULEX_OK) != (value != NULL))
+    bool is_beyond = true;
+    culex_status status =
+        culex__decode(&kitchen_type, arena, text, len, &value, &is_beyond, &error);
+    if ((status == CULEX_OK) != (value != NULL) || (is_beyond && status != CULEX_EDECODE))
         abort();
     return value;
 }

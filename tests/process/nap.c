@@ -127,7 +127,8 @@ static int setup(culex_worker *worker, void *user)
            bomb_job_register(worker, bomb, user) != CULEX_OK ||
            mule_job_register(worker, mule, user) != CULEX_OK ||
            ox_job_register(worker, ox, user) != CULEX_OK ||
-           look_job_register(worker, look, user) != CULEX_OK;
+           look_job_register(worker, look, user) != CULEX_OK ||
+           gone_job_register(worker, NULL, user) != CULEX_OK;
 }
 
 /* --- the producer's verbs -------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
                             culex_error *error)
 {
     static const culex_job_type *const types[] = {&never_job_type, &crash_job_type, &bomb_job_type,
-                                                  &ox_job_type, &look_job_type};
+                                                  &ox_job_type,    &look_job_type,  &gone_job_type};
     culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
     if (strcmp(name, "nap") == 0) {
         nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);

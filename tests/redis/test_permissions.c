@@ -156,6 +156,12 @@ static bool visit_run(const culex_run_info *run, void *user)
     return true;
 }
 
+static bool visit_schema(const culex_live_schema *schema, void *user)
+{
+    *(uint64_t *)user += schema->runs;
+    return true;
+}
+
 static bool visit_queue(const char *name, void *user)
 {
     assert_string_equal(name, "numbers");
@@ -176,6 +182,9 @@ static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
                                 &call_error));
     assert_int_equal(runs, 1);
     assert_int_equal(queues, 1);
+    uint64_t live = 0;
+    assert_ok(culex_client_live(client, NULL, false, visit_schema, &live, &call_error));
+    assert_int_equal(live, 2);
     assert_ok(culex_client_pause(client, "numbers", &call_error));
     assert_ok(culex_client_retry(client, "numbers", dead, &call_error));
     assert_ok(culex_client_cancel(client, "numbers", dead, NULL, &call_error));
@@ -256,6 +265,26 @@ static void test_producer_cannot_claim_cancel_or_delete(void **state)
     culex_run_info_free(run);
     culex_client_close(producer);
     assert_int_equal(keys_count(s), keys);
+}
+
+static void test_only_an_operator_lists_live_schemas(void **state)
+{
+    static const char *const roles[] = {"producer", "worker"};
+    struct stage *s = *state;
+    users_make(s);
+    culex_client *producer = client_open(s, "producer");
+    enqueue(producer);
+    culex_client_close(producer);
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        culex_client *client = client_open(s, roles[i]);
+        uint64_t live = 0;
+        culex_error error;
+        assert_int_equal(culex_client_live(client, "numbers", false, visit_schema, &live, &error),
+                         CULEX_EDENIED);
+        assert_non_null(strstr(error.text, "SECURITY.md"));
+        assert_int_equal(live, 0);
+        culex_client_close(client);
+    }
 }
 
 static void test_nobody_flushes_configures_or_leaves_the_prefix(void **state)
@@ -518,6 +547,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_documented_users_suffice_for_their_programs),
         TEST(test_producer_cannot_claim_cancel_or_delete),
+        TEST(test_only_an_operator_lists_live_schemas),
         TEST(test_nobody_flushes_configures_or_leaves_the_prefix),
         TEST(test_permission_worker_is_refused_without_each_command),
         TEST(test_permission_producer_is_refused_without_each_command),

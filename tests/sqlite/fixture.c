@@ -49,6 +49,21 @@ void fixture_release(struct fixture *fixture)
     remove_tree(fixture->folder);
 }
 
+int fixture_setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture_init(fixture);
+    *state = fixture;
+    return 0;
+}
+
+int fixture_teardown(void **state)
+{
+    fixture_release(*state);
+    free(*state);
+    return 0;
+}
+
 static culex_status open_as(struct fixture *fixture, int version, struct culex_backend **ret_store,
                             culex_error *error)
 {

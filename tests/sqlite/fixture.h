@@ -24,6 +24,10 @@ struct fixture {
 void fixture_init(struct fixture *fixture);
 void fixture_release(struct fixture *fixture);
 
+/* The same for cmocka: a fixture in *state. */
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
 /* Opens the file with a short timeout. `version` as in culex__sqlite_open_as. */
 struct culex_backend *fixture_open(struct fixture *fixture, int version);
 culex_status fixture_try_open(struct fixture *fixture, culex_error *error);

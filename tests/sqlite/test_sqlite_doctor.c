@@ -378,24 +378,14 @@ static void test_finding__check_that_takes_too_long(void **state)
 
 /* --- runner ---------------------------------------------------------------------------- */
 
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture_init(fixture);
-    *state = fixture;
-    return 0;
-}
-
 static int teardown(void **state)
 {
     fake_magic = 0;
     fake_free = -1;
-    fixture_release(*state);
-    free(*state);
-    return 0;
+    return fixture_teardown(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, teardown)
 
 int main(int argc, char **argv)
 {

@@ -483,18 +483,10 @@ static void test_reserve__none_when_told_so(void **state)
 
 /* --- runner ---------------------------------------------------------------------------- */
 
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture_init(fixture);
-    *state = fixture;
-    return 0;
-}
-
 static int setup_disk(void **state)
 {
     char size[32];
-    setup(state);
+    fixture_setup(state);
     struct fixture *fixture = *state;
     snprintf(size, sizeof size, "size=%dm", DISK_MIB);
     if (may_mount && mount("tmpfs", fixture->folder, "tmpfs", 0, size) == 0)
@@ -521,7 +513,7 @@ static int teardown(void **state)
 }
 
 #define ON_DISK(name) cmocka_unit_test_setup_teardown(name, setup_disk, teardown)
-#define TEST(name)    cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)    cmocka_unit_test_setup_teardown(name, fixture_setup, teardown)
 
 int main(void)
 {

@@ -161,10 +161,30 @@ static void child_wait(pid_t pid)
         continue;
 }
 
+static void doomed_unguard(struct crew *crew, const struct member *member)
+{
+    for (size_t i = 0; i < member->doomed_count; i++) {
+        if (crew->unguarded_count < CREW_UNGUARDED_MAX)
+            crew->unguarded[crew->unguarded_count++] = member->doomed[i];
+    }
+}
+
+bool crew_is_unguarded(const struct crew *crew, pid_t pid)
+{
+    pid_t group = getpgid(pid);
+    for (size_t i = 0; i < crew->unguarded_count; i++) {
+        if (crew->unguarded[i] == group)
+            return true;
+    }
+    return false;
+}
+
 void member_kill(struct crew *crew, struct member *member, int64_t back_us)
 {
     kill(member->pid, SIGKILL);
     child_wait(member->pid);
+    if (member->is_bereft)
+        doomed_unguard(crew, member);
     deed_write(crew, "killed", kind_name(member->kind), member->pid, member->name);
     pauses_forget(crew, member->pid);
     member->pid = 0;
@@ -189,8 +209,12 @@ bool crew_kill_zygote(struct crew *crew, pid_t pid, struct member *worker)
         return false;
     worker->is_bereft = true;
     deed_write(crew, "killed", "zygote", pid, "zygote");
-    for (size_t i = 0; i < list.count; i++)
+    worker->doomed_count = 0;
+    for (size_t i = 0; i < list.count; i++) {
         deed_write(crew, "doomed", "child", list.entries[i].pid, "child");
+        if (worker->doomed_count < CREW_DOOMED_MAX)
+            worker->doomed[worker->doomed_count++] = list.entries[i].pid;
+    }
     pauses_forget(crew, pid);
     return true;
 }

@@ -13,7 +13,13 @@
 
 #include "../lib/redis_server.h"
 
-enum { CREW_MAX = 16, CREW_ARGUMENTS_MAX = 32, CREW_PAUSES_MAX = 32 };
+enum {
+    CREW_MAX = 16,
+    CREW_ARGUMENTS_MAX = 32,
+    CREW_PAUSES_MAX = 32,
+    CREW_DOOMED_MAX = 16,
+    CREW_UNGUARDED_MAX = 1024
+};
 
 enum crew_kind { CREW_WORKER, CREW_PRODUCER };
 
@@ -23,8 +29,10 @@ struct member {
     bool is_named;   /* keeps its name over restarts */
     bool is_veteran; /* never killed, so that what it leaks adds up */
     bool is_bereft;  /* its zygote was killed: it is to end by itself and be started again */
-    bool is_lost;    /* ended by itself without such a reason: not started again */
-    pid_t pid;       /* 0 while it does not run */
+    pid_t doomed[CREW_DOOMED_MAX]; /* what stood below that zygote */
+    size_t doomed_count;
+    bool is_lost; /* ended by itself without such a reason: not started again */
+    pid_t pid;    /* 0 while it does not run */
     int64_t born_us;
     int64_t back_us; /* not running: when to start it */
     unsigned lives;
@@ -50,6 +58,8 @@ struct crew {
     size_t member_count;
     struct crew_pause pauses[CREW_PAUSES_MAX];
     size_t pause_count;
+    pid_t unguarded[CREW_UNGUARDED_MAX]; /* groups whose zygote and worker were both killed */
+    size_t unguarded_count;
     uint64_t seed;
     uint64_t faults; /* things that no storm excuses, each said on stderr */
 };
@@ -64,6 +74,11 @@ void member_start(struct crew *crew, struct member *member);
 
 /* SIGKILL now, back at `back_us`. */
 void member_kill(struct crew *crew, struct member *member, int64_t back_us);
+
+/* What a handler leaves behind is killed by the zygote or, should that be killed, by the worker
+ * before it ends. When both are killed (the worker was stopped, or had no time) nobody is left to
+ * do it: true for a process of such a group. */
+bool crew_is_unguarded(const struct crew *crew, pid_t pid);
 
 /* SIGSTOP to `pid`, a child of `parent` (any process of the storm), until `until_us`. False when it
  * is gone or stopped already. */

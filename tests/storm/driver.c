@@ -266,25 +266,36 @@ static void veteran_examine(struct storm *storm)
 }
 
 /* Orphans come to the driver (PR_SET_CHILD_SUBREAPER), so nothing escapes this look. */
+static size_t strangers_find(struct storm *storm, struct proc_list *ret_list)
+{
+    size_t count = 0;
+    crew_collect(&storm->crew);
+    proc_descendants(getpid(), ret_list);
+    for (size_t i = 0; i < ret_list->count; i++) {
+        struct proc_entry *entry = &ret_list->entries[i];
+        if (entry->pid != storm->crew.server.pid)
+            ret_list->entries[count++] = *entry;
+    }
+    return ret_list->count = count;
+}
+
 static void leftovers_find(struct storm *storm)
 {
-    struct proc_list list = {.count = 0};
-    size_t strangers = 1;
-    for (int i = 0; i < 1500 && strangers > 0; i++) {
-        crew_collect(&storm->crew);
-        proc_descendants(getpid(), &list);
-        strangers = 0;
-        for (size_t k = 0; k < list.count; k++)
-            strangers += list.entries[k].pid != storm->crew.server.pid;
-        if (strangers > 0)
-            rest_ms(2);
+    struct proc_list list;
+    size_t excused = 0;
+    for (int i = 0; i < 1500 && strangers_find(storm, &list) > 0; i++)
+        rest_ms(2);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct proc_entry *entry = &list.entries[i];
+        if (crew_is_unguarded(&storm->crew, entry->pid))
+            excused++;
+        else
+            crew_fault(&storm->crew, "process %ld of group %ld is left over", (long)entry->pid,
+                       (long)getpgid(entry->pid));
+        proc_signal(entry->pid, entry->parent, SIGKILL);
     }
-    for (size_t i = 0; i < list.count && strangers > 0; i++) {
-        if (list.entries[i].pid == storm->crew.server.pid)
-            continue;
-        crew_fault(&storm->crew, "process %ld is left over", (long)list.entries[i].pid);
-        proc_signal(list.entries[i].pid, list.entries[i].parent, SIGKILL);
-    }
+    if (excused > 0)
+        printf("  %zu left over by handlers whose zygote and worker were both killed\n", excused);
 }
 
 static void storm_judge(struct storm *storm)

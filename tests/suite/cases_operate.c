@@ -257,9 +257,10 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
         struct culex_list_reply reply = {0};
         assert_ok(suite->backend->ops->list(suite->backend, suite->queue, state, cursor, limit,
                                             &reply, NULL));
-        assert_true(reply.count <= limit);
+        assert_true(reply.count <= limit || state == CULEX_LIST_ANY);
         for (size_t i = 0; i < reply.count; i++) {
-            assert_int_equal(reply.runs[i].state, state);
+            if (state != CULEX_LIST_ANY)
+                assert_int_equal(reply.runs[i].state, state);
             for (size_t j = 0; j < count; j++)
                 seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
         }
@@ -297,6 +298,59 @@ void case_list__pages_show_each_run_once(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 5), 5);
     assert_int_equal(list_all(suite, CULEX_RUN_ACTIVE, 4, ids, seen, COUNT), 5);
     assert_int_equal(list_all(suite, CULEX_RUN_WAITING, 4, ids, seen, COUNT), 25);
+}
+
+void case_list__any_state_shows_each_run_wherever_it_is(struct suite *suite)
+{
+    enum { COUNT = 300 };
+    static const size_t limits[] = {1, 7, 1000};
+    culex_uuid ids[COUNT];
+    int states[CULEX_RUN_STATE_COUNT] = {0};
+    for (int i = 0; i < COUNT; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = i % 4 == 0 ? 5000 : 0;
+        run.priority = i % 3;
+        ids[i] = suite_put_run(suite, &run);
+        if (i % 4 == 1)
+            suite_cancel(suite, ids[i]);
+    }
+    suite_claim(suite, ANN, 20);
+    for (int i = 0; i < COUNT; i++)
+        states[suite_get(suite, ids[i])->state]++;
+    assert_int_equal(states[CULEX_RUN_SCHEDULED], 75);
+    assert_int_equal(states[CULEX_RUN_CANCELLED], 75);
+    assert_int_equal(states[CULEX_RUN_ACTIVE], 20);
+    for (size_t l = 0; l < 3; l++) {
+        int seen[COUNT] = {0};
+        list_all(suite, CULEX_LIST_ANY, limits[l], ids, seen, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(seen[i] >= 1);
+    }
+}
+
+/* Runs are claimed and end between the pages: a walk along the indexes would skip some. */
+void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
+{
+    enum { COUNT = 300 };
+    culex_uuid ids[COUNT];
+    int seen[COUNT] = {0};
+    uint64_t cursor = 0;
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = suite_put(suite);
+    do {
+        struct culex_list_reply reply = {0};
+        assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_LIST_ANY, cursor,
+                                            20, &reply, NULL));
+        for (size_t i = 0; i < reply.count; i++) {
+            for (int j = 0; j < COUNT; j++)
+                seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
+        }
+        cursor = reply.cursor;
+        suite->backend->ops->list_release(suite->backend, &reply);
+        suite_claim(suite, ANN, 20);
+    } while (cursor != 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(seen[i] >= 1);
 }
 
 void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)

@@ -896,7 +896,8 @@ static culex_status model_list(struct culex_backend *backend, const char *queue,
     size_t i = cursor;
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
-        if (run->queue == queue_of(model, queue) && !run->is_gone && run->state == state)
+        if (run->queue == queue_of(model, queue) && !run->is_gone &&
+            (state == CULEX_LIST_ANY || run->state == state))
             info_fill(&reply.runs[reply.count++], run);
     }
     reply.cursor = i < model->run_count ? i : 0;

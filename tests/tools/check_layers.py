@@ -18,6 +18,7 @@ ALLOWED = {
                         "runtime/platform", "runtime/backend"},
     "runtime/engine": {"runtime/include/culex", "runtime/base", "runtime/core",
                        "runtime/platform", "runtime/engine"},
+    "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/engine"},
     "codegen/front": {"codegen/front"},
     "codegen/format": {"codegen/front", "codegen/format"},
     "codegen/lint": {"codegen/front", "codegen/lint"},

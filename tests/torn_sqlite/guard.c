@@ -125,23 +125,13 @@ static void test_wal_reset__processes_write_and_checkpoint_at_once(void **state)
 
 /* --- runner -------------------------------------------------------------------------------- */
 
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture_init(fixture);
-    *state = fixture;
-    return 0;
-}
-
 static int teardown(void **state)
 {
     shim_notify(NULL, NULL);
-    fixture_release(*state);
-    free(*state);
-    return 0;
+    return fixture_teardown(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, teardown)
 
 int main(void)
 {

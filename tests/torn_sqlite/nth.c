@@ -301,30 +301,16 @@ static void test_lock_held_for_ever__gives_up_in_time(void **state)
     assert_in_range(took_ms, 500, 1100);
 }
 
-static int setup(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture_init(fixture);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture_release(*state);
-    free(*state);
-    return 0;
-}
-
 int main(void)
 {
     shim_install();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nth_failure__our_checkpoints),
         cmocka_unit_test(test_nth_failure__checkpoints_by_sqlite),
-        cmocka_unit_test_setup_teardown(test_lock_held_for_long__engine_asks_again, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_lock_held_for_ever__gives_up_in_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lock_held_for_long__engine_asks_again, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_lock_held_for_ever__gives_up_in_time, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
-/* culex/maintain.h - is the store sound, and what does it really promise?
+/* culex/maintain.h - is the store sound, what does it really promise, and what is in it?
  *
- * Two questions an operator asks before trusting a store: the doctor reads the settings of
+ * Questions an operator asks before trusting a store: the doctor reads the settings of
  * the server or the file and says what an acknowledged enqueue survives there; fsck reads the
- * data and rebuilds every index from the records, which are the truth.
+ * data and rebuilds every index from the records, which are the truth. And one before a deploy:
+ * which versions of the schemas the runs in the store belong to.
  */
 #ifndef CULEX_MAINTAIN_H
 #define CULEX_MAINTAIN_H
@@ -67,6 +68,32 @@ typedef struct culex_fsck_counts {
  * counts 0 wrong and 0 damaged. On failure the counts tell how far it came. */
 CULEX_API culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,
                                          culex_fsck_counts *ret_counts, culex_error *error);
+
+/* The runs of one job in one queue that one version of its schema has encoded. */
+typedef struct culex_live_schema {
+    const char *queue;
+    const char *job;                       /* wire name */
+    uint64_t fingerprint;                  /* of the params, as `culexc ir` prints it */
+    uint64_t runs;                         /* that may still be executed */
+    uint64_t count[CULEX_RUN_STATE_COUNT]; /* per state; ended ones as asked for */
+    int64_t oldest_ms; /* when the oldest of all these was enqueued: store clock, ms since 1970 */
+} culex_live_schema;
+
+/* Called for each; return false to stop. The schema is borrowed. */
+typedef bool (*culex_live_visitor)(const culex_live_schema *schema, void *user);
+
+/* Which versions of which jobs' schemas the runs in the store were encoded with: what a worker
+ * has to understand before an older one goes. Visits them by queue (all for NULL), job and
+ * fingerprint. A run counts when it is scheduled, waiting, active, or dead, since an operator may
+ * retry it; with `with_ended` also when it is done or cancelled, while its record is kept.
+ *
+ * Reads every record once, some hundred a call, beside producers and workers: the effort grows with
+ * all runs that the store keeps (SQLite: of all queues, for each queue). A run that is there from
+ * beginning to end is counted whatever happens to it, perhaps twice; one that is enqueued
+ * meanwhile may be missed, so stop the old producers first. Damaged records are left out.
+ * CULEX_ELIMIT when a queue has more than 65536 of these. */
+CULEX_API culex_status culex_client_live(culex_client *client, const char *queue, bool with_ended,
+                                         culex_live_visitor visit, void *user, culex_error *error);
 
 #ifdef __cplusplus
 }

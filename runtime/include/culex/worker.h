@@ -134,6 +134,12 @@ CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_j
                                              culex_handler_call call, culex_handler_fn handler,
                                              void *user);
 
+/* In place of a handler, for a job that is [[retired]]: the runs that are left of it end dead as
+ * "the job is retired", with their payloads, and it ticks no more. Without either they wait for a
+ * worker that knows the job. Before culex_worker_run only. CULEX_EINVAL when the job is registered.
+ */
+CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type);
+
 /* Runs jobs on the calling thread until culex_worker_stop, or, with options.drain,
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and

@@ -78,6 +78,8 @@ static culex_outcome attr_old_report_job_call(culex_run *run, culex_handler_fn h
 culex_status attr_old_report_job_register(culex_worker *worker, attr_old_report_job_handler handler,
                                           void *user)
 {
+    if (handler == NULL)
+        return culex_worker_retire(worker, &attr_old_report_job_type);
     return culex_worker_register(worker, &attr_old_report_job_type, attr_old_report_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }

@@ -73,6 +73,8 @@ typedef culex_outcome (*attr_old_report_job_handler)(culex_run *run, const attr_
                                                      void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* The job is retired: without a handler (NULL) its runs end up dead, with that as the
+ * reason. */
 CULEX_HIDDEN culex_status attr_old_report_job_register(culex_worker *worker,
                                                        attr_old_report_job_handler handler,
                                                        void *user);

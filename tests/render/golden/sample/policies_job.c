@@ -345,6 +345,8 @@ static culex_outcome constant_job_call(culex_run *run, culex_handler_fn handler,
 
 culex_status constant_job_register(culex_worker *worker, constant_job_handler handler, void *user)
 {
+    if (handler == NULL)
+        return culex_worker_retire(worker, &constant_job_type);
     return culex_worker_register(worker, &constant_job_type, constant_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }

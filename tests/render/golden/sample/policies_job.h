@@ -238,6 +238,8 @@ CULEX_HIDDEN culex_status constant_job_enqueue_many(culex_client *client, const 
 typedef culex_outcome (*constant_job_handler)(culex_run *run, const constant_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* The job is retired: without a handler (NULL) its runs end up dead, with that as the
+ * reason. */
 CULEX_HIDDEN culex_status constant_job_register(culex_worker *worker, constant_job_handler handler,
                                                 void *user);
 

@@ -1,0 +1,142 @@
+/* judge_report: which findings are told, and as what. */
+#include "judge.h"
+
+#include <string.h>
+
+void judge_init(struct judge *judge, const struct change *change)
+{
+    *judge = (struct judge){.change = change};
+    map_init(&judge->seen, &judge->scratch);
+}
+
+void judge_release(struct judge *judge)
+{
+    arena_release(&judge->scratch);
+}
+
+static const unsigned char categories[DIAG_COUNT] = {
+#define BREAKING(symbol, slug, category, severity, explanation) [DIAG_##symbol] = CHANGE_##category,
+#include "breaking_ids.def"
+#undef BREAKING
+};
+
+/* Findings about what old workers read; the rest is about what new ones read. */
+static bool is_rolling(enum diag_id id)
+{
+    switch (id) {
+    case DIAG_RETIRED_REMOVED:
+    case DIAG_FIELD_TYPE_WIDENED:
+    case DIAG_FIELD_SHAPE_WIDENED:
+    case DIAG_FIELD_COUNT_RAISED:
+    case DIAG_FIELD_REQUIRED_TO_OPTIONAL:
+    case DIAG_FIELD_DEFAULT_TO_OPTIONAL:
+    case DIAG_FIELD_REQUIRED_REMOVED:
+    case DIAG_FIELD_LIMIT_WIDENED:
+    case DIAG_MUST_UNDERSTAND_ADDED:
+    case DIAG_CLOSED_ENUM_VALUE_ADDED:
+    case DIAG_RESULT_WIDENED:
+    case DIAG_RESULT_FIELD_REMOVED:
+    case DIAG_RESULT_REMOVED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Errors that hurt only runs which are stored: no such run, no error. */
+static bool is_about_runs(enum diag_id id)
+{
+    switch (id) {
+    case DIAG_JOB_REMOVED:
+    case DIAG_JOB_RENAMED_WITHOUT_WAS:
+    case DIAG_WAS_REMOVED:
+    case DIAG_PACKAGE_CHANGED:
+    case DIAG_FIELD_TYPE_CHANGED:
+    case DIAG_FIELD_TYPE_NARROWED:
+    case DIAG_FIELD_SIGNEDNESS_CHANGED:
+    case DIAG_FIELD_SHAPE_CHANGED:
+    case DIAG_FIELD_COUNT_LOWERED:
+    case DIAG_FIELD_REQUIRED_ADDED:
+    case DIAG_FIELD_OPTIONAL_TO_REQUIRED:
+    case DIAG_FIELD_LIMIT_NARROWED:
+    case DIAG_MUST_UNDERSTAND_REMOVED:
+    case DIAG_ENUM_VALUE_REMOVED:
+    case DIAG_RESULT_CHANGED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The same finding in what a job returns; DIAG_COUNT: none. Nobody retries a result, so what
+ * would be given back to newer workers is an error of the client there. */
+static enum diag_id id_in_result(enum diag_id id)
+{
+    switch (id) {
+    case DIAG_FIELD_REQUIRED_REMOVED:
+        return DIAG_RESULT_FIELD_REMOVED;
+    case DIAG_FIELD_REMOVED_UNRESERVED:
+    case DIAG_DEFAULT_REMOVED:
+    case DIAG_FIELD_DEFAULT_TO_OPTIONAL:
+    case DIAG_FIELD_OPTIONAL_TO_DEFAULT:
+    case DIAG_MUST_UNDERSTAND_DROPPED:
+        return DIAG_COUNT;
+    default:
+        if (is_about_runs(id))
+            return DIAG_RESULT_CHANGED;
+        return is_rolling(id) ? DIAG_RESULT_WIDENED : id;
+    }
+}
+
+static bool is_allowed(const struct lock_allow *allow, enum diag_id id)
+{
+    while (allow != NULL && strcmp(allow->id, diag_slug(id)) != 0)
+        allow = allow->next;
+    return allow != NULL;
+}
+
+/* Of the history only what makes new programs refuse stored runs counts: the rest was judged
+ * when it was the newest version. */
+static bool is_wanted(const struct judge *judge, enum diag_id id, const struct spot *spot)
+{
+    const struct change *change = judge->change;
+    if (judge->is_retired && id != DIAG_QUEUE_CHANGED)
+        return false;
+    if (id == DIAG_COUNT || (categories[id] & change->categories) == 0)
+        return false;
+    if (is_rolling(id) && (change->is_drain || judge->version != NULL))
+        return false;
+    if (judge->version != NULL &&
+        (!is_about_runs(id) || is_allowed(spot->past_own, id) || is_allowed(spot->past_block, id)))
+        return false;
+    return !is_allowed(spot->own, id) && !is_allowed(spot->block, id);
+}
+
+bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot, const char *format,
+                  ...)
+{
+    struct diag_sink *sink = judge->change->sink;
+    va_list args;
+    if (judge->is_result)
+        id = id_in_result(id);
+    if (!is_wanted(judge, id, spot))
+        return false;
+    if (judge->is_forgiven && is_about_runs(id)) {
+        judge->forgiven++;
+        return false;
+    }
+    va_start(args, format);
+    diag_report(sink, id, spot->span, "%s", arena_vprintf(judge->change->arena, format, args));
+    va_end(args);
+    if (spot->before != NULL)
+        diag_note(sink, (struct span){0}, "was: %s",
+                  judge_describe(judge->change->arena, spot->before));
+    if (spot->was != NULL)
+        diag_note(sink, (struct span){0}, "was: %s", spot->was);
+    if (judge->is_result)
+        diag_note(sink, (struct span){0}, "workers write this into results, and clients read it");
+    if (judge->version != NULL)
+        diag_note(sink, (struct span){0}, "in the version %s, of which runs may still be stored",
+                  judge->version);
+    return true;
+}

@@ -1,0 +1,54 @@
+/* judge.h - what the parts of a comparison share: who is compared, and how a finding is told. */
+#ifndef CULEXC_JUDGE_H
+#define CULEXC_JUDGE_H
+
+#include "change.h"
+#include "live.h"
+
+struct judge {
+    const struct change *change;
+    struct arena scratch;
+    struct map seen;     /* pairs of types that were compared */
+    const char *version; /* of the params of a history; NULL: the newest that was locked */
+    bool is_result;      /* clients read, workers write */
+    bool is_retired;     /* the new job: only what keeps its runs from ending matters */
+    bool is_forgiven;    /* no run of the old version is stored */
+    unsigned forgiven;   /* findings that were left out for that */
+};
+
+/* Where a finding is shown, what was there before, and who may allow it. */
+struct spot {
+    struct span span;
+    const char *was;                 /* NULL or the old state ... */
+    const struct lock_field *before; /* ... which may be that of a field */
+    const struct lock_allow *own, *block;
+    const struct lock_allow *past_own, *past_block; /* as the lock remembers */
+    const struct lock_block *past;                  /* of the fields in here; or NULL */
+};
+
+/* What is compared with what is left to the caller; all of it ends with judge_release(). */
+void judge_init(struct judge *judge, const struct change *change);
+void judge_release(struct judge *judge);
+
+/* As the field would be written in a schema. */
+const char *judge_describe(struct arena *arena, const struct lock_field *field);
+
+/* True when the finding was reported, so that help may be added to it. */
+bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+
+/* judge_field.c: all fields of a block; `owner` has the place of what is no field any more. */
+void judge_block(struct judge *judge, const struct lock_block *before,
+                 const struct lock_block *after, const struct spot *owner);
+
+/* judge_type.c: a type that a field had, and the one that it has; each pair once. */
+void judge_structs(struct judge *judge, const struct lock_type *before,
+                   const struct lock_type *after);
+void judge_enums(struct judge *judge, const struct lock_type *before,
+                 const struct lock_type *after);
+
+/* judge_setting.c */
+void judge_settings(struct judge *judge, const struct lock_job *before,
+                    const struct lock_job *after);
+
+#endif

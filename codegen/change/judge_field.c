@@ -1,0 +1,369 @@
+/* One block of fields against another: params, returns, structs inside them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "buf.h"
+#include "judge.h"
+
+struct pair {
+    struct judge *judge;
+    const struct lock_field *before, *after;
+    const struct spot *owner;
+    struct spot spot;
+    unsigned said; /* findings about what is stored */
+};
+
+/* ---- what a field was ---- */
+
+static const char *with(const char *text)
+{
+    return *text == '\0' ? " [[" : ", ";
+}
+
+const char *judge_describe(struct arena *arena, const struct lock_field *field)
+{
+    const char *type = field->ref != NULL ? field->ref : field->type;
+    const char *count = "";
+    const char *limits = "";
+    if (field->form != SHAPE_SINGLE && field->count >= 0)
+        count =
+            arena_printf(arena, "%s%" PRId64, field->form == SHAPE_LIST ? "<=" : "", field->count);
+    if (field->must_understand)
+        limits = " [[must_understand";
+    if (field->min_len >= 0)
+        limits =
+            arena_printf(arena, "%s%smin_len(%" PRId64 ")", limits, with(limits), field->min_len);
+    if (field->max_len >= 0)
+        limits =
+            arena_printf(arena, "%s%smax_len(%" PRId64 ")", limits, with(limits), field->max_len);
+    if (field->min != NULL)
+        limits = arena_printf(arena, "%s%smin(%s)", limits, with(limits), field->min);
+    if (field->max != NULL)
+        limits = arena_printf(arena, "%s%smax(%s)", limits, with(limits), field->max);
+    return arena_printf(
+        arena, "%s%s %s%s%s%s%s%s%s%.64s", field->need == LOCK_OPTIONAL ? "optional " : "", type,
+        field->name, field->form != SHAPE_SINGLE ? "[" : "", count,
+        field->form != SHAPE_SINGLE ? "]" : "", limits, *limits != '\0' ? "]]" : "",
+        field->need == LOCK_DEFAULT ? " = " : "",
+        field->need == LOCK_DEFAULT && field->default_text != NULL ? field->default_text : "");
+}
+
+static const struct lock_field *find_wire(const struct lock_field *field, const char *wire)
+{
+    while (field != NULL && strcmp(field->wire, wire) != 0)
+        field = field->next;
+    return field;
+}
+
+/* The spot of a field in a block; `before` may be NULL. */
+static struct spot spot_of(const struct lock_field *before, const struct lock_field *after,
+                           const struct spot *owner)
+{
+    struct spot spot = *owner;
+    const struct lock_field *past =
+        owner->past == NULL ? NULL : find_wire(owner->past->fields, after->wire);
+    spot.span = after->span;
+    spot.before = before;
+    spot.own = after->allows;
+    spot.past_own = past == NULL ? NULL : past->allows;
+    return spot;
+}
+
+static bool say(struct pair *pair, enum diag_id id, const char *text)
+{
+    pair->said++;
+    return judge_report(pair->judge, id, &pair->spot, "'%s' %s", pair->after->name, text);
+}
+
+static void say_with(struct pair *pair, enum diag_id id, const char *text, const char *help)
+{
+    if (say(pair, id, text))
+        diag_help(pair->judge->change->sink, "%s", help);
+}
+
+/* Who must be new before the other side may be: those that read. */
+static const char *readers_first(const struct judge *judge)
+{
+    return judge->is_result ? "deploy what reads results first, then the workers"
+                            : "deploy the workers first, then what enqueues";
+}
+
+/* ---- what is stored ---- */
+
+/* False when the values inside need no look any more. */
+static bool judge_shape(struct pair *pair)
+{
+    bool are_lists = pair->before->form == SHAPE_LIST && pair->after->form == SHAPE_LIST;
+    if (change_shape_reads(pair->after, pair->before) != READS_ALL) {
+        say_with(pair, are_lists ? DIAG_FIELD_COUNT_LOWERED : DIAG_FIELD_SHAPE_CHANGED,
+                 are_lists ? "holds fewer values than stored lists may have"
+                           : "has another shape than what is stored",
+                 are_lists ? "leave the bound as it was and check the length in the handler"
+                           : "add a param with another name, and deprecate this one");
+        return are_lists;
+    }
+    if (change_shape_reads(pair->before, pair->after) != READS_ALL)
+        say_with(pair, are_lists ? DIAG_FIELD_COUNT_RAISED : DIAG_FIELD_SHAPE_WIDENED,
+                 are_lists ? "holds more values than old workers take"
+                           : "is a list, where old workers want an array",
+                 readers_first(pair->judge));
+    return true;
+}
+
+static enum diag_id id_of_narrowing(const struct lock_field *before, const struct lock_field *after,
+                                    enum change_reads reads)
+{
+    const struct ir_kind_info *old = &ir_kinds[before->kind], *new = &ir_kinds[after->kind];
+    bool are_integers = old->bits > 0 && new->bits > 0;
+    if (before->kind == after->kind)
+        return DIAG_FIELD_LIMIT_NARROWED;
+    if (are_integers && old->is_signed != new->is_signed)
+        return DIAG_FIELD_SIGNEDNESS_CHANGED;
+    if (are_integers && old->bits < new->bits)
+        return DIAG_FIELD_LIMIT_NARROWED;
+    return reads == READS_NONE && !are_integers ? DIAG_FIELD_TYPE_CHANGED
+                                                : DIAG_FIELD_TYPE_NARROWED;
+}
+
+static void judge_narrowing(struct pair *pair, enum change_reads reads)
+{
+    enum diag_id id = id_of_narrowing(pair->before, pair->after, reads);
+    if (id == DIAG_FIELD_LIMIT_NARROWED)
+        say_with(pair, id, "has limits that stored values may break",
+                 "leave the limits as they were and check the value in the handler");
+    else if (id == DIAG_FIELD_TYPE_CHANGED)
+        say_with(pair, id, "has another type than what is stored",
+                 "add a param with another name, and deprecate this one");
+    else
+        say_with(pair, id, "has a type that does not hold all stored values",
+                 "add a param with another name, and deprecate this one");
+}
+
+static void judge_values(struct pair *pair)
+{
+    const struct lock_field *before = pair->before, *after = pair->after;
+    if (before->kind == IR_ENUM && after->kind == IR_ENUM) {
+        judge_enums(pair->judge, before->target, after->target);
+        return;
+    }
+    if (before->kind == IR_STRUCT && after->kind == IR_STRUCT) {
+        judge_structs(pair->judge, before->target, after->target);
+        return;
+    }
+    enum change_reads reads = change_reads(after, before);
+    bool is_same_type = before->kind == after->kind;
+    if (reads != READS_ALL)
+        judge_narrowing(pair, reads);
+    if (change_reads(before, after) == READS_ALL || (reads != READS_ALL && !is_same_type))
+        return;
+    say_with(pair, is_same_type ? DIAG_FIELD_LIMIT_WIDENED : DIAG_FIELD_TYPE_WIDENED,
+             is_same_type ? "has wider limits than old workers take"
+                          : "has a type with values that old workers do not take",
+             readers_first(pair->judge));
+}
+
+static void judge_presence(struct pair *pair)
+{
+    enum lock_presence before = pair->before->need, after = pair->after->need;
+    if (before == LOCK_OPTIONAL && after == LOCK_REQUIRED)
+        say_with(pair, DIAG_FIELD_OPTIONAL_TO_REQUIRED, "is required, and stored runs may lack it",
+                 "give it a default instead");
+    else if (before == LOCK_REQUIRED && after == LOCK_OPTIONAL)
+        say_with(pair, DIAG_FIELD_REQUIRED_TO_OPTIONAL, "is optional, and old workers require it",
+                 readers_first(pair->judge));
+    else if (before == LOCK_DEFAULT && after == LOCK_OPTIONAL)
+        say_with(pair, DIAG_FIELD_DEFAULT_TO_OPTIONAL,
+                 "is optional; where it is absent, old workers take their default",
+                 readers_first(pair->judge));
+    else if (before == LOCK_OPTIONAL && after == LOCK_DEFAULT)
+        say_with(pair, DIAG_FIELD_OPTIONAL_TO_DEFAULT,
+                 "has a default, with which stored runs that lack it will be read",
+                 "keep it optional and choose in the handler");
+    else if (before == LOCK_DEFAULT && after == LOCK_REQUIRED)
+        say_with(pair, DIAG_DEFAULT_REMOVED, "is required, and runs older than it are refused",
+                 "keep the default until no such run is left");
+}
+
+/* ---- what callers and operators see ---- */
+
+static bool is_text_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void judge_source(struct pair *pair)
+{
+    const struct lock_field *before = pair->before, *after = pair->after;
+    if (strcmp(before->name, after->name) != 0)
+        say(pair, DIAG_FIELD_RENAMED, "has another name in C than before");
+    bool is_same = before->kind == after->kind && before->form == after->form &&
+                   (before->need == LOCK_OPTIONAL) == (after->need == LOCK_OPTIONAL);
+    if (!is_same && pair->said == 0)
+        say(pair, DIAG_FIELD_C_TYPE_CHANGED, "has another type in C than before");
+    else if (is_same && before->target != NULL && after->target != NULL &&
+             strcmp(before->target->c, after->target->c) != 0)
+        say(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
+}
+
+static void judge_ops(struct pair *pair)
+{
+    const struct lock_field *before = pair->before, *after = pair->after;
+    if (before->need == LOCK_DEFAULT && after->need == LOCK_DEFAULT &&
+        before->kind == after->kind && !is_text_same(before->default_text, after->default_text))
+        say(pair, DIAG_DEFAULT_CHANGED, "has another default; queued runs keep the old one");
+    if (before->is_secret && !after->is_secret)
+        say(pair, DIAG_SECRET_REMOVED, "is no longer secret, also in runs that are stored");
+    if (before->must_understand && !after->must_understand)
+        say(pair, DIAG_MUST_UNDERSTAND_DROPPED, "is ignored by workers that do not know it");
+}
+
+static void judge_pair(struct judge *judge, const struct lock_field *before,
+                       const struct lock_field *after, const struct spot *owner)
+{
+    struct pair pair = {.judge = judge,
+                        .before = before,
+                        .after = after,
+                        .owner = owner,
+                        .spot = spot_of(before, after, owner)};
+    if (judge_shape(&pair)) {
+        judge_values(&pair);
+        if (before->form == SHAPE_LIST || after->form != SHAPE_LIST)
+            judge_presence(&pair);
+    }
+    judge_source(&pair);
+    judge_ops(&pair);
+}
+
+/* ---- fields on one side only ---- */
+
+static void judge_added(struct judge *judge, const struct lock_block *before,
+                        const struct lock_field *field, const struct spot *owner)
+{
+    struct spot spot = spot_of(NULL, field, owner);
+    if (lock_text_has(before->gone, field->wire) || lock_text_has(before->reserved, field->wire)) {
+        if (judge_report(judge, DIAG_RESERVED_NAME_REUSED, &spot, "'%s' was used once and removed",
+                         field->wire))
+            diag_help(judge->change->sink, "choose another name");
+    }
+    if (field->need == LOCK_REQUIRED &&
+        judge_report(judge, DIAG_FIELD_REQUIRED_ADDED, &spot,
+                     "'%s' is required, and stored runs do not have it", field->name))
+        diag_help(judge->change->sink, "give it a default or make it optional; if it is an old "
+                                       "param with a new name, add [[was(\"old\")]]");
+    if (field->must_understand &&
+        judge_report(judge, DIAG_MUST_UNDERSTAND_ADDED, &spot,
+                     "'%s' makes workers that do not know it give the run back", field->name))
+        diag_help(judge->change->sink, "%s", readers_first(judge));
+}
+
+static void judge_removed(struct judge *judge, const struct lock_block *after,
+                          const struct lock_field *field, const struct spot *owner)
+{
+    struct spot spot = *owner;
+    spot.before = field;
+    if (!lock_text_has(after->reserved, field->wire) &&
+        judge_report(judge, DIAG_FIELD_REMOVED_UNRESERVED, &spot,
+                     "'%s' was removed and its name is not reserved", field->wire))
+        diag_help(judge->change->sink,
+                  "write: reserved \"%s\"; or [[was(\"%s\")]] on the param "
+                  "that has taken its place",
+                  field->wire, field->wire);
+    if (field->must_understand &&
+        judge_report(judge, DIAG_MUST_UNDERSTAND_REMOVED, &spot,
+                     "'%s' was removed, and stored runs demand that it be understood", field->name))
+        diag_help(judge->change->sink, "keep it, marked [[deprecated]]");
+    if (field->need == LOCK_REQUIRED &&
+        judge_report(judge, DIAG_FIELD_REQUIRED_REMOVED, &spot,
+                     "'%s' was removed, and old workers require it", field->name))
+        diag_help(judge->change->sink, "%s", readers_first(judge));
+}
+
+static const struct lock_field *find_name(const struct lock_field *field, const char *name)
+{
+    while (field != NULL && strcmp(field->name, name) != 0)
+        field = field->next;
+    return field;
+}
+
+/* The field that `field` was or is, when only its [[was]] was changed: the other side has the
+ * name in C, and its name on the wire is unknown on this side. */
+static const struct lock_field *find_by_was(const struct lock_block *others,
+                                            const struct lock_block *own,
+                                            const struct lock_field *field)
+{
+    const struct lock_field *other = find_name(others->fields, field->name);
+    bool is_it = other != NULL && find_wire(own->fields, other->wire) == NULL &&
+                 find_wire(others->fields, field->wire) == NULL;
+    return is_it ? other : NULL;
+}
+
+static void judge_was(struct judge *judge, const struct lock_field *before,
+                      const struct lock_field *after, const struct spot *owner)
+{
+    struct spot spot = spot_of(before, after, owner);
+    if (judge_report(judge, DIAG_WAS_REMOVED, &spot, "'%s' is '%s' in stored runs, not '%s'",
+                     after->name, before->wire, after->wire))
+        diag_help(judge->change->sink, "write: [[was(\"%s\")]]", before->wire);
+}
+
+static void judge_reserved(struct judge *judge, const struct lock_block *before,
+                           const struct lock_block *after, const struct spot *owner)
+{
+    for (const struct lock_text *at = before->reserved; at != NULL; at = at->next) {
+        if (lock_text_has(after->reserved, at->text) || find_wire(after->fields, at->text) != NULL)
+            continue;
+        if (judge_report(judge, DIAG_RESERVED_REMOVED, owner, "'%s' is no longer reserved",
+                         at->text))
+            diag_help(judge->change->sink, "write: reserved \"%s\";", at->text);
+    }
+}
+
+/* The arguments of _make: names on the wire of required fields. */
+static const char *required_of(struct arena *arena, const struct lock_block *block)
+{
+    struct buf names = {0};
+    buf_text(&names, "");
+    for (const struct lock_field *at = block->fields; at != NULL; at = at->next) {
+        if (at->need == LOCK_REQUIRED)
+            buf_printf(&names, "%s%s", names.len == 0 ? "" : ", ", at->wire);
+    }
+    const char *text = arena_copy(arena, names.data, names.len);
+    buf_release(&names);
+    return text;
+}
+
+static void judge_make(struct judge *judge, const struct lock_block *before,
+                       const struct lock_block *after, const struct spot *owner)
+{
+    struct spot spot = *owner;
+    if (judge->version != NULL)
+        return;
+    const char *old = required_of(judge->change->arena, before);
+    if (strcmp(old, required_of(judge->change->arena, after)) == 0)
+        return;
+    spot.was = arena_printf(judge->change->arena, "(%s)", old);
+    judge_report(judge, DIAG_REQUIRED_SET_CHANGED, &spot,
+                 "the required %s, which _make takes, are others or in another order",
+                 judge->is_result ? "fields" : "params");
+}
+
+void judge_block(struct judge *judge, const struct lock_block *before,
+                 const struct lock_block *after, const struct spot *owner)
+{
+    for (const struct lock_field *at = after->fields; at != NULL; at = at->next) {
+        const struct lock_field *old = find_wire(before->fields, at->wire);
+        const struct lock_field *lost = old == NULL ? find_by_was(before, after, at) : NULL;
+        if (old != NULL)
+            judge_pair(judge, old, at, owner);
+        else if (lost != NULL)
+            judge_was(judge, lost, at, owner);
+        else
+            judge_added(judge, before, at, owner);
+    }
+    for (const struct lock_field *at = before->fields; at != NULL; at = at->next) {
+        if (find_wire(after->fields, at->wire) == NULL && find_by_was(after, before, at) == NULL)
+            judge_removed(judge, after, at, owner);
+    }
+    judge_reserved(judge, before, after, owner);
+    judge_make(judge, before, after, owner);
+}

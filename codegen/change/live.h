@@ -1,0 +1,31 @@
+/* live.h - which versions of which jobs a store has runs of right now.
+ *
+ * The listing has one JSON object a line:
+ * {"job":"shop.send_email","fingerprint":"9c1f0e7ab2d44e10", "runs":12}; other members are skipped.
+ */
+#ifndef CULEXC_LIVE_H
+#define CULEXC_LIVE_H
+
+#include "lock.h"
+
+struct live_runs {
+    struct live_runs *next;
+    const char *job, *fingerprint;
+    struct span span; /* the line */
+};
+
+struct live {
+    struct live_runs *first;
+    struct map versions; /* "job fingerprint" -> live_runs */
+};
+
+/* NULL after a report in `sink`. */
+struct live *live_read(struct diag_sink *sink, const char *path, const char *text, size_t size);
+
+/* The same from a file ("-": standard input). NULL after a message on standard error or a report.
+ */
+struct live *live_load(struct diag_sink *sink, const char *path);
+
+bool live_has(const struct live *live, const char *job, const char *fingerprint);
+
+#endif

@@ -1,0 +1,159 @@
+#include "lock.h"
+
+#include <string.h>
+
+#include "limits.h"
+
+enum { PAYLOAD_BYTES = 1048576 }; /* no string in a payload is longer */
+
+struct item {
+    struct item *next;
+};
+
+bool lock_text_has(const struct lock_text *list, const char *text)
+{
+    while (list != NULL && strcmp(list->text, text) != 0)
+        list = list->next;
+    return list != NULL;
+}
+
+void lock_text_add(struct arena *arena, struct lock_text **list, const char *text)
+{
+    struct lock_text *item = arena_alloc(arena, sizeof(*item));
+    item->text = text;
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = item;
+}
+
+const struct lock_job *lock_job_find(const struct lock *lock, const char *wire)
+{
+    const struct lock_job *job = lock->jobs;
+    while (job != NULL && strcmp(job->wire, wire) != 0)
+        job = job->next;
+    return job;
+}
+
+/* ---- sorting ---- */
+
+static const char *key_of(const struct item *item, size_t offset)
+{
+    const char *key;
+    memcpy(&key, (const char *)item + offset, sizeof(key));
+    return key;
+}
+
+static struct item *merge(struct item *a, struct item *b, size_t offset)
+{
+    struct item *first = NULL;
+    struct item **end = &first;
+    while (a != NULL && b != NULL) {
+        struct item **least = strcmp(key_of(b, offset), key_of(a, offset)) < 0 ? &b : &a;
+        *end = *least;
+        end = &(*least)->next;
+        *least = *end;
+    }
+    *end = a != NULL ? a : b;
+    return first;
+}
+
+/* Merge sort, which keeps equal ones in order. */
+void *lock_sort(void *list, size_t offset)
+{
+    struct item *first = list;
+    struct item *slow = first;
+    if (first == NULL || first->next == NULL)
+        return first;
+    for (struct item *fast = first->next; fast != NULL && fast->next != NULL;
+         fast = fast->next->next)
+        slow = slow->next;
+    struct item *second = slow->next;
+    slow->next = NULL;
+    return merge(lock_sort(first, offset), lock_sort(second, offset), offset);
+}
+
+/* ---- fields ---- */
+
+static bool decimal_read(const char *text, struct wide *ret_wide)
+{
+    bool is_negative = text[0] == '-';
+    const char *digits = text + is_negative;
+    size_t len = strlen(digits);
+    if (len == 0 || len > 39 || strspn(digits, "0123456789") != len ||
+        !wide_parse(digits, len, ret_wide))
+        return false;
+    if (is_negative)
+        *ret_wide = wide_negate(*ret_wide);
+    return true;
+}
+
+/* All that a payload may hold for this field, by its type alone. */
+static void range_of_kind(struct lock_field *field)
+{
+    const struct ir_kind_info *info = &ir_kinds[field->kind];
+    if (info->bits > 0) {
+        field->low = wide_type_min(info->bits, info->is_signed);
+        field->high = wide_type_max(info->bits, info->is_signed);
+    } else if (field->kind == IR_TIMESTAMP || field->kind == IR_DURATION) {
+        field->low = wide_type_min(64, true);
+        field->high = wide_type_max(64, true);
+    } else if (field->kind == IR_STRING || field->kind == IR_BYTES) {
+        field->high = wide_from(PAYLOAD_BYTES);
+    }
+}
+
+static bool range_narrow(struct lock_field *field)
+{
+    struct wide bound;
+    if (field->min != NULL) {
+        if (!decimal_read(field->min, &bound))
+            return false;
+        field->low = wide_compare(bound, field->low) > 0 ? bound : field->low;
+    }
+    if (field->max != NULL) {
+        if (!decimal_read(field->max, &bound))
+            return false;
+        field->high = wide_compare(bound, field->high) < 0 ? bound : field->high;
+    }
+    if (field->min_len > 0)
+        field->low = wide_from(field->min_len);
+    if (field->max_len > 0 && field->max_len < PAYLOAD_BYTES) /* The codec reads 0 as "none". */
+        field->high = wide_from(field->max_len);
+    return true;
+}
+
+static bool word_find(const char *const *words, const char *word, int *ret_at)
+{
+    for (*ret_at = 0; words[*ret_at] != NULL; ++*ret_at) {
+        if (strcmp(words[*ret_at], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *lock_field_derive(struct lock_field *field)
+{
+    static const char *const shapes[] = {"single", "list", "array", NULL};
+    static const char *const presences[] = {"required", "default", "optional", "list", NULL};
+    int at;
+    int kind = 0;
+    while (kind < IR_KIND_COUNT && strcmp(ir_kinds[kind].word, field->type) != 0)
+        kind++;
+    if (kind == IR_KIND_COUNT)
+        return "no such type";
+    field->kind = (enum ir_kind)kind;
+    if (!word_find(shapes, field->shape, &at))
+        return "no such shape";
+    field->form = (enum ast_shape)at;
+    if (!word_find(presences, field->presence, &at))
+        return "no such presence";
+    field->need = (enum lock_presence)at;
+    if ((field->form == SHAPE_LIST) != (field->need == LOCK_LIST))
+        return "the shape and the presence contradict each other";
+    if (field->count > LIMIT_LIST_COUNT || (field->form == SHAPE_ARRAY && field->count < 1))
+        return "no such count";
+    if ((kind == IR_ENUM || kind == IR_STRUCT) != (field->ref != NULL && field->version != NULL))
+        return "an enum or struct needs a name and a version";
+    range_of_kind(field);
+    return range_narrow(field) ? NULL : "a bound is no number";
+}

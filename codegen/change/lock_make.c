@@ -1,0 +1,353 @@
+/* lock_make: from the model of checked schemas. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lock.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+struct maker {
+    struct compilation *compilation;
+    struct arena *arena;
+    struct lock *lock;
+    struct map types; /* ir_enum or ir_struct by name -> lock_type */
+    struct map wires; /* -> lock_job */
+};
+
+static const char *hex(struct arena *arena, uint64_t number)
+{
+    return arena_printf(arena, "%016" PRIx64, number);
+}
+
+static const char *decimal(struct arena *arena, struct wide number)
+{
+    char text[WIDE_TEXT_BYTES];
+    wide_format(number, text);
+    return arena_copy(arena, text, strlen(text));
+}
+
+static const char *value_text(struct arena *arena, const struct ir_value *value)
+{
+    char *at;
+    switch (value->kind) {
+    case VALUE_NONE:
+        return NULL;
+    case VALUE_BOOL:
+        return value->number != 0 ? "true" : "false";
+    case VALUE_CHAR:
+    case VALUE_TIME:
+    case VALUE_DURATION:
+        return arena_printf(arena, "%" PRId64, value->number);
+    case VALUE_BYTES:
+        at = arena_alloc(arena, value->len * 2 + 1);
+        for (size_t i = 0; i < value->len; i++) {
+            at[2 * i] = "0123456789abcdef"[(unsigned char)value->text[i] >> 4];
+            at[2 * i + 1] = "0123456789abcdef"[(unsigned char)value->text[i] & 15];
+        }
+        return at;
+    default:
+        return value->text;
+    }
+}
+
+static struct lock_allow *make_allows(struct arena *arena, const struct ast_attr *attr)
+{
+    struct lock_allow *first = NULL;
+    struct lock_allow **end = &first;
+    for (; attr != NULL; attr = attr->next) {
+        if (strcmp(attr->name.text, "allow_breaking") != 0)
+            continue;
+        struct lock_allow *allow = arena_alloc(arena, sizeof(*allow));
+        allow->id = attr->args->text;
+        allow->reason = attr->args->next->text;
+        *end = allow;
+        end = &allow->next;
+    }
+    return lock_sort(first, offsetof(struct lock_allow, id));
+}
+
+static struct lock_text *make_texts(struct arena *arena, const struct literal *literal,
+                                    enum literal_kind kind)
+{
+    struct lock_text *first = NULL;
+    struct lock_text **end = &first;
+    for (; literal != NULL; literal = literal->next) {
+        if (literal->kind != kind)
+            continue;
+        lock_text_add(arena, end,
+                      kind == LITERAL_INT ? decimal(arena, literal->integer) : literal->text);
+        end = &(*end)->next;
+    }
+    return first;
+}
+
+static struct lock_text *sorted(struct lock_text *list)
+{
+    return lock_sort(list, offsetof(struct lock_text, text));
+}
+
+/* ---- fields ---- */
+
+static void make_ref(struct maker *maker, const struct ir_field *field, struct lock_field *made)
+{
+    if (field->enumeration == NULL && field->structure == NULL)
+        return;
+    made->ref = field->enumeration != NULL ? field->enumeration->name : field->structure->name;
+    made->target = map_get(&maker->types, made->ref);
+    made->version = made->target->version;
+}
+
+static const char *presence_of(const struct ir_field *field)
+{
+    if (field->shape == SHAPE_LIST)
+        return "list";
+    if (field->is_optional)
+        return "optional";
+    return field->value.kind != VALUE_NONE ? "default" : "required";
+}
+
+static const struct literal *was_of(const struct ast_attr *attr)
+{
+    while (attr != NULL && strcmp(attr->name.text, "was") != 0)
+        attr = attr->next;
+    return attr == NULL ? NULL : attr->args;
+}
+
+static struct lock_field *make_field(struct maker *maker, const struct ir_field *field)
+{
+    static const char *const shapes[] = {"single", "list", "array"};
+    struct arena *arena = maker->arena;
+    struct lock_field *made = arena_alloc(arena, sizeof(*made));
+    made->wire = field->wire;
+    made->name = field->name;
+    made->type = ir_kinds[field->kind].word;
+    made->shape = shapes[field->shape];
+    made->presence = presence_of(field);
+    made->default_text = value_text(arena, &field->value);
+    made->min = value_text(arena, &field->min);
+    made->max = value_text(arena, &field->max);
+    made->deprecated = field->deprecated;
+    made->count = field->count;
+    made->min_len = field->min_len;
+    made->max_len = field->max_len;
+    made->is_secret = field->is_secret;
+    made->must_understand = field->must_understand;
+    made->span = field->span;
+    made->allows = make_allows(arena, field->attrs);
+    made->was = make_texts(arena, was_of(field->attrs), LITERAL_STRING);
+    make_ref(maker, field, made);
+    lock_field_derive(made);
+    return made;
+}
+
+static void make_block(struct maker *maker, const struct ir_field *field,
+                       const struct literal *reserved, struct lock_block *block)
+{
+    struct lock_field **end = &block->fields;
+    for (; field != NULL; field = field->next) {
+        *end = make_field(maker, field);
+        end = &(*end)->next;
+    }
+    block->reserved = sorted(make_texts(maker->arena, reserved, LITERAL_STRING));
+}
+
+/* ---- types ---- */
+
+static void type_add(struct maker *maker, struct lock_type *type)
+{
+    map_add(&maker->types, type->name, type); /* In two files it would be a collision in C. */
+    type->next = maker->lock->types;
+    maker->lock->types = type;
+}
+
+static void make_enum(struct maker *maker, const struct ir_enum *type)
+{
+    struct arena *arena = maker->arena;
+    struct lock_type *made = arena_alloc(arena, sizeof(*made));
+    struct lock_value **end = &made->values;
+    made->name = type->name;
+    made->version = hex(arena, type->fingerprint);
+    made->kind = "enum";
+    made->c = type->c;
+    made->base = ir_kinds[type->base].word;
+    made->is_closed = type->is_closed;
+    made->span = type->decl->name.span;
+    made->allows = make_allows(arena, type->attrs);
+    made->block.reserved = sorted(make_texts(arena, type->decl->reserved, LITERAL_STRING));
+    made->reserved_numbers = sorted(make_texts(arena, type->decl->reserved, LITERAL_INT));
+    for (const struct ir_enum_value *at = type->values; at != NULL; at = at->next) {
+        struct lock_value *value = arena_alloc(arena, sizeof(*value));
+        value->name = at->name;
+        value->number = decimal(arena, at->number);
+        value->deprecated = at->deprecated;
+        value->allows = make_allows(arena, at->attrs);
+        value->span = at->span;
+        *end = value;
+        end = &value->next;
+    }
+    type_add(maker, made);
+}
+
+static void make_struct(struct maker *maker, const struct ir_struct *type)
+{
+    struct lock_type *made = arena_alloc(maker->arena, sizeof(*made));
+    made->name = type->name;
+    made->version = hex(maker->arena, type->fingerprint);
+    made->kind = "struct";
+    made->c = type->c;
+    made->span = type->decl->name.span;
+    made->allows = make_allows(maker->arena, type->decl->attrs);
+    make_block(maker, type->fields, type->decl->fields.reserved, &made->block);
+    type_add(maker, made);
+}
+
+/* ---- jobs ---- */
+
+static int64_t ms(int64_t ns)
+{
+    return ns < 0 ? -1 : ns / NS_PER_MS;
+}
+
+/* The names on the wire of the params that `by` names. */
+static const char *make_key(struct maker *maker, const struct ir_job *job,
+                            const struct ast_names *by)
+{
+    const char *key = "";
+    for (; by != NULL; by = by->next) {
+        const struct ir_field *field = job->params;
+        while (field != NULL && strcmp(field->name, by->name.text) != 0)
+            field = field->next;
+        const char *wire = field != NULL ? field->wire : by->name.text;
+        key = *key == '\0' ? wire : arena_printf(maker->arena, "%s,%s", key, wire);
+    }
+    return key;
+}
+
+static const char *make_schedule(struct arena *arena, const struct ir_settings *settings)
+{
+    const struct ast_setting *every = settings->set[SETTING_EVERY];
+    const struct ast_setting *cron = settings->set[SETTING_CRON];
+    if (every != NULL)
+        return arena_printf(arena, "every %" PRId64 " ms", ms(every->value.duration_ns));
+    if (cron == NULL)
+        return NULL;
+    return arena_printf(arena, "cron %s tz %s missed %s", cron->value.text, cron->extra.text,
+                        cron->word.text != NULL ? cron->word.text : "once");
+}
+
+static const char *make_unique(struct arena *arena, const struct ast_setting *unique)
+{
+    const char *text = "while";
+    for (const struct ast_names *at = unique->states; at != NULL; at = at->next)
+        text = arena_printf(arena, "%s %s", text, at->name.text);
+    if (unique->states == NULL)
+        text = "while scheduled waiting active";
+    if (unique->extra.kind != LITERAL_NONE)
+        text = arena_printf(arena, "for %" PRId64 " ms %s", ms(unique->extra.duration_ns), text);
+    return arena_printf(arena, "%s on_conflict %s", text,
+                        unique->word.text != NULL ? unique->word.text : "keep");
+}
+
+static const char *make_rate(struct arena *arena, const struct ast_setting *rate)
+{
+    const struct literal *burst = rate->burst.kind == LITERAL_INT ? &rate->burst : &rate->value;
+    return arena_printf(arena, "%s per %" PRId64 " ms burst %s",
+                        decimal(arena, rate->value.integer), ms(rate->extra.duration_ns),
+                        decimal(arena, burst->integer));
+}
+
+static struct lock_settings *make_settings(struct maker *maker, const struct ir_job *job)
+{
+    const struct ir_settings *from = &job->settings;
+    const struct ast_setting *unique = from->set[SETTING_UNIQUE];
+    const struct ast_setting *concurrency = from->set[SETTING_CONCURRENCY];
+    const struct ast_setting *rate = from->set[SETTING_RATE];
+    struct lock_settings *made = arena_alloc(maker->arena, sizeof(*made));
+    *made = (struct lock_settings){.queue = from->queue,
+                                   .priority = from->priority,
+                                   .timeout_ms = ms(from->timeout_ns),
+                                   .expires_ms = ms(from->expires_ns),
+                                   .keep_success_ms = ms(from->keep_success_ns),
+                                   .keep_failure_ms = ms(from->keep_failure_ns),
+                                   .memory = from->memory_bytes,
+                                   .retries = from->retry.max,
+                                   .concurrency = -1,
+                                   .schedule = make_schedule(maker->arena, from)};
+    if (unique != NULL) {
+        made->unique = make_unique(maker->arena, unique);
+        made->unique_key = make_key(maker, job, unique->by);
+    }
+    if (concurrency != NULL) {
+        wide_to_int64(concurrency->value.integer, &made->concurrency);
+        made->concurrency_key = make_key(maker, job, concurrency->by);
+    }
+    if (rate != NULL) {
+        made->rate = make_rate(maker->arena, rate);
+        made->rate_key = make_key(maker, job, rate->by);
+    }
+    return made;
+}
+
+static void job_add(struct maker *maker, struct lock_job *job)
+{
+    const struct lock_job *other = map_add(&maker->wires, job->wire, job);
+    job->next = maker->lock->jobs;
+    maker->lock->jobs = job;
+    if (other == NULL)
+        return;
+    diag_report(&maker->compilation->sink, DIAG_DUPLICATE_WIRE_NAME, job->span,
+                "another file has a job that is also '%s' in the queue", job->wire);
+    diag_note(&maker->compilation->sink, other->span, "it is here");
+}
+
+static void make_job(struct maker *maker, const struct module *module, const struct ir_job *job)
+{
+    struct arena *arena = maker->arena;
+    struct lock_job *made = arena_alloc(arena, sizeof(*made));
+    made->wire = job->wire;
+    made->name = job->qualified;
+    made->c = job->c;
+    made->package = module->package;
+    made->was = make_texts(arena, job->was, LITERAL_STRING);
+    made->is_retired = job->is_retired;
+    made->deprecated = job->deprecated;
+    made->fingerprint = hex(arena, job->fingerprint);
+    made->settings = make_settings(maker, job);
+    made->span = job->decl->name.span;
+    made->allows = make_allows(arena, job->attrs);
+    made->params = arena_alloc(arena, sizeof(*made->params));
+    make_block(maker, job->params, job->decl->fields.reserved, made->params);
+    if (job->result_c != NULL) {
+        made->returns = arena_alloc(arena, sizeof(*made->returns));
+        make_block(maker, job->result, job->decl->returns.reserved, made->returns);
+    }
+    job_add(maker, made);
+}
+
+static void make_module(struct maker *maker, const struct module *module)
+{
+    for (const struct ir_enum *type = module->ir->enums; type != NULL; type = type->next)
+        make_enum(maker, type);
+    for (const struct ir_struct *type = module->ir->structs; type != NULL; type = type->next)
+        make_struct(maker, type);
+    for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next)
+        make_job(maker, module, job);
+}
+
+struct lock *lock_make(struct compilation *compilation)
+{
+    struct maker maker = {.compilation = compilation, .arena = &compilation->arena};
+    maker.lock = arena_alloc(maker.arena, sizeof(*maker.lock));
+    maker.lock->format = LOCK_FORMAT;
+    map_init(&maker.types, maker.arena);
+    map_init(&maker.wires, maker.arena);
+    for (const struct module *at = compilation->modules; at != NULL; at = at->next) {
+        if (maker.lock->span.source == NULL)
+            maker.lock->span = (struct span){at->source, 0, 0};
+        make_module(&maker, at);
+    }
+    maker.lock->types = lock_sort(maker.lock->types, offsetof(struct lock_type, name));
+    maker.lock->jobs = lock_sort(maker.lock->jobs, offsetof(struct lock_job, wire));
+    return maker.lock;
+}

@@ -1,0 +1,402 @@
+"""What culexc does with diagnostics: explanations, switches, comments that allow, fixes, formats.
+
+diag_test.py CULEXC
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import zones
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CULEXC = pathlib.Path(sys.argv.pop(1)).resolve()
+NOBODY = 65534
+UNUSED = 'import "types.job";\njob a;\n'
+TYPES = "struct point { int32 x; }\n"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = pathlib.Path(holder.name)
+        self.write("types.job", TYPES)
+        self.zones = pathlib.Path(holder.name + ".zones")
+        self.addCleanup(shutil.rmtree, self.zones)
+        zones.write(self.zones)
+
+    def write(self, name, text):
+        (self.work / name).parent.mkdir(exist_ok=True)
+        (self.work / name).write_text(text, encoding="utf-8")
+
+    def text(self, name="a.job"):
+        return (self.work / name).read_text(encoding="utf-8")
+
+    def run_culexc(self, *words, **options):
+        env = {**os.environ, "TZDIR": str(self.zones), **options.pop("env", {})}
+        done = subprocess.run([CULEXC, *words], cwd=self.work, env=env, capture_output=True,
+                              timeout=60, check=False, **options)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def check(self, text, *options):
+        """Status, and (id, severity) of what is said about a schema."""
+        self.write("a.job", text)
+        status, out, _ = self.run_culexc("check", "--message-format=json", *options, "a.job")
+        found = [json.loads(line) for line in out.splitlines()]
+        return status, [(one["id"], one["severity"]) for one in found]
+
+    def assert_usage(self, done, *words):
+        self.assertEqual(done[0], 2, done)
+        for word in words:
+            self.assertIn(word, done[2])
+
+
+class Explain(Case):
+    def ids(self):
+        _, out, _ = self.run_culexc("explain", "--list")
+        return [line.split()[0] for line in out.splitlines()]
+
+    def test_list_has_every_id_once_with_its_severity(self):
+        _, out, _ = self.run_culexc("explain", "--list")
+        lines = out.splitlines()
+        self.assertGreater(len(lines), 60)
+        self.assertEqual(len(self.ids()), len(set(self.ids())))
+        for line in lines:
+            self.assertRegex(line, r"^[a-z0-9-]+ +((lint|breaking) \w+, )?(error|warning\b)")
+
+    def test_explanations_are_wrapped_prose(self):
+        status, out, _ = self.run_culexc("explain", *self.ids())
+        self.assertEqual(status, 0)
+        for line in out.splitlines():
+            self.assertTrue(len(line) <= 78 or line.startswith("    "), line)
+        self.assertEqual(out.count("\n\n\n"), 0)
+
+    def test_wrong_examples_get_the_id_and_right_ones_nothing(self):
+        counts = {"wrong": 0, "right": 0}
+        for slug in self.ids():
+            _, out, _ = self.run_culexc("explain", slug)
+            if out.startswith((f"{slug}: lint", f"{slug}: breaking")):
+                continue
+            for kind, text in re.findall(r"^    (wrong|right): (.*)$", out, re.M):
+                counts[kind] += 1
+                switch = [] if ": error" in out else [f"-W{slug}"]
+                _, found = self.check(text + "\n", *switch)
+                with self.subTest(slug=slug, text=text):
+                    if kind == "wrong":
+                        self.assertIn(slug, [one for one, _ in found])
+                    else:
+                        self.assertEqual(found, [])
+        self.assertGreater(min(counts.values()), 50, counts)
+
+    def test_unknown_id_is_a_wrong_usage(self):
+        self.assert_usage(self.run_culexc("explain", "unknwon-type"), "did you mean 'unknown-type'?")
+        self.assert_usage(self.run_culexc("explain", "zzz"), "--list")
+        self.assert_usage(self.run_culexc("explain"))
+        self.assert_usage(self.run_culexc("explain", "--list", "syntax"))
+
+
+class Switches(Case):
+    def test_a_warning_is_switched_off_on_and_into_an_error(self):
+        warning, error = [("unused-import", "warning")], [("unused-import", "error")]
+        for options, status, found in [
+                ([], 0, warning), (["-Wno-unused-import"], 0, []), (["-Werror"], 1, error),
+                (["-Wno-unused-import", "-Wunused-import"], 0, warning),
+                (["-Wunused-import", "-Wno-unused-import"], 0, []),
+                (["-Werror=unused-import"], 1, error), (["-Werror=bad-allow"], 0, warning),
+                (["-Werror", "-Wno-error=unused-import"], 0, warning),
+                (["-Wno-error=unused-import", "-Werror"], 0, warning),
+                (["-Werror", "-Wno-error"], 0, warning),
+                (["-Wno-unused-import", "-Werror"], 0, []),
+                (["-Wno-unused-import", "-Werror=unused-import"], 1, error)]:
+            with self.subTest(options=options):
+                self.assertEqual(self.check(UNUSED, *options), (status, found))
+
+    def test_an_error_stays_one(self):
+        for switch in ["-Wno-unknown-type", "-Wno-error=unknown-type"]:
+            self.assert_usage(self.run_culexc("check", switch, "a.job"), "'unknown-type' is an error")
+        self.assertEqual(self.check("job a { params { x y; } }", "-Wunknown-type")[0], 1)
+
+    def test_an_unknown_switch_is_a_wrong_usage(self):
+        for switch in ["-Wunused-imprt", "-Wno-unused-imprt", "-Werror=unused-imprt"]:
+            done = self.run_culexc("check", switch, "a.job")
+            self.assert_usage(done, "'unused-imprt'", "did you mean 'unused-import'?")
+        self.assert_usage(self.run_culexc("check", "-W", "a.job"), "explain --list")
+
+    def test_every_verb_that_takes_schemas_has_them(self):
+        self.write("a.job", UNUSED)
+        self.assertEqual(self.run_culexc("ir", "-Werror", "a.job")[:2], (1, ""))
+        status, out, messages = self.run_culexc("ir", "-Wno-unused-import", "a.job")
+        self.assertEqual((status, messages), (0, ""))
+        self.assertEqual(json.loads(out)["file"], "a.job")
+
+    def test_max_errors(self):
+        text = "".join(f"job a{at} {{ priority 10; }}\n" for at in range(30))
+        self.assertEqual(len(self.check(text)[1]), 20)
+        self.assertEqual(len(self.check(text, "--max-errors", "3")[1]), 3)
+        self.assertEqual(len(self.check(text, "--max-errors=30")[1]), 30)
+        self.assertIn("more than 3 errors", self.run_culexc("check", "--max-errors=3", "a.job")[2])
+        self.assertNotIn("more than", self.run_culexc("check", "--max-errors=30", "a.job")[2])
+        for wrong in ["0", "-1", "x", "3x", "1001", "99999999999999999999"]:
+            self.assert_usage(self.run_culexc("check", f"--max-errors={wrong}", "a.job"), "1 to 1000")
+
+    def test_more_warnings_than_are_kept_is_said(self):
+        self.write("a.job", "".join(f"job a{at} {{ expires 1m; retry {{ max 9; backoff constant 1h; }} }}\n"
+                                    for at in range(101)))
+        status, _, messages = self.run_culexc("check", "--message-format=short", "a.job")
+        self.assertEqual((status, messages.count("[retry-after-expiry]")), (0, 100))
+        self.assertIn("more than 100 warnings", messages)
+
+    def test_a_warning_made_an_error_hides_no_other_warning(self):
+        text = UNUSED + "job b { expires 1m; retry { max 9; backoff constant 1h; } }\n"
+        found = self.check(text, "-Werror=retry-after-expiry")[1]
+        self.assertIn(("unused-import", "warning"), found)
+
+
+class Allow(Case):
+    def test_behind_or_before(self):
+        for text in ['import "types.job"; // culexc:allow(unused-import) later\njob a;\n',
+                     '// culexc:allow(unused-import)\nimport "types.job";\njob a;\n',
+                     '/* culexc:allow(unused-import) */ import "types.job";\njob a;\n',
+                     '// culexc:allow( unused-import )\r\n\r\n// more\r\nimport "types.job";\njob a;\n',
+                     '//culexc:allow(unused-import)\n/// A doc.\nimport "types.job";\njob a;\n']:
+            with self.subTest(text=text):
+                self.assertEqual(self.check(text, "-Werror"), (0, []))
+
+    def test_no_further_than_its_line(self):
+        text = '// culexc:allow(unused-import)\njob a;\n'
+        self.assertEqual(self.check(text)[1], [("unused-allow", "warning")])
+        text = 'import "types.job";\n// culexc:allow(unused-import)\njob a;\n'
+        self.assertEqual([one for one, _ in self.check(text)[1]], ["unused-import", "unused-allow"])
+
+    def test_only_in_comments(self):
+        text = 'job a { params { string s = "// culexc:allow(nonsense)"; } } /// culexc:allow(x)\n'
+        self.assertEqual(self.check(text), (0, []))
+
+    def test_of_a_warning_that_is_off_is_used(self):
+        text = 'import "types.job"; // culexc:allow(unused-import)\njob a;\n'
+        self.assertEqual(self.check(text, "-Wno-unused-import"), (0, []))
+
+    def test_behind_an_error_none_is_called_unused(self):
+        self.assertEqual(self.check("// culexc:allow(unused-import)\njob a { priority 10; }")[1],
+                         [("out-of-range", "error")])
+
+
+class Fix(Case):
+    def fix(self, text, *options):
+        self.write("a.job", text)
+        return self.run_culexc("check", "--fix", *options, "a.job")
+
+    def test_plain_ones_are_applied(self):
+        for before, after in [
+                ("job a { params { sting x; } }", "job a { params { string x; } }"),
+                ("job a { priorty 3; }", "job a { priority 3; }"),
+                ("jobb a;", "job a;"),
+                ("job a [[retierd]];", "job a [[retired]];"),
+                ("enum e { RED, BLUE } job a { params { e x = BLU; } }",
+                 "enum e { RED, BLUE } job a { params { e x = BLUE; } }"),
+                ("retry_policy far { max 1; } job a { retry farr; }",
+                 "retry_policy far { max 1; } job a { retry far; }"),
+                ("job a {\n    priority 3\n}\n", "job a {\n    priority 3;\n}\n")]:
+            with self.subTest(before=before):
+                status, _, messages = self.fix(before)
+                self.assertEqual((status, self.text()), (0, after))
+                self.assertEqual(messages, "culexc: fixes applied: 1; left: errors 0, warnings 0\n")
+
+    def test_what_is_not_plain_is_left(self):
+        for text in ["job a { params { int x; } }",  # int8, int16, int32 ...
+                     "enum e { RED, REX } job a { params { e x = REY; } }",
+                     "job a { params { optional int32 x = 1; } }"]:
+            with self.subTest(text=text):
+                status, _, messages = self.fix(text)
+                self.assertEqual((status, self.text()), (1, text))
+                self.assertIn("fixes applied: 0; left: errors 1, warnings 0", messages)
+
+    def test_one_fix_may_uncover_another(self):
+        status, _, messages = self.fix("job a {\n    priorty 3\n    timeot 5s;\n}\n")
+        self.assertEqual((status, self.text()), (0, "job a {\n    priority 3;\n    timeout 5s;\n}\n"))
+        self.assertIn("fixes applied: 3", messages)
+
+    def test_a_byte_order_mark_and_line_ends_stay(self):
+        self.fix("\ufeffjob a {\r\n    priorty 3;\r\n}\r\n")
+        self.assertEqual((self.work / "a.job").read_bytes(),
+                         b"\xef\xbb\xbfjob a {\r\n    priority 3;\r\n}\r\n")
+
+    def test_nothing_to_fix_touches_nothing(self):
+        self.write("a.job", "job a;\n")
+        before = (self.work / "a.job").stat()
+        self.assertEqual(self.run_culexc("check", "--fix", "a.job")[0], 0)
+        after = (self.work / "a.job").stat()
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+
+    def test_an_import_is_fixed_only_when_it_is_named(self):
+        self.write("types.job", "struct point { sting x; }\n")
+        status, _, messages = self.fix('import "types.job"; job a { params { point p; priorty q; } }')
+        self.assertEqual(status, 1)
+        self.assertIn("sting", self.text("types.job"))
+        self.assertIn("unknown-type", messages)
+        self.assertEqual(self.run_culexc("check", "--fix", "a.job", "types.job")[0], 1)
+        self.assertEqual(self.text("types.job"), "struct point { string x; }\n")
+
+    def test_a_link_stays_and_its_target_keeps_its_mode(self):
+        self.write("real/b.job", "jobb a;\n")
+        (self.work / "real" / "b.job").chmod(0o640)
+        (self.work / "a.job").symlink_to("real/b.job")
+        self.assertEqual(self.run_culexc("check", "--fix", "a.job")[0], 0)
+        self.assertTrue((self.work / "a.job").is_symlink())
+        self.assertEqual(self.text("real/b.job"), "job a;\n")
+        self.assertEqual((self.work / "real" / "b.job").stat().st_mode & 0o7777, 0o640)
+
+    def test_a_file_that_may_not_be_written_is_said(self):
+        self.write("a.job", "jobb a;\n")
+        (self.work / "a.job").chmod(0o444)
+        self.work.chmod(0o777)
+        who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        status, _, messages = self.run_culexc("check", "--fix", "a.job", **who)
+        self.assertEqual(status, 3, messages)
+        self.assertIn("culexc: cannot write 'a.job': Permission denied\n", messages)
+        self.assertEqual(self.text(), "jobb a;\n")
+        self.assertEqual(sorted(path.name for path in self.work.iterdir()), ["a.job", "types.job"])
+
+    def test_fixes_are_in_the_formats_for_programs(self):
+        self.write("a.job", "\ufeffjobb é;\n")
+        _, out, _ = self.run_culexc("check", "--message-format=json", "a.job")
+        fix = json.loads(out.splitlines()[0])["fixes"][0]
+        self.assertEqual((fix["offset"], fix["length"], fix["column"], fix["text"]), (3, 4, 1, "job"))
+        self.assertEqual((self.work / "a.job").read_bytes()[3:7], b"jobb")
+
+
+class Clean(Case):
+    def test_no_false_alarm_about_our_own_schemas(self):
+        files = [*ROOT.glob("schemas/feature/*.job"), *ROOT.glob("examples/*/*.job")]
+        self.assertGreater(len(files), 8)
+        self.assertEqual(self.run_culexc("check", "-Werror", *map(str, files)), (0, "", ""))
+
+
+class Zones(Case):
+    TEXT = 'job a { cron "@daily" tz "Europe/Roma"; }'
+
+    def test_no_database_says_nothing(self):
+        self.write("a.job", self.TEXT)
+        done = self.run_culexc("check", "a.job", env={"TZDIR": str(self.work / "none")})
+        self.assertEqual(done, (0, "", ""))
+
+    def test_the_machines_own(self):
+        known = self.TEXT.replace("Roma", "Rome")
+        has_database = pathlib.Path("/usr/share/zoneinfo/Europe/Rome").exists()
+        for text, is_said in [(self.TEXT, has_database), (known, False)]:
+            self.write("a.job", text)
+            status, _, messages = self.run_culexc("check", "a.job", env={"TZDIR": ""})
+            self.assertEqual(status, 0)
+            self.assertEqual("did you mean 'Europe/Rome'" in messages, is_said, messages)
+
+    def test_a_database_may_be_hostile(self):
+        rome = self.zones / "Europe" / "Rome"
+        for content in [b"", b"TZif", b"TZif\n", b"TZif2\n\n", b"TZif2\nCET-1CEST,M3\n", b"TZif2\n<\n",
+                        b"TZif2\nA99999999999B,M3.5.0/99999999999,M99.1.1\n", b"TZif2\n" + b"A" * 500 + b"\n",
+                        b"TZif2\nA1B,M0.0.0,M13.0.0\n", b"TZif2\nA1<B,M3.5.0,M10.5.0/3\n", b"x" * 100000]:
+            rome.write_bytes(content)
+            status, found = self.check('job a { cron "30 2 * * *" tz "Europe/Rome"; }', "-Wcron-dst")
+            is_zone = content.startswith(b"TZif")
+            self.assertEqual((status, [one for one, _ in found]),
+                             (0, [] if is_zone else ["unknown-time-zone"]), content)
+
+
+class Formats(Case):
+    def test_for_people_on_stderr_and_for_programs_on_stdout(self):
+        self.write("a.job", "jobb a;\n")
+        for form in ["human", "short"]:
+            status, out, messages = self.run_culexc("check", f"--message-format={form}", "a.job")
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn("a.job:1:1: error: ", messages)
+        for form in ["json", "sarif", "github"]:
+            status, out, messages = self.run_culexc("check", f"--message-format={form}", "a.job")
+            self.assertEqual((status, messages), (1, ""))
+            self.assertIn("unknown-declaration", out)
+            status, out, messages = self.run_culexc("ir", f"--message-format={form}", "a.job")
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn("unknown-declaration", messages)
+        self.assert_usage(self.run_culexc("check", "--message-format=xml", "a.job"), "'xml'")
+
+    def test_sarif_is_one_document_also_when_clean_or_unreadable(self):
+        self.write("a.job", "job a;\n")
+        self.write("b c.job", "jobb a;\n")
+        for files, status, results, is_complete in [
+                (["a.job"], 0, 0, True), (["a.job", "types.job"], 0, 0, True),
+                (["b c.job", "a.job", "b c.job"], 1, 4, True), (["none.job", "a.job"], 3, 0, False)]:
+            done = self.run_culexc("check", "--message-format=sarif", *files)
+            document = json.loads(done[1])
+            run = document["runs"][0]
+            self.assertEqual((done[0], document["version"], len(run["results"])),
+                             (status, "2.1.0", results))
+            self.assertEqual(run["invocations"], [{"executionSuccessful": is_complete}])
+        self.assertEqual(self.run_culexc("check", "--message-format=sarif")[1], "")
+
+    def test_sarif_paths_are_uris(self):
+        self.write("é %:.job", "job a;\n")
+        for path, uri in [("é %:.job", "%C3%A9%20%25%3A.job"),
+                          (f"{self.work}/é %:.job", f"file://{self.work}/%C3%A9%20%25%3A.job")]:
+            _, out, _ = self.run_culexc("check", "--message-format=sarif", path)
+            place = json.loads(out)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+            self.assertEqual(place["artifactLocation"]["uri"], uri)
+
+    def test_github_escapes_what_would_end_a_command(self):
+        self.write("a,b:%\n.job", "job a;\n")
+        _, out, _ = self.run_culexc("check", "--message-format=github", "a,b:%\n.job")
+        self.assertEqual(out.count("\n"), 1)
+        self.assertTrue(out.startswith("::error file=a%2Cb%3A%25%0A.job,line=1,col=1,title=bad-file-name"
+                                       "::'a,b:%25%0A.job' is not a good name"), out)
+
+    def test_hostile_text_reaches_no_format_raw(self):
+        self.write("a.job", 'import "\x1b[31m\u202e.job"; job a;\n')
+        for form in ["human", "short", "json", "sarif", "github"]:
+            _, out, messages = self.run_culexc("check", "--color=never", f"--message-format={form}", "a.job")
+            self.assertIn("import-not-found", out + messages)
+            self.assertNotRegex(out + messages, "[\x1b\u202e]")
+
+    def test_colour(self):
+        self.write("a.job", "jobb a;\n")
+        for options, env, is_coloured in [([], {}, False), (["--color=always"], {}, True),
+                                          (["--color=always"], {"NO_COLOR": "1"}, True),
+                                          (["--color", "never"], {}, False)]:
+            _, _, messages = self.run_culexc("check", *options, "a.job", env=env)
+            self.assertEqual("\x1b[" in messages, is_coloured, options)
+        self.assert_usage(self.run_culexc("check", "--color=blue", "a.job"), "'blue'")
+
+    def test_colour_on_a_terminal_unless_no_color(self):
+        self.write("a.job", "jobb a;\n")
+        for env, is_coloured in [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)]:
+            master, slave = os.openpty()
+            base = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+            subprocess.run([CULEXC, "check", "a.job"], cwd=self.work, env={**base, **env},
+                           stderr=slave, timeout=60, check=False)
+            os.close(slave)
+            shown = os.read(master, 65536)
+            os.close(master)
+            self.assertEqual(b"\x1b[" in shown, is_coloured, env)
+
+    def test_a_caret_is_as_wide_as_what_it_marks(self):
+        self.write("a.job", 'job a { params { string s = "日本e\u0301\U0001F600"; sting t; } }\n')
+        _, _, messages = self.run_culexc("check", "a.job")
+        line, caret = messages.splitlines()[1:3]
+        column = line.index("sting")
+        cells = column + 3 - 1  # Three characters take two cells each, one takes none.
+        self.assertEqual(caret.index("^"), cells)
+        self.assertIn("a.job:1:38: ", messages)
+
+    def test_every_place_ends_behind_where_it_starts(self):
+        self.write("a.job", "job a {\n    priority 3\n}\nimport \"x.job\";\njob b { queue \"é\"; }\n")
+        _, out, _ = self.run_culexc("check", "--message-format=json", "a.job")
+        found = [json.loads(line) for line in out.splitlines()]
+        self.assertGreater(len(found), 2)
+        for one in found:
+            self.assertLessEqual((one["line"], one["column"]), (one["end_line"], one["end_column"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""culex-live as a program: what it prints, refuses and never does.
+
+usage: live_test.py PROGRAMS CULEX_LIVE
+"""
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAMS, CULEX_LIVE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+        self.file = self.folder / "jobs.db"
+        self.env = {name: value for name, value in os.environ.items()
+                    if not name.startswith("CULEX_")}
+
+    def enqueue(self, version="1", count=1):
+        subprocess.run([PROGRAMS / f"rolling_v{version}", "enqueue", "1", str(count)], check=True,
+                       env=self.env | {"CULEX_URL": f"sqlite:{self.file}"})
+
+    def live(self, *words, url=True, code=0, out=subprocess.PIPE):
+        address = ["--url", f"sqlite:{self.file}"] if url else []
+        done = subprocess.run([CULEX_LIVE, *address, *words], env=self.env, cwd=self.folder,
+                              stdout=out, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(bool(done.stderr), code != 0)
+        return done.stderr.decode() if code else done.stdout
+
+    def rows(self, *words, **more):
+        return [json.loads(line) for line in self.live(*words, **more).decode().splitlines()]
+
+    def test_a_line_for_each_version_of_each_job_sorted(self):
+        self.enqueue("2", 2)
+        self.enqueue("1", 3)
+        rows = self.rows()
+        self.assertEqual(len(rows), 19 - 2)  # what is renamed looks the same in the store
+        keys = [(row["queue"], row["job"], row["fingerprint"]) for row in rows]
+        self.assertEqual(keys, sorted(keys))
+        self.assertEqual(sum(row["runs"] for row in rows), 2 * 10 + 3 * 9)
+        for row in rows:
+            self.assertRegex(row["fingerprint"], "^[0-9a-f]{16}$")
+            self.assertEqual(row["waiting"], row["runs"])
+            self.assertGreater(row["oldest_ms"], 1700000000000)
+            self.assertNotIn("done", row)
+        renamed = [row for row in rows if row["job"] == "shop.renamed_job"]
+        self.assertEqual([row["runs"] for row in renamed], [5])
+        self.assertEqual(self.rows("--queue", "rolling"), rows)
+        self.assertEqual(self.rows("--ended")[0]["done"], 0)
+
+    def test_what_is_not_there_is_no_good_news(self):
+        for words, text in (((), "no store at sqlite:"), (("--url=memory:",), "one process")):
+            code = 2 if words else 1
+            self.assertIn(text, self.live(*words, code=code))
+        self.assertFalse(self.file.exists())
+        self.enqueue()
+        self.assertIn("no queue 'rollng'", self.live("--queue", "rollng", code=1))
+        self.assertIn("no queue 'rollng'", self.live("--queue", "rolling,rollng", code=1))
+
+    def test_wrong_usage(self):
+        self.enqueue()
+        for words, text in ((("--bogus",), "--bogus"), (("word",), "word"), (("--queue=",), "--queue"),
+                            (("--lease=1s",), "--lease"), (("--url=nonsense:x",), "nonsense"),
+                            (("--url-file=x",), "exclude")):
+            self.assertIn(text, self.live(*words, code=2))
+        text = self.live("--url=redis://ann:hunter2@localhost", code=2)
+        self.assertIn("--url-file", text)
+        self.assertNotIn("hunter2", text)
+
+    def test_the_store_comes_from_a_file_or_the_environment_too(self):
+        self.enqueue()
+        rows = self.rows()
+        secret = self.folder / "url"
+        secret.write_text(f"sqlite:{self.file}\n")
+        secret.chmod(0o644)
+        self.assertIn("chmod 600", self.live("--url-file", secret, url=False, code=2))
+        secret.chmod(0o600)
+        self.assertEqual(self.rows("--url-file", secret, url=False), rows)
+        self.env["CULEX_URL"] = f"sqlite:{self.file}"
+        self.env["CULEX_LEASE"] = "nonsense"  # a worker's
+        self.assertEqual(self.rows(url=False), rows)
+
+    def test_output_that_fails_is_said(self):
+        self.enqueue()
+        with open("/dev/full", "wb") as full:
+            self.assertIn("cannot write", self.live(code=3, out=full))
+            self.assertIn("cannot write", self.live("--help", code=3, out=full))
+
+    def test_names_in_a_store_reach_no_terminal_raw(self):
+        self.enqueue()
+        names = [b'a"b\\c', b"\x1b[2J", b"\xc2\x9b1m", b"\xff\xfe", b"\n{}", "ü".encode()]
+        store = sqlite3.connect(self.file)
+        for name, (seq,) in zip(names, list(store.execute("SELECT seq FROM run"))):
+            store.execute("UPDATE run SET job = CAST(? AS TEXT) WHERE seq = ?", (name, seq))
+        store.commit()
+        store.close()
+        text = self.live()
+        self.assertFalse(set(text) & set(range(0x20)) - {0x0A})
+        self.assertNotIn(b"\xc2\x9b", text)
+        jobs = {json.loads(line)["job"] for line in text.decode().splitlines()}
+        self.assertLessEqual({'a"b\\c', "\x1b[2J", "\x9b1m", "\ufffd\ufffd", "\n{}", "ü"}, jobs)
+
+    def test_help_and_version(self):
+        self.assertIn(b"--queue", self.live("--help", url=False))
+        self.assertRegex(self.live("--version", url=False).decode(), r"^culex-live \d+\.\d+\.\d+\n$")
+
+
+unittest.main(argv=sys.argv[:1])
