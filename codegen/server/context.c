@@ -208,7 +208,9 @@ static unsigned attr_places(const struct context *context)
     case BLOCK_ENUM:
         return PLACE_SET(ON_VALUE);
     case BLOCK_FILE:
-        return starts_with(context, "enum") ? PLACE_SET(ON_ENUM) : PLACE_SET(ON_JOB);
+        return starts_with(context, "enum")     ? PLACE_SET(ON_ENUM)
+               : starts_with(context, "struct") ? PLACE_SET(ON_STRUCT)
+                                                : PLACE_SET(ON_JOB);
     default:
         return 0;
     }

@@ -32,6 +32,7 @@
     X(ON_PARAM)                                                                                    \
     X(ON_JOB)                                                                                      \
     X(ON_ENUM)                                                                                     \
+    X(ON_STRUCT)                                                                                   \
     X(ON_VALUE)                                                                                    \
     X(PARAM_NAME) /* the names of things that the schema declares */                               \
     X(DEFAULT)                                                                                     \

@@ -31,6 +31,7 @@ PLACES = {
     "ON_PARAM": ["job a { params { int8 x [[§(1)]] = 2; } }"],
     "ON_JOB": ["job a [[§]];", 'job a [[x_b("c"), §("d")]] { }'],
     "ON_ENUM": ["enum e [[§]] { A }"],
+    "ON_STRUCT": ["struct s [[§]] { int8 x; }"],
     "ON_VALUE": ["enum e { A [[§]], B }", 'enum e { A = 1 [[§("x")]] }'],
 }
 # Words of one place that need different texts.

@@ -162,7 +162,8 @@ class Diagnostics(Feature):
     def test_what_would_reorder_the_text_is_not_shown(self):
         self.start()
         uri = self.open("a.job", "job a \u202e;")
-        self.assertNotIn("\u202e", str(self.client.diagnostics(uri)))
+        messages = [item["message"] for item in self.client.diagnostics(uri)]
+        self.assertIn("stray character '?' (U+202E)", messages)
 
 
 class Hover(Feature):
@@ -447,10 +448,10 @@ class Completion(Feature):
                 ("enum e { §", ["reserved"]),
                 ("enum e : §", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                                 "uint64"]),
-                ("enum e [[§", ["closed"]), ("enum e { A [[§", ["deprecated"]),
-                ("job a [[§", ["was", "retired", "deprecated"]),
+                ("enum e [[§", ["closed", "allow_breaking"]), ("enum e { A [[§", ["deprecated", "allow_breaking"]),
+                ("job a [[§", ["was", "retired", "deprecated", "allow_breaking"]),
                 ("struct s { int8 x [[§", ["was", "deprecated", "secret", "nonempty", "min_len",
-                                           "max_len", "len", "min", "max"]),
+                                           "max_len", "len", "min", "max", "allow_breaking"]),
                 ("job a { params { bool b = §", ["true", "false"]),
                 ("job a { params { int8 b = §", []), ("job a { params { int8 §", []),
                 ("job a { // §", []), ("/// §", []), ("/* job §", []), ("/* */ §", declarations),

@@ -34,7 +34,7 @@ syntax cluster jobValues contains=jobString,jobCharacter,jobBytes,jobNumber,jobF
 " Attributes.
 syntax region jobAttrs contained matchgroup=jobBracket start=/\[\[/ end=/\]\]/ contains=jobAttr,jobAttrOwn,jobAttrArgs,@jobComments
 syntax keyword jobAttr contained was retired deprecated secret must_understand nonempty
-syntax keyword jobAttr contained min_len max_len len min max closed
+syntax keyword jobAttr contained min_len max_len len min max closed allow_breaking
 syntax match jobAttrOwn contained /\<x_\w*/
 syntax region jobAttrArgs contained start=/(/ end=/)/ contains=@jobValues,@jobComments
 
@@ -81,7 +81,7 @@ syntax region jobJobBlock contained matchgroup=jobBrace start=/{/ end=/}/ contai
 syntax region jobParams contained matchgroup=jobSection start=/\<\%(params\|returns\)\>/ end=/}\@1<=/ end=/\ze}/ contains=jobFields,@jobComments
 syntax region jobDefaults matchgroup=jobKeyword start=/\<defaults\>/ end=/}\@1<=/ contains=jobDefaultsBlock,@jobComments
 syntax region jobDefaultsBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobSetting,jobRetry,@jobComments
-syntax region jobStruct matchgroup=jobKeyword start=/\<struct\>/ end=/}\@1<=/ contains=jobName,jobFields,@jobComments
+syntax region jobStruct matchgroup=jobKeyword start=/\<struct\>/ end=/}\@1<=/ contains=jobName,jobAttrs,jobFields,@jobComments
 syntax region jobPolicy matchgroup=jobKeyword start=/\<retry_policy\>/ end=/}\@1<=/ contains=jobName,jobPolicyBlock,@jobComments
 syntax region jobEnum matchgroup=jobKeyword start=/\<enum\>/ end=/}\@1<=/ contains=jobName,jobEnumBase,jobAttrs,jobEnumBlock,@jobComments
 syntax match jobEnumBase contained /:\_s*\h\w*/ contains=jobType
