@@ -22,7 +22,7 @@ struct completion {
     struct request *request;
     struct target target;
     struct context context;
-    unsigned places;
+    uint64_t places;
     struct span typed; /* what an item replaces */
     unsigned count;
 };
@@ -197,7 +197,7 @@ static struct span typed_find(const struct target *target)
 
 static void offer_all(struct completion *completion)
 {
-    unsigned places = completion->places;
+    uint64_t places = completion->places;
     bool is_text = completion->context.at.kind == TOKEN_STRING;
     if (is_text && (places & PLACE_SET(IMPORT_PATH)) != 0)
         offer_imports(completion);

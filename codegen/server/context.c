@@ -195,7 +195,7 @@ struct context context_at(const struct source *source, size_t offset)
     return context;
 }
 
-static unsigned attr_places(const struct context *context)
+static uint64_t attr_places(const struct context *context)
 {
     if (context->is_in_args)
         return 0;
@@ -214,7 +214,7 @@ static unsigned attr_places(const struct context *context)
     }
 }
 
-static unsigned file_places(const struct context *context)
+static uint64_t file_places(const struct context *context)
 {
     if (context->count == 0)
         return PLACE_SET(FILE);
@@ -224,7 +224,7 @@ static unsigned file_places(const struct context *context)
                                                                                  : 0;
 }
 
-static unsigned field_places(const struct context *context)
+static uint64_t field_places(const struct context *context)
 {
     bool is_path = context->previous.kind == TOKEN_DOT;
     unsigned first = starts_with(context, "optional");
@@ -237,7 +237,7 @@ static unsigned field_places(const struct context *context)
     return context->count == first || is_path ? PLACE_SET(TYPE) : 0;
 }
 
-static unsigned policy_places(const struct context *context)
+static uint64_t policy_places(const struct context *context)
 {
     if (context->count == 0)
         return PLACE_SET(POLICY);
@@ -252,7 +252,7 @@ static unsigned policy_places(const struct context *context)
     return is_plain || context->count == 2 ? 0 : PLACE_SET(GROWTH);
 }
 
-static unsigned unique_places(const struct context *context)
+static uint64_t unique_places(const struct context *context)
 {
     if (context_is(context, context->before_paren, "while"))
         return PLACE_SET(STATE);
@@ -261,14 +261,14 @@ static unsigned unique_places(const struct context *context)
     return PLACE_SET(UNIQUE);
 }
 
-static unsigned cron_places(const struct context *context)
+static uint64_t cron_places(const struct context *context)
 {
     if (context_is(context, context->previous, "missed"))
         return PLACE_SET(CATCHUP);
     return context->count == 2 ? PLACE_SET(ZONE) : context->count == 4 ? PLACE_SET(MISSED) : 0;
 }
 
-static unsigned rate_places(const struct context *context)
+static uint64_t rate_places(const struct context *context)
 {
     if (context->count == 2)
         return PLACE_SET(PER);
@@ -276,7 +276,7 @@ static unsigned rate_places(const struct context *context)
 }
 
 /* Behind the first word of a setting. */
-static unsigned setting_places(const struct context *context)
+static uint64_t setting_places(const struct context *context)
 {
     enum token_kind previous = context->previous.kind;
     if (context_is(context, context->before_paren, "by"))
@@ -296,7 +296,7 @@ static unsigned setting_places(const struct context *context)
     return starts_with(context, "cron") ? cron_places(context) : 0;
 }
 
-unsigned context_places(const struct context *context)
+uint64_t context_places(const struct context *context)
 {
     if (context->is_in_comment)
         return 0;

@@ -40,7 +40,7 @@ struct context {
 struct context context_at(const struct source *source, size_t offset);
 
 /* A set of word places: what may stand at the place. */
-unsigned context_places(const struct context *context);
+uint64_t context_places(const struct context *context);
 
 /* Whether `token` is this word. */
 bool context_is(const struct context *context, struct token token, const char *word);

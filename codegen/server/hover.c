@@ -364,7 +364,7 @@ static void describe_word(struct page *page, const struct target *target,
     if (token.kind != TOKEN_WORD || token.length == 0)
         return;
     const char *text = arena_copy(page->arena, target->source->text + token.offset, token.length);
-    unsigned places = context_places(context);
+    uint64_t places = context_places(context);
     const struct word *word = word_find(text, places);
     if (word == NULL)
         return;

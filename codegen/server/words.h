@@ -2,6 +2,8 @@
 #ifndef CULEXC_WORDS_H
 #define CULEXC_WORDS_H
 
+#include <stdint.h>
+
 /* Kinds of places. What may stand somewhere is a set of them. */
 #define WORD_PLACES(X)                                                                             \
     X(FILE)                                                                                        \
@@ -41,12 +43,13 @@ enum word_place {
 #define X(name) PLACE_##name,
     WORD_PLACES(X)
 #undef X
+        PLACE_COUNT
 };
 
-#define PLACE_SET(name) (1u << PLACE_##name)
+#define PLACE_SET(name) (UINT64_C(1) << PLACE_##name)
 
 struct word {
-    unsigned places;
+    uint64_t places;
     const char *word;
     const char *text; /* Markdown without links and lists */
 };
@@ -55,6 +58,6 @@ struct word {
 extern const struct word words[];
 
 /* The meaning that `text` has at one of `places`, NULL: none. */
-const struct word *word_find(const char *text, unsigned places);
+const struct word *word_find(const char *text, uint64_t places);
 
 #endif

@@ -18,7 +18,7 @@ job send_email {
         sting subject; // \U0001f600
         shop.lang lang = EN;
     }
-    unique by (to);
+    unique by (to) for 10m;
 }
 """
 
