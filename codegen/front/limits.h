@@ -28,7 +28,7 @@
 #define LIMIT_DOCUMENTS      256u   /* open at a time */
 #define LIMIT_FOLDERS        16u    /* of a workspace */
 #define LIMIT_FOLDER_DEPTH   16u
-#define LIMIT_FOLDER_ENTRIES 100000u
+#define LIMIT_FOLDER_ENTRIES 20000u
 #define LIMIT_ANSWERS        1000u /* places or words in one answer */
 
 /* Names and texts. */

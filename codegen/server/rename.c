@@ -214,6 +214,8 @@ static bool has_same_uses(struct rename *rename, struct workspace *after)
     unsigned uses = 0;
     struct file *file = declaring_file(rename);
     struct file *edited = map_get(&after->by_key, file->key);
+    if (edited == NULL) /* It went from the disk in between. */
+        return false;
     uint32_t offset = offset_edited(rename, file, thing_span(rename->thing).offset);
     const struct mark *mark =
         mark_at(marks_find(&edited->analysis->compilation, edited->module), offset);
@@ -295,7 +297,12 @@ void answer_rename(struct request *request)
     rename.end = &rename.edits;
     workspace_open(&rename.before, request->server,
                    documents_overlays(&request->server->documents));
-    rename_run(&rename);
+    if (rename.before.is_partial)
+        request_refuse(request, FAULT_FAILED,
+                       "the workspace has more than %u schemas: some would keep the old name",
+                       LIMIT_FILES);
+    else
+        rename_run(&rename);
     workspace_close(&rename.before);
 }
 

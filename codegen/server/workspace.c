@@ -28,7 +28,7 @@ static void modules_add(struct workspace *workspace, struct analysis *analysis)
 static void path_add(struct workspace *workspace, const char *path)
 {
     const char *key = path_resolve(&workspace->arena, path);
-    if (workspace->count >= LIMIT_FILES || map_get(&workspace->by_key, key ? key : path) != NULL)
+    if (map_get(&workspace->by_key, key != NULL ? key : path) != NULL)
         return;
     struct owned *owned = arena_alloc(&workspace->arena, sizeof(*owned));
     *owned = (struct owned){analysis_create(&workspace->input, path), workspace->owned};
@@ -42,21 +42,35 @@ static bool is_schema(const char *name)
     return len > 4 && strcmp(name + len - 4, ".job") == 0;
 }
 
+/* False when there is more than is looked at. */
+static bool has_room(struct workspace *workspace, unsigned depth)
+{
+    bool is_room = workspace->count < LIMIT_FILES && depth < LIMIT_FOLDER_DEPTH &&
+                   workspace->entries++ < LIMIT_FOLDER_ENTRIES;
+    workspace->is_partial |= !is_room;
+    return is_room;
+}
+
 /* Links are not followed, hidden folders not looked into. */
 static void folder_add(struct workspace *workspace, const char *folder, unsigned depth)
 {
-    DIR *dir = depth < LIMIT_FOLDER_DEPTH ? opendir(folder) : NULL;
+    DIR *dir = opendir(folder);
     struct dirent *entry;
-    while (dir != NULL && workspace->count < LIMIT_FILES &&
-           workspace->entries++ < LIMIT_FOLDER_ENTRIES && (entry = readdir(dir)) != NULL) {
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
         struct stat info;
-        const char *path = arena_printf(&workspace->arena, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || lstat(path, &info) != 0)
+        bool may_be_folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+        if (entry->d_name[0] == '.' || (!may_be_folder && !is_schema(entry->d_name)))
             continue;
-        if (S_ISDIR(info.st_mode))
-            folder_add(workspace, path, depth + 1);
-        else if (S_ISREG(info.st_mode) && is_schema(entry->d_name))
+        const char *path = arena_printf(&workspace->arena, "%s/%s", folder, entry->d_name);
+        if (lstat(path, &info) != 0)
+            continue;
+        bool is_file = S_ISREG(info.st_mode) && is_schema(entry->d_name);
+        if ((is_file || S_ISDIR(info.st_mode)) && !has_room(workspace, depth))
+            break;
+        if (is_file)
             path_add(workspace, path);
+        else if (S_ISDIR(info.st_mode))
+            folder_add(workspace, path, depth + 1);
     }
     if (dir != NULL)
         closedir(dir);

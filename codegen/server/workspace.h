@@ -28,6 +28,7 @@ struct workspace {
     struct file *files, **end;
     struct owned *owned;
     unsigned count, entries; /* of files; of what was seen in folders */
+    bool is_partial;         /* there is more than the limits allow */
 };
 
 /* Reads and checks everything, with `overlays` instead of what is on disk. */

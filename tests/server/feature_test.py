@@ -387,6 +387,15 @@ class Rename(Feature):
         uri = self.open("common.job")
         self.assertIn("means something else", self.refused(uri, "lang", "tongue"))
 
+    def test_open_files_count_however_many_there_are(self):
+        self.start()
+        uri = self.open("common.job")
+        for number in range(999):
+            self.write(f"f{number}.job", f"package f{number}; enum e {{ A }}")
+        self.open("all.job", "".join(f'import "f{number}.job";\n' for number in range(999)))
+        self.assertEqual(len(self.ask("references", uri, "IT")), 1)
+        self.assertIn("more than 1000", self.refused(uri, "IT", "FR"))
+
     def test_reserved_names_stay_reserved(self):
         self.start()
         uri = self.open("a.job", 'job a { params { string x; reserved "y"; } }')
