@@ -239,6 +239,10 @@ static void judge_lost(const struct change *change, const struct lock_job *old)
         say_renamed(&judge, old, renamed);
     else if (!old->is_retired)
         say_removed(&judge, old);
+    if (judge.forgiven > 0)
+        diag_report(
+            change->sink, DIAG_VERSION_NOT_STORED, spot_of_package(change->after, old->package),
+            "'%s' is no longer there under that name, and no run of it is stored", old->wire);
     judge_release(&judge);
 }
 

@@ -114,8 +114,8 @@ static bool max_errors_read(struct cli *cli, const char *word)
 {
     char *end;
     unsigned long max = strtoul(word, &end, 10);
-    bool is_number = *word >= '0' && *word <= '9' && *end == '\0';
     cli->policy->errors_max = (unsigned)max;
+    bool is_number = *word >= '0' && *word <= '9' && *end == '\0';
     if (is_number && max >= 1 && max <= LIMIT_ERRORS_MAX)
         return true;
     cli_misused(cli, "--max-errors is 1 to %u, not '%s'", LIMIT_ERRORS_MAX, word);
@@ -137,7 +137,7 @@ static bool option_read(struct cli *cli, const struct cli_option *options,
 
 static bool words_read(struct cli *cli, const struct cli_option *options, int argc, char **argv)
 {
-    const char *format = "human", *colour = "auto", *max_errors = "20";
+    const char *format = "human", *colour = "auto", *max_errors = NULL;
     const struct cli_option shared[] = {
         {"-I", CLI_LIST, &cli->include_dirs},
         {"--message-format", CLI_TEXT, &format},
@@ -154,7 +154,8 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
         else if (!option_read(cli, options, shared, argv, &at))
             return false;
     }
-    if (!format_read(cli, format) || !colour_read(cli, colour) || !max_errors_read(cli, max_errors))
+    if (!format_read(cli, format) || !colour_read(cli, colour) ||
+        (max_errors != NULL && !max_errors_read(cli, max_errors)))
         return false;
     if ((cli->verb->shares & CLI_SCHEMAS) && cli->files.count == 0)
         return cli_misused(cli, "no schema file given"), false;
@@ -184,11 +185,10 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
 int cli_misused(const struct cli *cli, const char *format, ...)
 {
     va_list args;
-    fputs("culexc: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    diag_vsay(format, args);
     va_end(args);
-    fprintf(stderr, "\n%s", cli->verb->help);
+    fputs(cli->verb->help, stderr);
     return EXIT_USAGE;
 }
 
@@ -200,7 +200,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     compilation->sink.policy = cli->policy;
     struct module *module = compilation_load(compilation, path, &fault);
     if (module == NULL)
-        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
+        diag_say("cannot read '%s': %s", path, fault);
     else
         check_module(compilation, module);
     return module;
@@ -222,13 +222,12 @@ static FILE *report_stream(const struct cli *cli)
     return is_for_people || !(cli->verb->shares & CLI_REPORTS) ? stderr : stdout;
 }
 
-static void print_left_out(const struct cli *cli, const struct diag_sink *sink)
+static void print_left_out(const struct diag_sink *sink)
 {
     if (sink->is_full)
-        fprintf(stderr, "culexc: more than %u errors; the rest is not shown\n",
-                cli->policy->errors_max);
+        fprintf(stderr, "culexc: more than %u errors; the rest is not shown\n", sink->errors);
     if (sink->has_more_warnings)
-        fprintf(stderr, "culexc: more than %u warnings; the rest is not shown\n", LIMIT_WARNINGS);
+        fprintf(stderr, "culexc: more than %u warnings; the rest is not shown\n", sink->warnings);
 }
 
 int cli_report(const struct cli *cli, struct compilation *compilation)
@@ -253,7 +252,7 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
         sarif_add(cli->sarif, sink);
         break;
     }
-    print_left_out(cli, sink);
+    print_left_out(sink);
     return sink->errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
 }
 

@@ -100,7 +100,7 @@ int cli_worse(int a, int b);
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
-extern const struct verb verb_breaking, verb_check, verb_explain, verb_fmt, verb_gen, verb_ir,
-    verb_lint, verb_lock, verb_lsp;
+extern const struct verb verb_breaking, verb_check, verb_doc, verb_explain, verb_fmt, verb_gen,
+    verb_ir, verb_lint, verb_lock, verb_lsp;
 
 #endif

@@ -4,11 +4,23 @@
 #include <string.h>
 
 #include "cli.h"
+#include "diag_print.h"
 
+/* In the order of the help. */
+/* clang-format off */
 static const struct verb *const verbs[] = {
-    &verb_check, &verb_ir,   &verb_gen,      &verb_explain, &verb_fmt,
-    &verb_lint,  &verb_lock, &verb_breaking, &verb_lsp,
+    &verb_check,
+    &verb_explain,
+    &verb_fmt,
+    &verb_lint,
+    &verb_ir,
+    &verb_gen,
+    &verb_doc,
+    &verb_lock,
+    &verb_breaking,
+    &verb_lsp,
 };
+/* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void help_print(FILE *out)
@@ -45,7 +57,7 @@ int main(int argc, char **argv)
             return verbs[i]->run(verbs[i], argc, argv);
     }
     if (argc > 1)
-        fprintf(stderr, "culexc: no such verb: '%s'\n", argv[1]);
+        diag_say("no such verb: '%s'", argv[1]);
     help_print(stderr);
     return EXIT_USAGE;
 }

@@ -37,9 +37,11 @@ bool cli_policy_read(const struct cli *cli, const char *word)
         policy->is_strict = *word == 'e';
         return true;
     }
+    /* Some ids start with "no-". */
+    bool is_id = diag_find(word, NULL) != DIAG_COUNT;
     bool is_no_error = prefix_skip(&word, "no-error=");
     bool is_error = !is_no_error && prefix_skip(&word, "error=");
-    bool is_off = !is_no_error && !is_error && prefix_skip(&word, "no-");
+    bool is_off = !is_no_error && !is_error && !is_id && prefix_skip(&word, "no-");
     enum diag_id id = diag_find(word, &near);
     if (id == DIAG_COUNT)
         return refuse_unknown(cli, word, &near);

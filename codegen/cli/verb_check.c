@@ -12,36 +12,52 @@ enum { FIX_ROUNDS = 10 };
 
 struct tally {
     unsigned fixes, errors, warnings;
+    bool is_broken; /* a file could not be read or written */
 };
 
-/* Writes the file with all fixes that agree with each other: their number, -1 after a message. */
-static int round_apply(const struct cli *cli, const char *path)
+/* Writes the file with all fixes that agree with each other, and counts them. False when there
+ * were none, or after a message that the file cannot be written. */
+static bool round_apply(struct compilation *compilation, const struct module *module,
+                        struct tally *tally)
 {
-    struct compilation compilation;
     struct buf text = {0};
-    unsigned fixed = 0;
-    compilation_init(&compilation);
-    const struct module *module = cli_load(cli, &compilation, path);
-    bool is_good = module != NULL;
-    if (is_good)
-        fixed = fix_apply(&compilation.sink, module->source, &text);
-    if (fixed > 0 && !output_replace(path, text.data, text.len)) {
-        fprintf(stderr, "culexc: cannot write '%s': %s\n", path, strerror(errno));
-        is_good = false;
+    unsigned fixed = fix_apply(&compilation->sink, module->source, &text);
+    if (fixed > 0 && !output_replace(module->path, text.data, text.len)) {
+        fprintf(stderr, "culexc: cannot write '%s': %s\n", module->path, strerror(errno));
+        tally->is_broken = true;
+        fixed = 0;
     }
     buf_release(&text);
-    compilation_release(&compilation);
-    return is_good ? (int)fixed : -1;
+    tally->fixes += fixed;
+    return fixed > 0;
 }
 
+/* False after a message that the file cannot be read. */
 static bool file_fix(const struct cli *cli, const char *path, struct tally *tally)
 {
-    int fixed = 1;
-    for (int round = 0; round < FIX_ROUNDS && fixed > 0; round++) {
-        fixed = round_apply(cli, path);
-        tally->fixes += fixed > 0 ? (unsigned)fixed : 0;
+    bool is_read = true, is_going_on = true;
+    for (int round = 0; round < FIX_ROUNDS && is_going_on; round++) {
+        struct compilation compilation;
+        compilation_init(&compilation);
+        const struct module *module = cli_load(cli, &compilation, path);
+        is_read = module != NULL;
+        is_going_on = is_read && round_apply(&compilation, module, tally);
+        compilation_release(&compilation);
     }
-    return fixed >= 0;
+    return is_read;
+}
+
+/* A file that cannot be read is not looked at again. */
+static void files_fix(struct cli *cli, struct tally *tally)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < cli->files.count; i++) {
+        if (file_fix(cli, cli->files.items[i], tally))
+            cli->files.items[kept++] = cli->files.items[i];
+        else
+            tally->is_broken = true;
+    }
+    cli->files.count = kept;
 }
 
 /* Each file is a compilation of its own, so that what one names does not matter to another. */
@@ -67,10 +83,9 @@ static int run(const struct verb *verb, int argc, char **argv)
     const struct cli_option options[] = {{"--fix", CLI_FLAG, &is_fixing}, {0}};
     if (!cli_open(&cli, verb, options, argc, argv, &status))
         return cli_close(&cli, status);
-    for (size_t i = 0; i < cli.files.count; i++) {
-        if (is_fixing && !file_fix(&cli, cli.files.items[i], &tally))
-            status = EXIT_BROKEN;
-    }
+    if (is_fixing)
+        files_fix(&cli, &tally);
+    status = tally.is_broken ? EXIT_BROKEN : EXIT_CLEAN;
     for (size_t i = 0; i < cli.files.count; i++)
         status = cli_worse(status, file_check(&cli, cli.files.items[i], &tally));
     if (is_fixing)

@@ -44,6 +44,10 @@ static void id_read(const struct reading *reading, struct span span)
     if (id == DIAG_COUNT) {
         diag_report(sink, DIAG_BAD_ALLOW, span, "no diagnostic is called '%.64s'", slug);
         diag_suggest(sink, span, &near);
+        if (suggestion_is_plain(&near)) /* What was to be kept must not be fixed away. */
+            id = diag_find(near.best, NULL);
+        if (id != DIAG_COUNT && diag_default_severity(id) != DIAG_ERROR)
+            allowance_add(reading, id, span);
     } else if (diag_default_severity(id) == DIAG_ERROR) {
         diag_report(sink, DIAG_BAD_ALLOW, span,
                     "'%s' is an error, and only warnings can be allowed", slug);
@@ -152,10 +156,12 @@ bool allow_covers(struct span span, enum diag_id id)
     return is_covered;
 }
 
-void allow_report_unused(struct diag_sink *sink, const struct source *source, enum diag_table table)
+void allow_report_unused(struct diag_sink *sink, const struct source *source,
+                         bool (*was_sought)(enum diag_id id, const void *context),
+                         const void *context)
 {
     for (const struct allowance *at = source->allowances; at != NULL; at = at->next) {
-        if (at->is_used || diag_table_of(at->id) != table)
+        if (at->is_used || !was_sought(at->id, context))
             continue;
         diag_report(sink, DIAG_UNUSED_ALLOW, at->span, "there is no '%s' here to be allowed",
                     diag_slug(at->id));

@@ -138,6 +138,7 @@ struct ast_decl {
 };
 
 struct ast_import {
+    struct span span; /* of the whole statement */
     struct literal path;
     struct ast_import *next;
 };

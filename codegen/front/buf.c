@@ -40,17 +40,23 @@ void buf_char(struct buf *buf, char byte)
     buf_append(buf, &byte, 1);
 }
 
+void buf_vprintf(struct buf *buf, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    if (len >= 0) {
+        buf_reserve(buf, (size_t)len);
+        vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
+        buf->len += (size_t)len;
+    }
+    va_end(again);
+}
+
 void buf_printf(struct buf *buf, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(NULL, 0, format, args);
+    buf_vprintf(buf, format, args);
     va_end(args);
-    if (len < 0)
-        return;
-    buf_reserve(buf, (size_t)len);
-    va_start(args, format);
-    vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);
-    va_end(args);
-    buf->len += (size_t)len;
 }

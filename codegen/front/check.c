@@ -112,9 +112,10 @@ static void claim_decl(struct checker *checker, const struct module *module,
     }
     for (const struct ast_enum_value *value = decl->values; value != NULL; value = value->next) {
         const char *type = cname_join(checker->arena, module->package, decl->name.text, "_");
-        cname_claim(&checker->c_names, checker->sink,
-                    cname_upper(checker->arena, NULL, type, value->name.text), value->name.span,
-                    arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
+        const char *c = cname_upper(checker->arena, NULL, type, value->name.text);
+        if (cname_check_free(checker->sink, c, value->name.span, CNAME_CONSTANT))
+            cname_claim(&checker->c_names, checker->sink, c, value->name.span,
+                        arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
     }
 }
 
@@ -238,8 +239,15 @@ static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *de
     enum ir_kind kind = ir_kind_find(decl->base.text);
     if (kind != IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64)
         return kind;
+    struct suggestion near = suggestion_start(decl->base.text);
+    for (int at = IR_INT8; at <= IR_UINT64; at++) {
+        if (ir_kinds[at].bits <= 64)
+            suggestion_offer(&near, ir_kinds[at].word);
+    }
     diag_report(checker->sink, DIAG_BAD_ENUM_BASE, decl->base.span,
                 "'%.64s' is not an integer type of up to 64 bits", decl->base.text);
+    if (kind == IR_KIND_COUNT)
+        diag_suggest(checker->sink, decl->base.span, &near);
     return IR_INT64;
 }
 
@@ -504,9 +512,11 @@ static void check_imports(struct checker *checker)
         if (map_add(&headers, import->header, at->module) != NULL)
             diag_report(checker->sink, DIAG_HEADER_COLLISION, at->span,
                         "two files would generate '%s'", import->header);
-        if (!at->is_used && !module->is_broken && !checker->sink->has_faults)
-            diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
-                        at->path);
+        if (at->is_used || module->is_broken || checker->sink->has_faults)
+            continue;
+        diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
+                    at->path);
+        diag_fix(checker->sink, span_with_line(at->statement), "%s", "");
     }
 }
 
@@ -562,6 +572,13 @@ static struct ir_file *file_create(struct checker *checker)
     return file;
 }
 
+/* The other tables are looked for by other verbs. */
+static bool is_about_schemas(enum diag_id id, const void *context)
+{
+    (void)context;
+    return diag_table_of(id) == TABLE_SCHEMA;
+}
+
 static void check_one(struct compilation *compilation, struct module *module)
 {
     struct checker checker = {.compilation = compilation,
@@ -584,7 +601,7 @@ static void check_one(struct compilation *compilation, struct module *module)
     check_jobs(&checker, check_loose(&checker));
     check_imports(&checker);
     if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
-        allow_report_unused(&compilation->sink, module->source, TABLE_SCHEMA);
+        allow_report_unused(&compilation->sink, module->source, is_about_schemas, NULL);
     module->state = MODULE_CHECKED;
 }
 

@@ -161,6 +161,9 @@ static bool check_attr(struct checker *checker, const struct ast_attr *first,
         diag_report(checker->sink, DIAG_DUPLICATE_ATTRIBUTE, attr->name.span,
                     "attribute '%.64s' is given twice", attr->name.text);
         diag_note(checker->sink, earlier->name.span, "first given here");
+        struct span span = attr->name.span;
+        if (attr->args == NULL && span_add_comma(&span))
+            diag_fix(checker->sink, span, "%s", "");
         return false;
     }
     if (rule == NULL)

@@ -21,9 +21,31 @@ static bool type_builtin(struct ir_field *field, const char *name)
     return field->kind != IR_KIND_COUNT;
 }
 
+/* What other languages call our types. One that fits several of ours is a hint and no fix. */
+static struct suggestion foreign_type(const char *name)
+{
+    static const struct {
+        const char *word, *ours;
+        bool is_plain;
+    } table[] = {
+        {"int", "int32", false},         {"integer", "int32", false}, {"long", "int64", false},
+        {"short", "int16", false},       {"uint", "uint32", false},   {"unsigned", "uint32", false},
+        {"byte", "uint8", false},        {"float", "float32", true},  {"double", "float64", true},
+        {"boolean", "bool", true},       {"str", "string", true},     {"text", "string", false},
+        {"datetime", "timestamp", false}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].word, name) == 0)
+            return (struct suggestion){
+                .word = name, .best = table[i].ours, .is_tied = !table[i].is_plain};
+    }
+    return (struct suggestion){0};
+}
+
 static void report_unknown_type(struct checker *checker, const struct ast_field *field)
 {
-    struct suggestion near = checker_suggest(checker, field->type.text, true);
+    struct suggestion near = foreign_type(field->type.text);
+    if (near.best == NULL)
+        near = checker_suggest(checker, field->type.text, true);
     /* The name may stand where an error was, unless it looks like one that is known. */
     if (checker->module->is_broken && near.best == NULL)
         return;
@@ -71,6 +93,7 @@ static void check_shape(struct checker *checker, const struct ast_field *ast,
     if (ast->shape == SHAPE_LIST && field->is_optional) {
         diag_report(checker->sink, DIAG_OPTIONAL_LIST, ast->optional,
                     "a list is never optional: without values it is empty");
+        diag_fix(checker->sink, span_with_blanks(ast->optional), "%s", "");
         field->is_optional = false;
     }
 }

@@ -57,10 +57,13 @@ static void check_tags(struct checker *checker, const struct ast_setting *settin
             diag_report(checker->sink, DIAG_TOO_MANY, tag->span, "more than %u tags", LIMIT_TAGS);
         for (const struct literal *at = setting->list; count <= LIMIT_TAGS && at != tag;
              at = at->next) {
-            if (at->kind == LITERAL_STRING && tag->kind == LITERAL_STRING &&
-                strcmp(at->text, tag->text) == 0)
-                diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span,
-                            "this tag is given twice");
+            if (at->kind != LITERAL_STRING || tag->kind != LITERAL_STRING ||
+                strcmp(at->text, tag->text) != 0)
+                continue;
+            diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span, "this tag is given twice");
+            struct span span = tag->span;
+            if (span_add_comma(&span))
+                diag_fix(checker->sink, span, "%s", "");
         }
     }
 }
@@ -102,6 +105,21 @@ static const struct ir_field *param_find(const struct ir_job *job, const char *n
     return field;
 }
 
+static void check_names_once(struct diag_sink *sink, const struct ast_names *names)
+{
+    for (const struct ast_names *name = names; name != NULL; name = name->next) {
+        const struct ast_names *earlier = names;
+        struct span span = name->name.span;
+        while (strcmp(earlier->name.text, name->name.text) != 0)
+            earlier = earlier->next;
+        if (earlier == name)
+            continue;
+        diag_report(sink, DIAG_DUPLICATE_NAME, span, "'%.64s' is named twice", name->name.text);
+        if (span_add_comma(&span))
+            diag_fix(sink, span, "%s", "");
+    }
+}
+
 static const char *key_fault(const struct ir_field *field)
 {
     if (field->is_optional)
@@ -118,6 +136,7 @@ static const char *key_fault(const struct ir_field *field)
 static void check_by(struct job_check *check, const struct ast_setting *setting)
 {
     struct diag_sink *sink = check->checker->sink;
+    check_names_once(sink, setting->by);
     for (const struct ast_names *by = setting->by; by != NULL; by = by->next) {
         const struct ir_field *field = param_find(check->job, by->name.text);
         const char *fault = field == NULL ? NULL : key_fault(field);
@@ -140,6 +159,7 @@ static void check_by(struct job_check *check, const struct ast_setting *setting)
 static void check_states(struct job_check *check, const struct ast_setting *setting)
 {
     static const char *const states[] = {"scheduled", "waiting", "active"};
+    check_names_once(check->checker->sink, setting->states);
     for (const struct ast_names *at = setting->states; at != NULL; at = at->next) {
         struct suggestion suggestion = suggestion_start(at->name.text);
         bool is_known = false;

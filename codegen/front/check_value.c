@@ -70,9 +70,44 @@ static struct ir_value value_bool(struct checker *checker, const struct ir_field
 {
     bool is_true = literal->kind == LITERAL_WORD && strcmp(literal->text, "true") == 0;
     bool is_false = literal->kind == LITERAL_WORD && strcmp(literal->text, "false") == 0;
-    if (!is_true && !is_false)
-        return refuse(checker, field, literal, "true or false");
+    if (!is_true && !is_false) {
+        refuse(checker, field, literal, "true or false");
+        if (literal->kind == LITERAL_INT && literal->integer.hi == 0 && literal->integer.lo <= 1)
+            diag_fix(checker->sink, literal->span, literal->integer.lo == 1 ? "true" : "false");
+        return (struct ir_value){0};
+    }
     return (struct ir_value){.kind = VALUE_BOOL, .number = is_true};
+}
+
+/* 'x' for "x" and the other way round, where the text between the quotes may stay. */
+static void requote(struct checker *checker, const struct literal *literal, char quote)
+{
+    struct span span = literal->span;
+    const char *text = span.source->text + span.offset;
+    if (span.length == 3 && strchr("'\"\\", text[1]) == NULL)
+        diag_fix(checker->sink, span, "%c%c%c", quote, text[1], quote);
+}
+
+static struct ir_value value_char(struct checker *checker, const struct ir_field *field,
+                                  const struct literal *literal)
+{
+    if (literal->kind == LITERAL_CHAR)
+        return (struct ir_value){.kind = VALUE_CHAR, .number = (int64_t)literal->integer.lo};
+    refuse(checker, field, literal, "a character, as 'x'");
+    if (literal->kind == LITERAL_STRING)
+        requote(checker, literal, '\'');
+    return (struct ir_value){0};
+}
+
+static struct ir_value value_string(struct checker *checker, const struct ir_field *field,
+                                    const struct literal *literal)
+{
+    if (literal->kind == LITERAL_STRING)
+        return (struct ir_value){.kind = VALUE_STRING, .text = literal->text, .len = literal->len};
+    refuse(checker, field, literal, "a string in quotes");
+    if (literal->kind == LITERAL_CHAR)
+        requote(checker, literal, '"');
+    return (struct ir_value){0};
 }
 
 static bool is_hex(char byte)
@@ -208,16 +243,12 @@ struct ir_value check_value(struct checker *checker, const struct ir_field *fiel
     case IR_BOOL:
         return value_bool(checker, field, literal);
     case IR_CHAR:
-        if (literal->kind != LITERAL_CHAR)
-            return refuse(checker, field, literal, "a character, as 'x'");
-        return (struct ir_value){.kind = VALUE_CHAR, .number = (int64_t)literal->integer.lo};
+        return value_char(checker, field, literal);
     case IR_FLOAT32:
     case IR_FLOAT64:
         return value_float(checker, field, literal);
     case IR_STRING:
-        if (literal->kind != LITERAL_STRING)
-            return refuse(checker, field, literal, "a string in quotes");
-        return (struct ir_value){.kind = VALUE_STRING, .text = literal->text, .len = literal->len};
+        return value_string(checker, field, literal);
     case IR_BYTES:
         if (literal->kind != LITERAL_BYTES)
             return refuse(checker, field, literal, "bytes, as x\"00ff\"");

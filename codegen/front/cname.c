@@ -102,76 +102,35 @@ static const char *const keywords[] = {"alignas",
                                        "xor",
                                        "xor_eq"};
 
-/* Object-like macros and types of C libraries. `major` and `minor` take arguments
- * where they are macros, and a member is never called, so they are free. */
-static const char *const library_macros[] = {"BUFSIZ",
-                                             "BYTE_ORDER",
-                                             "CHAR_BIT",
-                                             "CLOCKS_PER_SEC",
-                                             "DECIMAL_DIG",
-                                             "FD_SETSIZE",
-                                             "MATH_ERREXCEPT",
-                                             "MATH_ERRNO",
-                                             "MAXFLOAT",
-                                             "NFDBITS",
-                                             "TIMER_ABSTIME",
-                                             "TIME_UTC",
-                                             "WCONTINUED",
-                                             "WEXITED",
-                                             "WNOHANG",
-                                             "WNOWAIT",
-                                             "WSTOPPED",
-                                             "WUNTRACED",
-                                             "math_errhandling",
-                                             "EOF",
-                                             "FILE",
-                                             "I",
-                                             "INFINITY",
-                                             "NAN",
-                                             "NDEBUG",
-                                             "NULL",
-                                             "RAND_MAX",
-                                             "complex",
-                                             "errno",
-                                             "h_addr",
-                                             "i386",
-                                             "imaginary",
-                                             "linux",
-                                             "noreturn",
-                                             "s_addr",
-                                             "sa_handler",
-                                             "sa_sigaction",
-                                             "si_addr",
-                                             "si_pid",
-                                             "si_status",
-                                             "si_uid",
-                                             "si_value",
-                                             "st_atime",
-                                             "st_ctime",
-                                             "st_mtime",
-                                             "stderr",
-                                             "stdin",
-                                             "stdout",
-                                             "timezone",
-                                             "unix"};
+#define C_MATH(name)
+#define C_NAME(name)
+#define C_CONSTANT(name)
+/* `major` and `minor` take arguments where they are macros, and a member is never called, so they
+ * are free. */
+static const char *const library_constants[] = {
+#undef C_CONSTANT
+#define C_CONSTANT(name) #name,
+#include "c_library.def"
+#undef C_CONSTANT
+#define C_CONSTANT(name)
+};
 
-/* Functions and tags of C libraries that a type at file scope would redeclare. */
 static const char *const library_names[] = {
-    "abort",  "abs",      "accept", "access", "acos",    "alarm",    "asin",      "assert",
-    "atan",   "atexit",   "atof",   "atoi",   "bind",    "bsearch",  "calloc",    "ceil",
-    "chdir",  "chmod",    "clock",  "clone",  "close",   "connect",  "cos",       "creat",
-    "daemon", "difftime", "div",    "dup",    "environ", "erf",      "exec",      "exit",
-    "exp",    "fclose",   "floor",  "fopen",  "fork",    "fprintf",  "free",      "gamma",
-    "getc",   "getenv",   "gets",   "index",  "ioctl",   "iovec",    "isalpha",   "j0",
-    "j1",     "jn",       "kill",   "ldiv",   "link",    "listen",   "localtime", "log",
-    "lseek",  "main",     "major",  "malloc", "memcpy",  "minor",    "mkdir",     "nice",
-    "open",   "pause",    "pipe",   "poll",   "pow",     "printf",   "putc",      "puts",
-    "qsort",  "raise",    "rand",   "random", "read",    "realloc",  "recv",      "remainder",
-    "remove", "rename",   "rint",   "round",  "scanf",   "select",   "send",      "signal",
-    "sin",    "sleep",    "socket", "sqrt",   "stat",    "strlen",   "sync",      "system",
-    "tan",    "time",     "times",  "tm",     "tmpfile", "truncate", "trunc",     "umask",
-    "uname",  "ungetc",   "unlink", "utime",  "wait",    "write",    "y0",        "y1",
-    "yn"};
+#undef C_NAME
+#define C_NAME(name) #name,
+#include "c_library.def"
+#undef C_NAME
+#define C_NAME(name)
+};
+
+static const char *const math_functions[] = {
+#undef C_MATH
+#define C_MATH(name) #name,
+#include "c_library.def"
+};
+
+static const char *const math_suffixes[] = {"",    "f",    "l",    "f16",  "f32",
+                                            "f64", "f128", "f32x", "f64x", "f128x"};
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -272,6 +231,22 @@ bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name)
     return false;
 }
 
+static bool is_math_function(const char *c)
+{
+    size_t len = strlen(c);
+    for (size_t i = 0; i < COUNT(math_suffixes); i++) {
+        size_t end = strlen(math_suffixes[i]);
+        if (len <= end || strcmp(c + len - end, math_suffixes[i]) != 0)
+            continue;
+        for (size_t at = 0; at < COUNT(math_functions); at++) {
+            const char *name = math_functions[at];
+            if (strlen(name) == len - end && memcmp(name, c, len - end) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Where constants of C libraries begin and end. */
 static const char *const macro_starts[] = {"CLOCK_", "DBL_",  "EXIT_", "FLT_",  "FP_", "HUGE_VAL",
                                            "LC_",    "LDBL_", "M_",    "SEEK_", "SNAN"};
@@ -312,13 +287,18 @@ static const char *owner_find(const char *c, enum cname_scope scope)
     size_t len = strlen(c);
     if (is_in(keywords, COUNT(keywords), c))
         return "a keyword of C or C++";
-    if (is_in(library_macros, COUNT(library_macros), c) || is_reserved_family(c))
+    if (is_in(library_constants, COUNT(library_constants), c))
         return "a name of the C library";
     if (strncmp(c, "culex_", 6) == 0 || strncmp(c, "CULEX_", 6) == 0)
         return "a name of Culex itself";
+    if (scope == CNAME_CONSTANT) /* Its package and enum stand in it, so no family is wide. */
+        return NULL;
+    if (is_reserved_family(c))
+        return "a name of the C library";
     if (scope != CNAME_TYPE)
         return NULL;
-    if (is_in(library_names, COUNT(library_names), c) || (len > 2 && !strcmp(c + len - 2, "_t")))
+    if (is_in(library_names, COUNT(library_names), c) || is_math_function(c) ||
+        (len > 2 && !strcmp(c + len - 2, "_t")))
         return "a name of the C library";
     return ir_kind_find(c) != IR_KIND_COUNT ? "a type of the language" : NULL;
 }
@@ -330,7 +310,7 @@ bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
     if (owner == NULL)
         return true;
     diag_report(sink, DIAG_RESERVED_NAME, span, "'%s' is %s", c, owner);
-    if (scope == CNAME_TYPE)
+    if (scope != CNAME_FIELD)
         diag_help(sink, "another name or a package makes another C name");
     return false;
 }

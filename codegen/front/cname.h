@@ -29,8 +29,9 @@ void cname_result(struct arena *arena, const char *package, struct ir_job *job);
 bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name);
 
 /* Reports a C name that belongs to C. Field names are members and parameters;
- * type names stand at file scope, where the C library's functions are too. */
-enum cname_scope { CNAME_FIELD, CNAME_TYPE };
+ * type names stand at file scope, where the C library's functions are too;
+ * constants are upper case, with the enum's name in front. */
+enum cname_scope { CNAME_FIELD, CNAME_TYPE, CNAME_CONSTANT };
 bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
                       enum cname_scope scope);
 

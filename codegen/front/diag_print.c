@@ -32,6 +32,24 @@ static void print_safely(FILE *out, const char *text, size_t len)
     }
 }
 
+void diag_vsay(const char *format, va_list args)
+{
+    struct buf text = {0};
+    buf_vprintf(&text, format, args);
+    fputs("culexc: ", stderr);
+    print_safely(stderr, text.data, text.len);
+    fputc('\n', stderr);
+    buf_release(&text);
+}
+
+void diag_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_vsay(format, args);
+    va_end(args);
+}
+
 static bool is_inside(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;

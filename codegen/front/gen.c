@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "diag_print.h"
 #include "ir_json.h"
 #include "json_in.h"
 #include "limits.h"
@@ -45,8 +46,7 @@ struct generation {
 
 static bool complain(const char *what, const char *detail)
 {
-    fprintf(stderr, "culexc: %s%s%s\n", what, detail == NULL ? "" : ": ",
-            detail == NULL ? "" : detail);
+    diag_say("%s%s%s", what, detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
     return false;
 }
 

@@ -213,6 +213,7 @@ static void write_struct(struct json_out *json, const struct ir_struct *type)
     json_text(json, "make", type->make);
     write_doc(json, type->doc);
     json_number(json, "line", type->line);
+    write_attrs(json, type->decl->attrs);
     write_fields(json, "fields", type->fields);
     json_close(json, '}');
 }

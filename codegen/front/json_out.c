@@ -14,6 +14,16 @@ static void line_start(struct json_out *json)
         buf_text(&json->buf, "  ");
 }
 
+/* As JSON has it: beyond 16 bits as a pair of surrogates. */
+static void code_escape(struct json_out *json, uint32_t code)
+{
+    if (code > 0xffff)
+        buf_printf(&json->buf, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10),
+                   0xdc00 + (code & 0x3ff));
+    else
+        buf_printf(&json->buf, "\\u%04" PRIx32, code);
+}
+
 static void string_write(struct json_out *json, const char *text, size_t len)
 {
     buf_char(&json->buf, '"');
@@ -25,7 +35,7 @@ static void string_write(struct json_out *json, const char *text, size_t len)
         else if (code == '"' || code == '\\')
             buf_printf(&json->buf, "\\%c", (int)code);
         else if (utf8_is_deceptive(code))
-            buf_printf(&json->buf, "\\u%04" PRIx32, code);
+            code_escape(json, code);
         else
             buf_append(&json->buf, text + at, length);
         at += length == 0 ? 1 : length;

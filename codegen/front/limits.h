@@ -11,7 +11,7 @@
 #define LIMIT_IMPORT_DEPTH 32u
 #define LIMIT_PATH_BYTES   1024u
 #define LIMIT_STEM_BYTES   64u
-#define LIMIT_LOCK_BYTES   (8u * 1024u * 1024u)
+#define LIMIT_LOCK_BYTES   (32u * 1024u * 1024u)
 #define LIMIT_LIVE_BYTES   (8u * 1024u * 1024u)
 #define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
 

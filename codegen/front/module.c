@@ -195,6 +195,8 @@ static bool import_try(struct compilation *compilation, const char *dir,
     if (*ret_module == NULL) {
         *ret_module = module_create(compilation, path, import->path.text, &text);
         (*ret_module)->depth = importer->depth + 1;
+        (*ret_module)->importer = importer;
+        (*ret_module)->imported_at = import->path.span;
         map_add(&compilation->by_path, key, *ret_module);
         module_load_imports(compilation, *ret_module);
     }
@@ -244,12 +246,24 @@ static bool import_is_allowed(struct compilation *compilation, const struct ast_
     return false;
 }
 
+/* The way from `top` down to `module`, which is not deeper than imports may be. */
+static void note_chain(struct diag_sink *sink, const struct module *top,
+                       const struct module *module)
+{
+    if (module == top || module->importer == NULL)
+        return;
+    note_chain(sink, top, module->importer);
+    diag_note(sink, module->imported_at, "'%.256s' imports '%.256s' here", module->importer->file,
+              module->file);
+}
+
 static bool import_is_usable(struct compilation *compilation, struct module *importer,
                              const struct ast_import *import, const struct module *module)
 {
     if (module->state == MODULE_LOADING) {
         diag_report(&compilation->sink, DIAG_IMPORT_CYCLE, import->path.span,
                     "'%.256s' is imported by way of itself", import->path.text);
+        note_chain(&compilation->sink, module, importer);
         return false;
     }
     for (struct module_import *at = importer->imports; at != NULL; at = at->next) {
@@ -258,6 +272,7 @@ static bool import_is_usable(struct compilation *compilation, struct module *imp
         diag_report(&compilation->sink, DIAG_DUPLICATE_IMPORT, import->path.span,
                     "'%.256s' is imported twice", import->path.text);
         diag_note(&compilation->sink, at->span, "first imported here");
+        diag_fix(&compilation->sink, span_with_line(import->span), "%s", "");
         return false;
     }
     return true;
@@ -279,8 +294,10 @@ static void module_load_import(struct compilation *compilation, struct module *i
         return;
     }
     struct module_import *link = arena_alloc(&compilation->arena, sizeof(*link));
-    *link = (struct module_import){
-        .module = module, .span = import->path.span, .path = import->path.text};
+    *link = (struct module_import){.module = module,
+                                   .span = import->path.span,
+                                   .statement = import->span,
+                                   .path = import->path.text};
     **end = link;
     *end = &link->next;
 }

@@ -24,6 +24,7 @@ enum module_state { MODULE_LOADING, MODULE_LOADED, MODULE_CHECKED };
 struct module_import {
     struct module *module;
     struct span span; /* of the path in the import statement */
+    struct span statement;
     const char *path;
     bool is_used;
     struct module_import *next;
@@ -42,6 +43,8 @@ struct module {
     struct ir_file *ir;
     enum module_state state;
     unsigned depth;
+    struct module *importer; /* by which it was loaded; NULL: it was named */
+    struct span imported_at;
     bool is_broken;                /* names may be missing: an unknown one is not reported */
     const struct overlay *overlay; /* what was read instead of the file, or NULL */
     struct module *next;           /* in order of checking: imports first */

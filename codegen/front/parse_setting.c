@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* ORDER SETTING_WORDS: as enum setting_kind. */
-static const char *const setting_words[SETTING_COUNT + 1] = {
+const char *const setting_words[SETTING_COUNT + 1] = {
     "queue",  "priority",    "timeout", "expires", "keep", "memory", "retry",
     "unique", "concurrency", "rate",    "every",   "cron", "tags",   NULL};
 
@@ -219,9 +219,7 @@ bool parse_policy(struct parser *parser, struct ast_policy **ret_policy)
     *ret_policy = policy;
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
-    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
-        if (!parse_policy_item(parser, policy))
-            parser_recover(parser);
-    }
+    while (parser_in_block(parser))
+        parser_item_end(parser, parse_policy_item(parser, policy));
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
 }

@@ -22,9 +22,10 @@ static bool parse_attr(struct parser *parser, struct ast_attr **ret_attr)
     struct ast_attr *attr = arena_alloc(parser->arena, sizeof(*attr));
     if (!parser_name(parser, &attr->name))
         return false;
-    *ret_attr = attr;
-    if (!parser_accept(parser, TOKEN_LEFT_PAREN))
+    if (!parser_accept(parser, TOKEN_LEFT_PAREN)) {
+        *ret_attr = attr;
         return true;
+    }
     struct literal **end = &attr->args;
     do {
         struct literal *literal = arena_alloc(parser->arena, sizeof(*literal));
@@ -33,7 +34,10 @@ static bool parse_attr(struct parser *parser, struct ast_attr **ret_attr)
         *end = literal;
         end = &literal->next;
     } while (parser_accept(parser, TOKEN_COMMA));
-    return parser_expect(parser, TOKEN_RIGHT_PAREN);
+    if (!parser_expect(parser, TOKEN_RIGHT_PAREN))
+        return false;
+    *ret_attr = attr;
+    return true;
 }
 
 static bool parse_attrs(struct parser *parser, struct ast_attr **ret_attrs)
@@ -109,20 +113,20 @@ static bool parse_field(struct parser *parser, struct ast_field **ret_field)
     return parser_semicolon(parser);
 }
 
-static bool parse_fields(struct parser *parser, struct ast_fields *fields)
+/* `is_in_job`: settings may stand behind the block. */
+static bool parse_fields(struct parser *parser, struct ast_fields *fields, bool is_in_job)
 {
     fields->span = parser_span(parser);
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
     struct ast_field **end = &fields->first;
-    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+    while (parser_in_block(parser) && !(is_in_job && parser_at_setting(parser))) {
         bool is_whole = parser_accept_word(parser, "reserved")
                             ? parse_reserved(parser, &fields->reserved)
                             : parse_field(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
-        if (!is_whole)
-            parser_recover(parser);
+        parser_item_end(parser, is_whole);
     }
     parser->doc_after = NULL;
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
@@ -153,14 +157,13 @@ static bool parse_enum(struct parser *parser, struct ast_decl *decl)
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
     struct ast_enum_value **end = &decl->values;
-    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+    while (parser_in_block(parser)) {
         bool is_whole = parser_accept_word(parser, "reserved")
                             ? parse_reserved(parser, &decl->reserved)
                             : parse_enum_value(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
-        if (!is_whole)
-            parser_recover(parser);
+        parser_item_end(parser, is_whole);
     }
     parser->doc_after = NULL;
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
@@ -172,7 +175,7 @@ static bool parse_params(struct parser *parser, struct ast_fields *fields)
     struct ast_fields again = {0};
     bool is_twice = fields->span.source != NULL;
     parser_advance(parser);
-    bool is_whole = parse_fields(parser, is_twice ? &again : fields);
+    bool is_whole = parse_fields(parser, is_twice ? &again : fields, true);
     if (is_twice) {
         diag_report(parser->sink, DIAG_DUPLICATE_SETTING, span, "a job has one block of these");
         diag_note(parser->sink, fields->span, "the first one is here");
@@ -184,7 +187,7 @@ static bool parse_params(struct parser *parser, struct ast_fields *fields)
 static bool parse_settings(struct parser *parser, struct ast_decl *decl)
 {
     struct ast_setting **end = &decl->settings;
-    while (!parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END)) {
+    while (parser_in_block(parser)) {
         bool is_whole;
         parser->doc_after = NULL;
         if (decl->kind == DECL_JOB && parser_at_word(parser, "params"))
@@ -195,8 +198,7 @@ static bool parse_settings(struct parser *parser, struct ast_decl *decl)
             is_whole = parse_setting(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
-        if (!is_whole)
-            parser_recover(parser);
+        parser_item_end(parser, is_whole);
     }
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
 }
@@ -216,7 +218,7 @@ static bool parse_body(struct parser *parser, struct ast_decl *decl)
     case DECL_ENUM:
         return parse_enum(parser, decl);
     case DECL_STRUCT:
-        return parse_attrs(parser, &decl->attrs) && parse_fields(parser, &decl->fields);
+        return parse_attrs(parser, &decl->attrs) && parse_fields(parser, &decl->fields, false);
     case DECL_POLICY:
         return parse_policy(parser, &decl->policy);
     case DECL_JOB:
@@ -270,19 +272,20 @@ static void parse_decls(struct parser *parser, struct ast_file *file)
         bool is_whole = parse_decl(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
-        if (is_whole)
-            continue;
-        parser_recover(parser);
-        parser_accept(parser, TOKEN_RIGHT_BRACE);
+        if (!parser_item_end(parser, is_whole))
+            parser_accept(parser, TOKEN_RIGHT_BRACE);
     }
 }
 
 static void parse_imports(struct parser *parser, struct ast_file *file)
 {
     struct ast_import **end = &file->imports;
-    while (parser_accept_word(parser, "import")) {
+    while (parser_at_word(parser, "import")) {
         struct ast_import *import = arena_alloc(parser->arena, sizeof(*import));
+        struct span start = parser_span(parser);
+        parser_advance(parser);
         if (parser_literal_of(parser, TOKEN_STRING, &import->path) && parser_semicolon(parser)) {
+            import->span = span_join(start, parser_span_before(parser));
             *end = import;
             end = &import->next;
         } else {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir.h"
 #include "literal.h"
 #include "suggest.h"
 
@@ -31,6 +32,40 @@ static void doc_take_after(struct parser *parser, struct token token)
     buf_release(&doc);
 }
 
+/* What word processors and other scripts put in place of plain characters. */
+static const char *look_alike(uint32_t code)
+{
+    static const struct {
+        uint32_t code;
+        const char *meant;
+    } table[] = {{0xa0, " "},   {0x2007, " "},  {0x202f, " "},  {0x3000, " "}, {0x200b, ""},
+                 {0xfeff, ""},  {0x201c, "\""}, {0x201d, "\""}, {0x2018, "'"}, {0x2019, "'"},
+                 {0x37e, ";"},  {0xff1b, ";"},  {0xff0c, ","},  {0xff08, "("}, {0xff09, ")"},
+                 {0x2013, "-"}, {0x2212, "-"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].code == code)
+            return table[i].meant;
+    }
+    return NULL;
+}
+
+static void report_stray(struct parser *parser, struct span span)
+{
+    uint32_t code = 0;
+    const char *text = parser->source->text + span.offset;
+    utf8_sequence(text, span.length, &code);
+    const char *meant = look_alike(code);
+    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
+                (int)span.length, text, (unsigned)code);
+    if (meant == NULL)
+        return;
+    if (*meant == '\0' || *meant == ' ')
+        diag_help(parser->sink, "this is a blank of another kind");
+    else
+        diag_help(parser->sink, "did you mean %s?", meant);
+    diag_fix(parser->sink, span, "%s", meant);
+}
+
 /* Reports a token that is broken in itself; true when it is to be dropped. */
 static bool is_broken(struct parser *parser, struct token token)
 {
@@ -44,11 +79,8 @@ static bool is_broken(struct parser *parser, struct token token)
     }
     if (token.kind != TOKEN_STRAY)
         return false;
-    uint32_t code = 0;
     parser->has_errors = true;
-    utf8_sequence(parser->source->text + token.offset, token.length, &code);
-    diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
-                (int)token.length, parser->source->text + token.offset, (unsigned)code);
+    report_stray(parser, span);
     return true;
 }
 
@@ -75,6 +107,11 @@ void parser_advance(struct parser *parser)
 struct span parser_span(const struct parser *parser)
 {
     return (struct span){parser->source, parser->token.offset, parser->token.length};
+}
+
+struct span parser_span_before(const struct parser *parser)
+{
+    return (struct span){parser->source, parser->previous.offset, parser->previous.length};
 }
 
 bool parser_at(const struct parser *parser, enum token_kind kind)
@@ -108,8 +145,11 @@ bool parser_expected(struct parser *parser, const char *what)
 {
     const char *found = token_kind_text(parser->token.kind);
     parser->has_errors = true;
-    if (parser->is_after_stray) /* The stray character is the cause. */
-        return false;
+    if (parser->is_after_stray || parser->token.fault == FAULT_UNTERMINATED ||
+        parser->previous.fault == FAULT_UNTERMINATED)
+        return false; /* What was reported there is the cause. */
+    if (parser->is_item_broken && parser->token.kind == TOKEN_RIGHT_BRACE)
+        return false; /* It belongs to the item that was skipped. */
     if (parser->token.kind == TOKEN_WORD)
         found = arena_printf(parser->arena, "'%.*s'",
                              parser->token.length > 64 ? 64 : (int)parser->token.length,
@@ -132,15 +172,80 @@ bool parser_semicolon(struct parser *parser)
     if (!parser_at(parser, TOKEN_RIGHT_BRACE) && span_line(end) == span_line(parser_span(parser)))
         return parser_expected(parser, "';'");
     parser->has_errors = true;
+    if (parser->previous.fault == FAULT_UNTERMINATED)
+        return true;
     diag_report(parser->sink, DIAG_SYNTAX, end, "expected ';' at the end of this");
     diag_fix(parser->sink, end, ";");
     return true;
 }
 
+/* The kind of the token that is `ahead` of the current one. */
+static enum token_kind kind_ahead(const struct parser *parser, unsigned ahead)
+{
+    struct lexer lexer = parser->lexer;
+    struct token token = parser->token;
+    while (ahead > 0 && token.kind != TOKEN_END) {
+        token = lexer_next(&lexer);
+        ahead -=
+            token.kind != TOKEN_DOC && token.kind != TOKEN_DOC_AFTER && token.kind != TOKEN_STRAY;
+    }
+    return token.kind;
+}
+
+static bool at_word_of(const struct parser *parser, const char *const *words)
+{
+    while (*words != NULL && !parser_at_word(parser, *words))
+        words++;
+    return *words != NULL;
+}
+
+bool parser_at_declaration(const struct parser *parser)
+{
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", NULL};
+    if (parser_at_word(parser, "defaults"))
+        return kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
+    if (!at_word_of(parser, words) || kind_ahead(parser, 1) != TOKEN_WORD)
+        return false;
+    enum token_kind kind = kind_ahead(parser, 2);
+    return kind == TOKEN_LEFT_BRACE || kind == TOKEN_COLON;
+}
+
+bool parser_in_block(const struct parser *parser)
+{
+    return !parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END) &&
+           !parser_at_declaration(parser);
+}
+
+static bool at_item_of_job(const struct parser *parser)
+{
+    static const char *const blocks[] = {"params", "returns", NULL};
+    return at_word_of(parser, setting_words) || at_word_of(parser, blocks);
+}
+
+bool parser_at_setting(const struct parser *parser)
+{
+    if (!at_item_of_job(parser))
+        return false;
+    enum token_kind kind = kind_ahead(parser, 1);
+    if (kind != TOKEN_WORD)
+        return kind != TOKEN_DOT;
+    kind = kind_ahead(parser, 2);
+    return kind != TOKEN_SEMICOLON && kind != TOKEN_LEFT_BRACKET && kind != TOKEN_LEFT_ATTRS &&
+           kind != TOKEN_EQUALS;
+}
+
+bool parser_item_end(struct parser *parser, bool is_whole)
+{
+    parser->is_item_broken = !is_whole;
+    if (!is_whole)
+        parser_recover(parser);
+    return is_whole;
+}
+
 void parser_recover(struct parser *parser)
 {
     unsigned depth = 0;
-    while (!parser_at(parser, TOKEN_END)) {
+    while (!parser_at(parser, TOKEN_END) && !parser_at_declaration(parser)) {
         if (depth == 0 && parser_at(parser, TOKEN_RIGHT_BRACE))
             return;
         enum token_kind kind = parser->token.kind;
@@ -175,7 +280,7 @@ bool parser_path(struct parser *parser, struct ast_name *ret_path)
     bool is_whole = true;
     buf_text(&path, ret_path->text);
     while (is_whole && parser_accept(parser, TOKEN_DOT)) {
-        struct ast_name part;
+        struct ast_name part = {0};
         is_whole = parser_name(parser, &part);
         if (is_whole) {
             buf_printf(&path, ".%s", part.text);
@@ -216,10 +321,15 @@ bool parser_literal(struct parser *parser, struct literal *ret_literal)
 
 bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal)
 {
-    if (!parser_at(parser, kind))
-        return parser_expected(parser, token_kind_text(kind));
-    *ret_literal = literal_take(parser);
-    return true;
+    bool lacks_unit = kind == TOKEN_DURATION && parser_at(parser, TOKEN_INT);
+    if (parser_at(parser, kind)) {
+        *ret_literal = literal_take(parser);
+        return true;
+    }
+    parser_expected(parser, token_kind_text(kind));
+    if (lacks_unit)
+        diag_help(parser->sink, "add a unit: w, d, h, m, s, ms, us or ns");
+    return false;
 }
 
 bool parser_number(struct parser *parser, struct literal *ret_literal)
@@ -243,6 +353,18 @@ bool parser_literals(struct parser *parser, enum token_kind kind, struct literal
     return true;
 }
 
+/* What a word that starts no item here says about a '}' before it, or NULL. */
+static const char *out_of_place(const struct parser *parser, enum diag_id id, const char *word)
+{
+    bool is_param = ir_kind_find(word) != IR_KIND_COUNT || strcmp(word, "optional") == 0 ||
+                    strcmp(word, "reserved") == 0;
+    if (id == DIAG_UNKNOWN_SETTING && is_param)
+        return "this looks like a param: was its block closed too early?";
+    if (id == DIAG_UNKNOWN_DECLARATION && at_item_of_job(parser))
+        return "this belongs to a job: was one closed too early?";
+    return NULL;
+}
+
 bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
                     const char *const *words)
 {
@@ -255,7 +377,15 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
     for (; *words != NULL; words++)
         suggestion_offer(&suggestion, *words);
     parser->has_errors = true;
+    const char *hint = out_of_place(parser, id, name.text);
+    /* Behind a broken item what follows is often where it does not belong. */
+    if (parser->is_item_broken && id != DIAG_UNKNOWN_WORD &&
+        (hint != NULL || suggestion.best == NULL))
+        return false;
     diag_report(parser->sink, id, name.span, "'%.64s' is not %s", name.text, what);
-    diag_suggest(parser->sink, name.span, &suggestion);
+    if (hint != NULL)
+        diag_help(parser->sink, "%s", hint);
+    else
+        diag_suggest(parser->sink, name.span, &suggestion);
     return false;
 }

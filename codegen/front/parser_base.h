@@ -20,10 +20,13 @@ struct parser {
     const char **doc_after; /* takes what a ///< comment says; NULL: nobody */
     bool has_errors;
     bool is_after_stray; /* a reported token was dropped just before `token` */
+    bool is_item_broken; /* the item before was skipped: what follows may be out of place */
 };
 
 void parser_advance(struct parser *parser);
 struct span parser_span(const struct parser *parser);
+/* Of the token that was consumed last. */
+struct span parser_span_before(const struct parser *parser);
 bool parser_at(const struct parser *parser, enum token_kind kind);
 bool parser_at_word(const struct parser *parser, const char *word);
 
@@ -38,8 +41,20 @@ bool parser_expect(struct parser *parser, enum token_kind kind);
 /* Like parser_expect, but a `;` that is plainly missing is reported and imagined. */
 bool parser_semicolon(struct parser *parser);
 
-/* Skips to the end of the broken item: past `;`, past a block, or before `}`. */
+/* Skips to the end of the broken item: past `;`, past a block, or before `}` or a declaration. */
 void parser_recover(struct parser *parser);
+
+/* True before a further item of a block. */
+bool parser_in_block(const struct parser *parser);
+
+/* An item of a block was read; a broken one is skipped. Returns is_whole. */
+bool parser_item_end(struct parser *parser, bool is_whole);
+
+/* Whether a declaration plainly starts here: inside a block, its '}' is missing then. */
+bool parser_at_declaration(const struct parser *parser);
+
+/* The same for a setting or block of a job where params are expected. */
+bool parser_at_setting(const struct parser *parser);
 
 bool parser_name(struct parser *parser, struct ast_name *ret_name);
 bool parser_path(struct parser *parser, struct ast_name *ret_path);
@@ -55,6 +70,7 @@ bool parser_number(struct parser *parser, struct literal *ret_literal);
 bool parser_literals(struct parser *parser, enum token_kind kind, struct literal **ret_list);
 
 /* parse_setting.c */
+extern const char *const setting_words[];
 bool parse_setting(struct parser *parser, struct ast_setting **ret_setting);
 bool parse_policy(struct parser *parser, struct ast_policy **ret_policy);
 

@@ -70,6 +70,25 @@ struct span span_with_line(struct span span)
     return (struct span){span.source, start, end - start};
 }
 
+bool span_add_comma(struct span *span)
+{
+    const char *text = span->source->text;
+    uint32_t start = span->offset;
+    while (start > 0 && strchr(" \t\r\n", text[start - 1]) != NULL)
+        start--;
+    if (start == 0 || text[start - 1] != ',')
+        return false;
+    span->length += span->offset - (start - 1);
+    span->offset = start - 1;
+    return true;
+}
+
+struct span span_with_blanks(struct span span)
+{
+    span.length += (uint32_t)strspn(span.source->text + span.offset + span.length, " \t");
+    return span;
+}
+
 struct span span_join(struct span first, struct span last)
 {
     first.length = last.offset + last.length - first.offset;
@@ -134,8 +153,15 @@ size_t utf8_valid_prefix(const char *text, size_t len)
 
 bool utf8_is_deceptive(uint32_t code)
 {
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-        return true;
-    return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-           code == 0x200e || code == 0x200f || code == 0x061c;
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x00, 0x1f},      {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                  {0x180e, 0x180e},  {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                  {0xfe00, 0xfe0f},  {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
+                  {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    }
+    return false;
 }

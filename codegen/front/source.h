@@ -47,6 +47,12 @@ struct place span_end(struct span span);
 /* The span with the blanks around it and the line end, when nothing else is on its lines. */
 struct span span_with_line(struct span span);
 
+/* Adds the comma before the span, when nothing but blanks is between; false when there is none. */
+bool span_add_comma(struct span *span);
+
+/* The span and the blanks behind it. */
+struct span span_with_blanks(struct span span);
+
 /* From the start of `first` to the end of `last`. */
 struct span span_join(struct span first, struct span last);
 
@@ -60,8 +66,9 @@ size_t utf8_sequence(const char *text, size_t len, uint32_t *ret_code);
 /* Bytes of `text` before the first malformed one; `len` when all is well. */
 size_t utf8_valid_prefix(const char *text, size_t len);
 
-/* True for characters that change how a terminal or an editor shows the text
- * around them: controls and the bidirectional overrides. */
+/* True for characters that change how a terminal or an editor shows the text around
+ * them, or that nobody sees: controls, bidirectional overrides, blanks without width,
+ * selectors and tags. The renderer's literals.py has the same list (INVISIBLE). */
 bool utf8_is_deceptive(uint32_t code);
 
 #endif

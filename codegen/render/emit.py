@@ -8,6 +8,7 @@ from typing import Dict, List, Sequence
 
 import jinja2
 
+import layout
 from enums import enum_view
 from jobs import job_view
 from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
@@ -15,6 +16,11 @@ from model import Field, IRError, Schema
 from names import Context
 from records import order_structs, struct_view
 from view import SchemaView
+
+LEGEND = """A field: name, name in the payload;
+kind, shape, flags;
+offset of the value, of has_x, of x_len;
+count, shortest, longest, least, greatest, enum, struct, default."""
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEMPLATES = os.path.join(HERE, "templates")
@@ -62,6 +68,7 @@ def schema_view(schema: Schema) -> SchemaView:
         file=c_comment(schema.file),
         header=CText(schema.header),
         guard=CText(schema.guard),
+        legend=layout.comment(LEGEND) if any(all_fields(schema)) else [],
         mismatch=c_message(mismatch),
         includes=[CText(name) for name in system_headers(schema)],
         own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],

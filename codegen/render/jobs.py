@@ -30,16 +30,17 @@ def job_view(context: Context, job: Job) -> JobView:
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",
             ["culex_run *run", "culex_handler_fn handler", "const void *params", "void *user"], ""),
+        thunk_handler=layout.assign(f"{job.functions.handler} typed",
+                                    f"CULEX_FN_CAST({job.functions.handler}, handler);", 4),
         thunk_call=layout.call(
-            f"    return CULEX_FN_CAST({job.functions.handler}, handler)",
-            ["run", f"CULEX_PTR_CAST(const {job.c} *, params)", "user"], ";"),
+            "    return typed", ["run", f"CULEX_PTR_CAST(const {job.c} *, params)", "user"], ";"),
         handler=layout.call(f"typedef culex_outcome (*{job.functions.handler})",
                             ["culex_run *run", f"const {job.c} *job", "void *user"], ";"),
         enqueue=_enqueue(context, job),
         enqueue_in=_enqueue_when(context, job, job.functions.enqueue_in, "culex_duration delay"),
         enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
         enqueue_many=_enqueue_many(context, job),
-        register_notes=_RETIREMENT_NOTES if job.retired else [],
+        register_note=_RETIREMENT_NOTE if job.retired else _REGISTER_NOTE,
         register_guard=_retirement(job) if job.retired else [],
         register=_register(context, job, thunk),
         encode=_encode(context, job, params),
@@ -57,8 +58,15 @@ def _retirement(job: Job) -> List[CText]:
             CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
 
 
-_RETIREMENT_NOTES = [CText("/* The job is retired: without a handler (NULL) its runs end up dead, with that as the"),
-                     CText(" * reason. */")]
+_REGISTER_NOTE = [
+    CText("/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before"),
+    CText(" * culex_worker_run. */"),
+]
+_RETIREMENT_NOTE = [
+    _REGISTER_NOTE[0],
+    CText(" * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that"),
+    CText(" * as the reason. */"),
+]
 
 
 def _deprecations(job: Job) -> List[CText]:
@@ -174,10 +182,10 @@ def _policy(context: Context, job: Job, params: RecordView,
     every_ns = (job.every.interval_ns, job.every.jitter_ns) if job.every is not None else (0, 0)
     values = [
         (CText("1"), "descriptor version"),
-        (literals.c_string(job.qualified), ""),
+        (literals.c_string(job.qualified), "name"),
         (literals.c_string(job.wire), "its name in the store"),
         (literals.c_string(job.queue), "queue"),
-        (CText(f"&{params.type_symbol}"), ""),
+        (CText(f"&{params.type_symbol}"), "params"),
         (CText(f"&{results[0].type_symbol}") if results else NULL, "result"),
         (CText(f"UINT64_C(0x{job.fingerprint:016x})"), "fingerprint of the params"),
         (CText(job.priority), "priority"),
@@ -190,7 +198,7 @@ def _policy(context: Context, job: Job, params: RecordView,
         (_milliseconds(every_ns[0]), "every, ms"),
         (_milliseconds(every_ns[1]), "its jitter, ms"),
         (tags, "tags"),
-        (CText(len(job.tags)), ""),
+        (CText(len(job.tags)), "how many"),
     ]
     notes = [f"/* {note} */" if note else "" for _, note in values]
     return tables, layout.margin_notes([f"{value}," for value, _ in values], notes)
@@ -208,7 +216,7 @@ def _retry(retry: Retry, steps: CText) -> CText:
         JITTERS[retry.jitter],
         literals.c_float64(retry.jitter_ratio or "0"),
     ]
-    return CText("{" + ", ".join(cells) + "}")
+    return CText("{" + layout.fill(cells, 5) + "}")
 
 
 def _milliseconds(nanoseconds: Optional[int]) -> CText:

@@ -31,7 +31,7 @@ def _nanoseconds(value: Value) -> CText:
 
 
 def _uuid(value: Value) -> CText:
-    rows = literals.c_byte_array(bytes.fromhex(value.text.replace("-", "")))
+    rows = literals.c_byte_array(bytes.fromhex(value.text.replace("-", "")), 8)
     return CText("{" + rows + "}")
 
 

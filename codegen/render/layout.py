@@ -46,6 +46,33 @@ def call(head: str, arguments: Sequence[str], tail: str) -> CText:
     return CText("\n".join(lines) if arguments else start + ")" + tail)
 
 
+def assign(left: str, right: str, margin: int = 0) -> CText:
+    """`left = right`, to stand behind `margin` blanks; broken where it is too long."""
+    first = right.partition("\n")[0]
+    if margin + len(left) + len(" = ") + len(first) <= LINE_MAX:
+        return indent(f"{left} = {right}", margin)
+    return indent(f"{left} =\n{right}", margin + 4)
+
+
+def table(rows: Sequence[Sequence[str]], margin: int) -> List[CText]:
+    """Rows of cells behind `margin` blanks: in columns, or filled up where these are too wide."""
+    shown = columns(rows)
+    if all(margin + len(line) < LINE_MAX for line in shown):
+        return shown
+    return [fill(row, margin) for row in rows]
+
+
+def fill(cells: Sequence[str], margin: int) -> CText:
+    """The cells joined by commas, on as few lines as hold them."""
+    lines = [cells[0]]
+    for cell in cells[1:]:
+        if margin + len(lines[-1]) + len(", ") + len(cell) < LINE_MAX:
+            lines[-1] += ", " + cell
+        else:
+            lines.append(cell)
+    return CText((",\n" + " " * margin).join(lines))
+
+
 def columns(rows: Sequence[Sequence[str]]) -> List[CText]:
     """Each row joined by commas, its cells padded to the widest of their column."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows)]
@@ -62,5 +89,6 @@ def margin_notes(statements: Sequence[str], notes: Sequence[str]) -> List[CText]
     width = max([length for length in noted if length <= 60] or [0])
     lines = []
     for statement, note in zip(statements, notes):
-        lines.append(CText(f"{statement.ljust(width)} {note}" if note else statement))
+        gap = max(width - len(statement), 0) if 4 + width + 1 + len(note) <= LINE_MAX else 0
+        lines.append(CText(f"{statement}{' ' * gap} {note}" if note else statement))
     return lines

@@ -60,7 +60,7 @@ def c_char_array(text: str) -> CText:
     return _rows(items, 12)
 
 
-def c_byte_array(data: bytes, per_row: int = 16) -> CText:
+def c_byte_array(data: bytes, per_row: int = 12) -> CText:
     return _rows([CText(f"0x{byte:02x}") for byte in data], per_row)
 
 
@@ -111,7 +111,7 @@ def c_int128(value: int, signed: bool) -> CText:
 
 def c_float64(text: str) -> CText:
     if text in SPECIAL_FLOATS:
-        return SPECIAL_FLOATS[text]
+        return CText(f"CULEX_CAST(double, {SPECIAL_FLOATS[text]})")
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise RangeError("too large for a float64")
@@ -129,7 +129,8 @@ def c_float32(text: str) -> CText:
     return CText(_with_point(shortest) + "f")
 
 
-# <math.h> has them as float constants, which widen to double exactly.
+# <math.h> has them as float constants, which widen to double exactly; said aloud, because
+# -Wdouble-promotion asks for it.
 SPECIAL_FLOATS = {
     "NaN": CText("NAN"),
     "Infinity": CText("INFINITY"),

@@ -58,8 +58,9 @@ class Context:
         return cls(literals.c_comment(schema.file), CText(schema.export_macro or "CULEX_HIDDEN"),
                    Names(schema))
 
-    def marker(self, line: int) -> CText:
-        return CText(f"/* {self.file}:{line} */")
+    def marker(self, line: int, more: str = "") -> CText:
+        """Where something stands in the schema, and what else is to be known of it."""
+        return CText(f"/* {self.file}:{line}{'; ' if more else ''}{literals.c_comment(more)} */")
 
 
 def deprecation(reason: Optional[str]) -> str:

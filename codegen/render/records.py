@@ -17,6 +17,10 @@ from view import MakeView, MemberView, RecordView, TableView
 CALLED = frozenset(("memset", "memcpy"))
 
 
+# Before the second and further lines of a field.
+MARGIN = 5
+
+
 def struct_view(context: Context, struct: Struct, is_declared: bool) -> RecordView:
     symbol = CText(struct.type_symbol)
     return _record(context, struct.c, struct.fields, struct.doc, struct.line, struct.name, symbol,
@@ -88,11 +92,10 @@ def _record(context: Context, c: str, fields: Sequence[Field], doc: str, line: i
         makes=makes,
         type_symbol=type_symbol,
         type_head=type_head,
-        type_name=literals.c_string(name),
         constants=constants,
         tables=[TableView(head, _field_rows(c, fields, defaults))] if fields else [],
-        fields=table if fields else NULL,
-        field_count=CText(len(fields)),
+        type_cells=layout.fill([literals.c_string(name), f"sizeof({c})", table if fields else NULL,
+                                str(len(fields))], 4),
     )
 
 
@@ -108,7 +111,7 @@ def _members(context: Context, fields: Sequence[Field]) -> List[MemberView]:
     statements: List[str] = []
     notes: List[str] = []
     for field in fields:
-        lines = [(_member(field, names), context.marker(field.line))]
+        lines = [(_member(field, names), context.marker(field.line, _limits(field)))]
         if field.has_c is not None:
             lines.insert(0, (f"bool {field.has_c};", CText("")))
         if field.len_c is not None:
@@ -118,6 +121,26 @@ def _members(context: Context, fields: Sequence[Field]) -> List[MemberView]:
         notes += [note for _, note in lines]
     texts = layout.margin_notes(statements, notes)
     return [MemberView(above, text) for above, text in zip(comments, texts)]
+
+
+def _limits(field: Field) -> str:
+    """What a value must keep to, for the people who set it."""
+    size = "" if field.kind not in ("string", "bytes") else _between(
+        field.min_len or None, field.max_len or None, " bytes")
+    count = f"at most {field.count} values" if field.shape == "list" and field.count else ""
+    unit = {"duration": " ns", "timestamp": " ns since 1970"}.get(field.kind, "")
+    limits = [count, size, _between(field.min, field.max, unit), "secret" if field.secret else ""]
+    return ", ".join(limit for limit in limits if limit)
+
+
+def _between(low: Optional[int], high: Optional[int], unit: str) -> str:
+    if low is not None and low == high:
+        return f"exactly {low}{unit}"
+    if low is not None and high is not None:
+        return f"{low} to {high}{unit}"
+    if low is not None:
+        return "not empty" if low == 1 and unit else f"at least {low}{unit}"
+    return "" if high is None else f"at most {high}{unit}"
 
 
 def _member(field: Field, names: Set[str]) -> str:
@@ -178,6 +201,7 @@ def make_view(name: str, c: str, fields: Sequence[Field], deprecations: List[CTe
             statements += _assign_default(field, field.default, made, taken, constants)
     parameters = [text for field in required for text in _parameters(field, arguments)]
     return MakeView(
+        comments=layout.comment(_make_comment(required)),
         deprecations=deprecations,
         head=layout.call(f"static inline {c} {name}", parameters or ["void"], ""),
         declaration=declare(c, made),
@@ -185,6 +209,14 @@ def make_view(name: str, c: str, fields: Sequence[Field], deprecations: List[CTe
         constants=constants,
         statements=statements,
     )
+
+
+def _make_comment(required: Sequence[Field]) -> str:
+    if not required:
+        return "Everything at its default, or absent and empty."
+    borrows = any(field.kind in ("string", "bytes", "struct") for field in required)
+    return ("Sets what has no default from the arguments, the rest to its default or to absent and empty."
+            + ("\nBorrows what the arguments point to for as long as the struct is used." if borrows else ""))
 
 
 def _type_words(fields: Sequence[Field]) -> Set[str]:
@@ -225,8 +257,9 @@ def _assign_default(field: Field, value: Value, made: CText, taken: Set[str],
     taken.add(data)
     name = fresh_name(f"{field.c}_default", taken)
     taken.add(name)
-    constant = f"static const {declare(_element_type(field, set()), name)} = {initialiser};"
-    constants += [layout.indent(line, 4) for line in lines + [CText(constant)]]
+    constant = layout.assign(f"static const {declare(_element_type(field, set()), name)}",
+                             f"{initialiser};", 4)
+    constants += [layout.indent(line, 4) for line in lines] + [constant]
     return [CText(f"{place} = {name};")]
 
 
@@ -258,22 +291,28 @@ def _default_object(context: Context, c: str, field: Field,
     lines, initialiser = _initialiser(field, value, context.names.fresh(f"{c}_{field.c}_data"))
     c_type = _const(_element_type(field, set()))
     declared = f"static {c_type.rstrip(' ')} {symbol}"
-    return lines + [CText(f"{declared} = {initialiser};")], CText(f"&{symbol}")
+    return lines + [layout.assign(declared, f"{initialiser};")], CText(f"&{symbol}")
 
 
 def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> List[CText]:
-    """Three lines a field, their cells in columns through the whole table."""
-    words = layout.columns([[
-        literals.c_string(field.name), literals.c_string(field.wire), KINDS[field.kind].constant,
-        SHAPES[field.shape], _flags(field)] for field in fields])
-    offsets = layout.columns([[
-        _offset(c, field.c), _offset(c, field.has_c), _offset(c, field.len_c)] for field in fields])
-    limits = layout.columns([[
+    """Four lines a field; kinds and limits in columns through the whole table."""
+    kinds = layout.table([[
+        KINDS[field.kind].constant, SHAPES[field.shape], _flags(field)] for field in fields], MARGIN)
+    limits = layout.table([[
         CText(field.count or 0), CText(field.min_len or 0), CText(field.max_len or 0),
         _limit(field.min), _limit(field.max), _type_of(field, "enum"), _type_of(field, "struct"),
-        defaults.get(field.c, NULL)] for field in fields])
-    return [CText("{" + f"{word},\n     {offset},\n     {limit}" + "}")
-            for word, offset, limit in zip(words, offsets, limits)]
+        defaults.get(field.c, NULL)] for field in fields], MARGIN)
+    below = ",\n" + " " * MARGIN
+    return [CText("{" + below.join((_names(field), kind, _offsets(c, field), limit)) + "}")
+            for field, kind, limit in zip(fields, kinds, limits)]
+
+
+def _names(field: Field) -> CText:
+    return layout.fill([literals.c_string(field.name), literals.c_string(field.wire)], MARGIN)
+
+
+def _offsets(c: str, field: Field) -> CText:
+    return layout.fill([_offset(c, member) for member in (field.c, field.has_c, field.len_c)], MARGIN)
 
 
 def _flags(field: Field) -> CText:

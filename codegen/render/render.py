@@ -49,7 +49,8 @@ def main() -> Union[int, str]:
 
 
 def one_line(error: Exception) -> str:
-    return " ".join(str(error).encode("ascii", "backslashreplace").decode("ascii").split())
+    text = str(error).encode("ascii", "backslashreplace").decode("ascii")
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 if __name__ == "__main__":

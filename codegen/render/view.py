@@ -20,6 +20,7 @@ class MemberView:
 
 @dataclass(frozen=True)
 class MakeView:
+    comments: List[CText]
     deprecations: List[CText]
     head: CText
     declaration: CText  # of the local variable
@@ -42,11 +43,9 @@ class RecordView:
     # the descriptor
     type_symbol: CText
     type_head: CText
-    type_name: CText
+    type_cells: CText
     constants: List[CText]  # defaults and what they point to
     tables: List["TableView"]
-    fields: CText
-    field_count: CText
 
 
 @dataclass(frozen=True)
@@ -102,13 +101,14 @@ class JobView:
     records: List[RecordView]  # the params and, where there is one, the result
     type_symbol: CText
     thunk_head: CText
+    thunk_handler: CText
     thunk_call: CText
     handler: CText
     enqueue: FunctionView
     enqueue_in: FunctionView
     enqueue_at: FunctionView
     enqueue_many: FunctionView
-    register_notes: List[CText]  # comments of its own
+    register_note: List[CText]  # the comment before it
     register_guard: List[CText]  # what comes before the call; none for most jobs
     register: FunctionView
     encode: FunctionView
@@ -125,6 +125,7 @@ class SchemaView:
     file: CText
     header: CText
     guard: CText
+    legend: List[CText]  # how to read the tables, where there are any
     mismatch: CText
     includes: List[CText]
     own_macros: List[CText]

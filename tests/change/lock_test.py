@@ -228,6 +228,17 @@ class Live(Case):
         self.assertEqual(said.count("[version-not-stored]"), 2, said)
         self.assertIn("[field-type-narrowed]", self.judge(1, self.second))
 
+    def test_job_without_runs_may_go(self):
+        self.write("a.job", "package shop;\nenum lang { EN = 1, IT = 2 }\njob other;\n")
+        said = self.judge(0)
+        self.assertIn("'shop.mail' is no longer there", said)
+        self.assertIn("[version-not-stored]", said)
+        self.assertIn("[job-removed]", self.judge(1, self.first))
+        self.culexc(0, "lock", "--live", "-", "a.job", stdin="")
+        said = self.judge(1, self.first)
+        self.assertIn("-:1:1: error: the store has runs of 'shop.mail'", said)
+        self.assertIn("[stored-job-unknown]", said)
+
     def test_listing_that_is_none(self):
         for text in ("{}", "[]", "x", '{"job":"a","fingerprint":"0123456789ABCDEF"}',
                      '{"job":1,"fingerprint":"0123456789abcdef"}', '{"job":"a"',

@@ -180,7 +180,7 @@ static void test_json_in__strings(void **state)
     struct arena arena = {0};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct json_in in = {cases[i].text, cases[i].text + strlen(cases[i].text), false, NULL};
+        struct json_in in = {.at = cases[i].text, .end = cases[i].text + strlen(cases[i].text)};
         char *value = NULL;
         size_t len;
         assert_int_equal(json_in_string(&in, &arena, &value, &len), cases[i].value != NULL);
@@ -195,8 +195,24 @@ static void test_json_in__depth_is_bounded(void **state)
     char text[1000];
     (void)state;
     memset(text, '[', sizeof(text));
-    struct json_in in = {text, text + sizeof(text), false, NULL};
+    struct json_in in = {.at = text, .end = text + sizeof(text)};
     assert_false(json_in_skip(&in));
+}
+
+static void test_json_in__numbers_and_booleans(void **state)
+{
+    static const char text[] = " 7 -123456789012345678 true false 1234567890123456789 ";
+    struct json_in in = {.at = text, .end = text + strlen(text)};
+    int64_t number;
+    bool value;
+    (void)state;
+    assert_true(json_in_number(&in, &number) && number == 7);
+    assert_true(json_in_number(&in, &number) && number == -INT64_C(123456789012345678));
+    assert_true(json_in_bool(&in, &value) && value);
+    assert_true(json_in_bool(&in, &value) && !value);
+    assert_false(json_in_at_end(&in));
+    assert_false(json_in_number(&in, &number)); /* more digits than are sure to fit */
+    assert_int_equal(in.bad_at - text, strlen(text) - 2);
 }
 
 /* The compiler as a whole, on a text in memory: the number of errors. */
@@ -283,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),
         cmocka_unit_test(test_json_in__strings),
         cmocka_unit_test(test_json_in__depth_is_bounded),
+        cmocka_unit_test(test_json_in__numbers_and_booleans),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
         cmocka_unit_test(test_overlay__is_read_instead_of_a_file),
         cmocka_unit_test(test_hostile__limits_hold),

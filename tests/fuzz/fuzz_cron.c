@@ -1,6 +1,5 @@
 /* fuzz_cron - any bytes as the five fields of a cron line or as a schema's duration: refused
  * with a reason, or accepted, always within bounds. */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_taken += fault == NULL;
     if (fault != NULL && fault[0] == '\0')
         abort();
-    if (fault == NULL && !cron_never_fires(&cron) && cron_minute_between(&cron, 0, 24 * 60) < 0)
-        abort();
+    if (fault == NULL && cron_minute_between(&cron, -60, 3000) < 0)
+        abort(); /* A text that is accepted has a minute. */
     fault = duration_read(text, size, &ns);
     fuzz_taken += fault == NULL;
     if (fault == NULL && ns < 0)

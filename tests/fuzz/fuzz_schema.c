@@ -1,9 +1,11 @@
-/* fuzz_schema - any bytes as a schema: diagnostics or a model, lint or none, never a crash. */
+/* fuzz_schema - any bytes as a schema: diagnostics, or a model and its manual; never a crash. */
 #include <stdio.h>
 
 #include "buf.h"
 #include "check.h"
 #include "diag_print.h"
+#include "doc.h"
+#include "fix.h"
 #include "fuzz.h"
 #include "ir_json.h"
 #include "limits.h"
@@ -11,11 +13,21 @@
 
 unsigned fuzz_taken;
 
+static void print_all(const struct diag_sink *sink, FILE *out)
+{
+    struct sarif sarif = {0};
+    diag_print_human(sink, out, false);
+    diag_print_json(sink, out);
+    diag_print_github(sink, out);
+    sarif_add(&sarif, sink);
+    sarif_print(&sarif, out, true);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *nowhere;
     struct compilation compilation;
-    struct buf json = {0};
+    struct buf json = {0}, fixed = {0};
     if (nowhere == NULL)
         nowhere = fopen("/dev/null", "w");
     if (size > LIMIT_FILE_BYTES || nowhere == NULL)
@@ -28,12 +40,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (compilation.sink.errors == 0)
         lint_module(&compilation, module, ~0u);
     diag_sort(&compilation.sink);
-    diag_print_human(&compilation.sink, nowhere, false);
+    print_all(&compilation.sink, nowhere);
+    fix_apply(&compilation.sink, module->source, &fixed);
     if (compilation.sink.errors == 0) {
         ir_json_write(module->ir, NULL, &json);
+        doc_write(&compilation.arena, module, DOC_MARKDOWN, &json);
+        doc_write(&compilation.arena, module, DOC_MAN, &json);
         fuzz_taken++;
     }
     buf_release(&json);
+    buf_release(&fixed);
     compilation_release(&compilation);
     return 0;
 }

@@ -309,6 +309,23 @@ class Templates(unittest.TestCase):
         self.assertEqual(sorted(wanted - seen), [])
 
 
+class Layout(unittest.TestCase):
+    def test_lines_fit_a_screen(self) -> None:
+        """But for names that are too long for any line, and text of a schema."""
+        for case in CASES.values():
+            if case.__name__ in ("names", "hostile"):
+                continue
+            for name, content in files_of(case()).items():
+                self.assertEqual([line for line in content.split("\n") if len(line) > 100], [], name)
+
+    def test_limits_are_told_where_a_param_is_set(self) -> None:
+        fields = [field("a", min_len=3, max_len=3), field("b", min_len=1), field("c", shape="list", count=7, max_len=9),
+                  field("d", "int8", min={"int": "-1"}, max={"int": "5"}), field("e", "bytes", secret=True), field("f")]
+        header = files_of(schema("x", jobs=[job("j", fields)]))["x_job.h"]
+        self.assertEqual(re.findall(r"x.job:5(?:; (.*?))? \*/", header), [
+            "exactly 3 bytes", "not empty", "at most 7 values, at most 9 bytes", "-1 to 5", "secret", ""])
+
+
 class Sources(unittest.TestCase):
     def test_renderer_is_python_3_9(self) -> None:
         for name in os.listdir(RENDERER):

@@ -566,6 +566,15 @@ class Actions(Feature):
         client.replace(uri, fixed)
         self.assertEqual(client.diagnostics(uri), [])
 
+    def test_the_word_that_was_meant_and_a_missing_semicolon(self):
+        self.start()
+        text = "job a {\n    params {\n        sting x\n    }\n}\n"
+        uri = self.open("a.job", text)
+        first, second = self.actions(uri, 0, 99)
+        self.assertEqual([first["title"], second["title"]], ["Change to 'string'", "Insert ';'"])
+        edits = first["edit"]["changes"][uri] + second["edit"]["changes"][uri]
+        self.assertIn("        string x;\n", edited(text, edits))
+
     def test_lint_is_not_asked_for_by_itself(self):
         self.start()
         uri = self.open("a.job", self.TEXT)

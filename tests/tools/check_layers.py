@@ -22,9 +22,10 @@ ALLOWED = {
     "codegen/front": {"codegen/front"},
     "codegen/format": {"codegen/front", "codegen/format"},
     "codegen/lint": {"codegen/front", "codegen/lint"},
+    "codegen/doc": {"codegen/front", "codegen/doc"},
     "codegen/change": {"codegen/front", "codegen/change"},
     "codegen/server": {"codegen/front", "codegen/format", "codegen/lint", "codegen/server"},
-    "codegen/cli": {"codegen/front", "codegen/format", "codegen/lint", "codegen/change",
+    "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
                     "codegen/server", "codegen/cli"},
 }
 # The engine meets stores through one header only.

@@ -87,7 +87,7 @@ CULEX_API culex_status culex_client_enqueue_many(culex_client *client, const cul
 CULEX_API culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id,
                                            culex_error *error);
 
-typedef enum culex_run_state {
+typedef enum CULEX_INT_ENUM culex_run_state {
     CULEX_RUN_SCHEDULED, /* waits for its time */
     CULEX_RUN_WAITING,   /* ready for a worker */
     CULEX_RUN_ACTIVE,    /* leased by a worker */

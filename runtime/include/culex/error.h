@@ -43,7 +43,7 @@ extern "C" {
     X(EDENIED, -24, "the store denies permission")                                                 \
     X(EBROKEN, -25, "the worker cannot run handlers any more")
 
-typedef enum culex_status {
+typedef enum CULEX_INT_ENUM culex_status {
 #define CULEX_STATUS_ENUM(name, number, text) CULEX_##name = number,
     CULEX_STATUS_MAP(CULEX_STATUS_ENUM)
 #undef CULEX_STATUS_ENUM

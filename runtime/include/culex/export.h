@@ -12,12 +12,16 @@
 #define CULEX_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define CULEX_MUST_USE            __attribute__((warn_unused_result))
 #define CULEX_DEPRECATED(text)    __attribute__((deprecated(text)))
+/* An enum of 32 bits even under -fshort-enums: an application built so shares structs with a
+ * library that is not. */
+#define CULEX_INT_ENUM            __attribute__((__mode__(__SI__)))
 #else
 #define CULEX_API
 #define CULEX_HIDDEN
 #define CULEX_PRINTF(text, first)
 #define CULEX_MUST_USE
 #define CULEX_DEPRECATED(text)
+#define CULEX_INT_ENUM
 #endif
 
 /* Generated code stands between these two: there it may use deprecated params, and names of

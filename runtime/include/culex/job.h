@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* The C type of one value and, from it, its text in a payload (schemas/payload.md). */
-typedef enum culex_kind {
+typedef enum CULEX_INT_ENUM culex_kind {
     CULEX_KIND_BOOL,      /* bool            true */
     CULEX_KIND_CHAR,      /* char            "x", one byte as U+0000..U+00FF */
     CULEX_KIND_INT8,      /* int8_t          -1 */
@@ -58,7 +58,7 @@ typedef enum culex_kind {
 } culex_kind;
 
 /* How many values a field holds. */
-typedef enum culex_shape {
+typedef enum CULEX_INT_ENUM culex_shape {
     CULEX_SHAPE_SINGLE, /* T x */
     CULEX_SHAPE_LIST,   /* T x[] or T x[<=N]: `const T *x; size_t x_len;` */
     CULEX_SHAPE_ARRAY   /* T x[N]: inline, exactly N */
@@ -115,7 +115,7 @@ typedef struct culex_struct_type {
     size_t field_count; /* may be 0: then `fields` is NULL */
 } culex_struct_type;
 
-typedef enum culex_backoff_kind {
+typedef enum CULEX_INT_ENUM culex_backoff_kind {
     CULEX_BACKOFF_CONSTANT,    /* base */
     CULEX_BACKOFF_LINEAR,      /* base * n */
     CULEX_BACKOFF_POLYNOMIAL,  /* base * n^factor */
@@ -123,7 +123,7 @@ typedef enum culex_backoff_kind {
     CULEX_BACKOFF_STEPS        /* steps[n-1], the last one repeats */
 } culex_backoff_kind;
 
-typedef enum culex_jitter_kind {
+typedef enum CULEX_INT_ENUM culex_jitter_kind {
     CULEX_JITTER_NONE,
     CULEX_JITTER_FULL,  /* uniform in [0, delay] */
     CULEX_JITTER_EQUAL, /* uniform in [delay/2, delay] */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-typedef enum culex_severity {
+typedef enum CULEX_INT_ENUM culex_severity {
     CULEX_SEVERITY_OK,      /* checked, as it should be */
     CULEX_SEVERITY_NOTE,    /* good to know */
     CULEX_SEVERITY_WARNING, /* runs or acknowledgements may be lost in a case that is named */

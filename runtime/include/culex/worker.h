@@ -17,7 +17,7 @@ typedef struct culex_run culex_run;
 
 /* What a handler returns. Snooze, fail and discard with details go through
  * culex_run_fail, culex_run_discard and culex_run_snooze, which return these. */
-typedef enum culex_outcome {
+typedef enum CULEX_INT_ENUM culex_outcome {
     CULEX_DONE = 0,      /* success */
     CULEX_FAILED = 1,    /* try again as the retry policy says, or dead when none is left */
     CULEX_DISCARDED = 2, /* dead at once: trying again is pointless */
@@ -75,7 +75,7 @@ CULEX_API void *culex_run_alloc(culex_run *run, size_t size);
 
 typedef struct culex_worker culex_worker;
 
-typedef enum culex_isolation {
+typedef enum CULEX_INT_ENUM culex_isolation {
     CULEX_ISOLATION_DEFAULT, /* what CULEX_ISOLATION says: none, process or job; else PROCESS */
     CULEX_ISOLATION_NONE, /* handlers on threads of this process: a timeout fails the run and sets
                              its cancel flag, but a thread cannot be killed */
@@ -84,7 +84,7 @@ typedef enum culex_isolation {
     CULEX_ISOLATION_JOB      /* a fresh child process for every run */
 } culex_isolation;
 
-typedef enum culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
+typedef enum CULEX_INT_ENUM culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
 
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
 typedef struct culex_worker_options {

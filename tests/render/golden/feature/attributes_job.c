@@ -4,9 +4,21 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
+
+static const culex_field attr_parcel_fields[] = {
+    {"grams", "grams",
+     CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MAX,
+     offsetof(attr_parcel, grams), 0, 0,
+     0, 0, 0, 0, 30000, NULL, NULL, NULL},
+};
+
+const culex_struct_type attr_parcel_type = {
+    "attr.parcel", sizeof(attr_parcel), attr_parcel_fields, 1,
+};
 
 static const culex_struct_type attr_old_report_job_params = {
     "attr.old_report", sizeof(attr_old_report_job), NULL, 0,
@@ -14,10 +26,10 @@ static const culex_struct_type attr_old_report_job_params = {
 
 const culex_job_type attr_old_report_job_type = {
     1,                            /* descriptor version */
-    "attr.old_report",
+    "attr.old_report",            /* name */
     "attr.old_report",            /* its name in the store */
     "attr.old_report",            /* queue */
-    &attr_old_report_job_params,
+    &attr_old_report_job_params,  /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
@@ -30,7 +42,7 @@ const culex_job_type attr_old_report_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status attr_old_report_job_enqueue(culex_client *client, const attr_old_report_job *job,
@@ -68,11 +80,12 @@ culex_status attr_old_report_job_enqueue_many(culex_client *client, const attr_o
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome attr_old_report_job_call(culex_run *run, culex_handler_fn handler,
                                               const void *params, void *user)
 {
-    return CULEX_FN_CAST(attr_old_report_job_handler, handler)(
-        run, CULEX_PTR_CAST(const attr_old_report_job *, params), user);
+    attr_old_report_job_handler typed = CULEX_FN_CAST(attr_old_report_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const attr_old_report_job *, params), user);
 }
 
 culex_status attr_old_report_job_register(culex_worker *worker, attr_old_report_job_handler handler,
@@ -109,36 +122,46 @@ static const bool attr_limits_job_old_default = false;
 static const uint8_t attr_limits_job_colour_default = 7;
 
 static const culex_field attr_limits_job_fields[] = {
-    {"code",    "code",    CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(attr_limits_job, code),    0, 0,
-     0, 3, 3,  0,                            0,                      NULL, NULL, NULL},
-    {"note",    "note",    CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(attr_limits_job, note),    0, 0,
-     0, 2, 10, 0,                            0,                      NULL, NULL, &attr_limits_job_note_default},
-    {"key",     "key",     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
-     offsetof(attr_limits_job, key),     0, 0,
-     0, 1, 0,  0,                            0,                      NULL, NULL, NULL},
-    {"percent", "percent", CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+    {"code", "code",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(attr_limits_job, code), 0, 0,
+     0, 3, 3, 0, 0, NULL, NULL, NULL},
+    {"note", "note",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(attr_limits_job, note), 0, 0,
+     0, 2, 10, 0, 0, NULL, NULL, &attr_limits_job_note_default},
+    {"key", "key",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
+     offsetof(attr_limits_job, key), 0, 0,
+     0, 1, 0, 0, 0, NULL, NULL, NULL},
+    {"percent", "percent",
+     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
      offsetof(attr_limits_job, percent), 0, 0,
-     0, 0, 0,  0,                            100,                    NULL, NULL, &attr_limits_job_percent_default},
-    {"wait",    "wait",    CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(attr_limits_job, wait),    0, 0,
-     0, 0, 0,  1000000000,                   INT64_C(3600000000000), NULL, NULL, &attr_limits_job_wait_default},
-    {"after",   "after",   CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN,
-     offsetof(attr_limits_job, after),   0, 0,
-     0, 0, 0,  INT64_C(1577836800000000000), 0,                      NULL, NULL, NULL},
-    {"account", "acct",    CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
+     0, 0, 0, 0, 100, NULL, NULL, &attr_limits_job_percent_default},
+    {"wait", "wait",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(attr_limits_job, wait), 0, 0,
+     0, 0, 0, 1000000000, INT64_C(3600000000000), NULL, NULL, &attr_limits_job_wait_default},
+    {"after", "after",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN,
+     offsetof(attr_limits_job, after), 0, 0,
+     0, 0, 0, INT64_C(1577836800000000000), 0, NULL, NULL, NULL},
+    {"account", "acct",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
      offsetof(attr_limits_job, account), 0, 0,
-     0, 0, 0,  0,                            0,                      NULL, NULL, &attr_limits_job_account_default},
-    {"tags",    "tags",    CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
-     offsetof(attr_limits_job, tags),    0, offsetof(attr_limits_job, tags_len),
-     5, 0, 20, 0,                            0,                      NULL, NULL, NULL},
-    {"old",     "old",     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
-     offsetof(attr_limits_job, old),     0, 0,
-     0, 0, 0,  0,                            0,                      NULL, NULL, &attr_limits_job_old_default},
-    {"colour",  "colour",  CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(attr_limits_job, colour),  0, 0,
-     0, 0, 0,  0,                            0,                      NULL, NULL, &attr_limits_job_colour_default},
+     0, 0, 0, 0, 0, NULL, NULL, &attr_limits_job_account_default},
+    {"tags", "tags",
+     CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
+     offsetof(attr_limits_job, tags), 0, offsetof(attr_limits_job, tags_len),
+     5, 0, 20, 0, 0, NULL, NULL, NULL},
+    {"old", "old",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
+     offsetof(attr_limits_job, old), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, &attr_limits_job_old_default},
+    {"colour", "colour",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(attr_limits_job, colour), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, &attr_limits_job_colour_default},
 };
 
 static const culex_struct_type attr_limits_job_params = {
@@ -147,10 +170,10 @@ static const culex_struct_type attr_limits_job_params = {
 
 const culex_job_type attr_limits_job_type = {
     1,                            /* descriptor version */
-    "attr.limits",
+    "attr.limits",                /* name */
     "attr.bounds",                /* its name in the store */
     "attr.bounds",                /* queue */
-    &attr_limits_job_params,
+    &attr_limits_job_params,      /* params */
     NULL,                         /* result */
     UINT64_C(0x1112213aa12d2f21), /* fingerprint of the params */
     0,                            /* priority */
@@ -163,7 +186,7 @@ const culex_job_type attr_limits_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status attr_limits_job_enqueue(culex_client *client, const attr_limits_job *job,
@@ -201,11 +224,12 @@ culex_status attr_limits_job_enqueue_many(culex_client *client, const attr_limit
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome attr_limits_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)
 {
-    return CULEX_FN_CAST(attr_limits_job_handler, handler)(
-        run, CULEX_PTR_CAST(const attr_limits_job *, params), user);
+    attr_limits_job_handler typed = CULEX_FN_CAST(attr_limits_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const attr_limits_job *, params), user);
 }
 
 culex_status attr_limits_job_register(culex_worker *worker, attr_limits_job_handler handler,

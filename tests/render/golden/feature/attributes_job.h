@@ -17,12 +17,27 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
+typedef struct attr_parcel { /* attributes.job:6 */
+    uint32_t grams; /* attributes.job:7; at most 30000 */
+} attr_parcel;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
+static inline attr_parcel attr_parcel_make(uint32_t grams)
+{
+    attr_parcel made;
+
+    memset(&made, 0, sizeof made);
+    made.grams = grams;
+    return made;
+}
+
+CULEX_HIDDEN extern const culex_struct_type attr_parcel_type;
+
 typedef struct attr_old_report_job { /* attributes.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } attr_old_report_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 CULEX_DEPRECATED("reports are live now")
 static inline attr_old_report_job attr_old_report_job_make(void)
 {
@@ -57,8 +72,8 @@ CULEX_HIDDEN culex_status attr_old_report_job_enqueue_at(culex_client *client,
                                                          culex_time at, culex_uuid *ret_id,
                                                          culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("reports are live now")
 CULEX_HIDDEN culex_status attr_old_report_job_enqueue_many(culex_client *client,
                                                            const attr_old_report_job *jobs,
@@ -72,9 +87,9 @@ CULEX_HIDDEN culex_status attr_old_report_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*attr_old_report_job_handler)(culex_run *run, const attr_old_report_job *job,
                                                      void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
-/* The job is retired: without a handler (NULL) its runs end up dead, with that as the
- * reason. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that
+ * as the reason. */
 CULEX_HIDDEN culex_status attr_old_report_job_register(culex_worker *worker,
                                                        attr_old_report_job_handler handler,
                                                        void *user);
@@ -89,18 +104,18 @@ CULEX_HIDDEN culex_status attr_old_report_job_decode(culex_arena *arena, const v
                                                      const attr_old_report_job **ret_job,
                                                      culex_error *error);
 
-typedef struct attr_limits_job { /* attributes.job:6 */
-    const char *code;              /* attributes.job:8 */
-    const char *note;              /* attributes.job:9 */
-    culex_bytes key;               /* attributes.job:10 */
-    int32_t percent;               /* attributes.job:11 */
-    culex_duration wait;           /* attributes.job:12 */
-    culex_time after;              /* attributes.job:13 */
-    int64_t account;               /* attributes.job:14 */
-    const char *const *tags;       /* attributes.job:15 */
+typedef struct attr_limits_job { /* attributes.job:10 */
+    const char *code;              /* attributes.job:12; exactly 3 bytes */
+    const char *note;              /* attributes.job:13; 2 to 10 bytes */
+    culex_bytes key;               /* attributes.job:14; not empty, secret */
+    int32_t percent;               /* attributes.job:15; 0 to 100 */
+    culex_duration wait;           /* attributes.job:16; 1000000000 to 3600000000000 ns */
+    culex_time after; /* attributes.job:17; at least 1577836800000000000 ns since 1970 */
+    int64_t account;               /* attributes.job:18 */
+    const char *const *tags;       /* attributes.job:19; at most 5 values, at most 20 bytes */
     size_t tags_len;
-    bool old CULEX_DEPRECATED(""); /* attributes.job:16 */
-    uint8_t colour;                /* attributes.job:17 */
+    bool old CULEX_DEPRECATED(""); /* attributes.job:20 */
+    uint8_t colour;                /* attributes.job:21 */
 } attr_limits_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -143,8 +158,8 @@ CULEX_HIDDEN culex_status attr_limits_job_enqueue_at(culex_client *client,
                                                      const attr_limits_job *job, culex_time at,
                                                      culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status attr_limits_job_enqueue_many(culex_client *client,
                                                        const attr_limits_job *jobs, size_t count,
                                                        const culex_enqueue_options *options,
@@ -155,7 +170,8 @@ CULEX_HIDDEN culex_status attr_limits_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*attr_limits_job_handler)(culex_run *run, const attr_limits_job *job,
                                                  void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status attr_limits_job_register(culex_worker *worker,
                                                    attr_limits_job_handler handler, void *user);
 

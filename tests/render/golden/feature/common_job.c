@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -30,10 +31,12 @@ const char *shop_lang_name(shop_lang value)
 }
 
 static const culex_field shop_money_fields[] = {
-    {"minor",    "minor",    CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(shop_money, minor),    0, 0,
+    {"minor", "minor",
+     CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_money, minor), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"currency", "currency", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"currency", "currency",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_money, currency), 0, 0,
      0, 3, 3, 0, 0, NULL, NULL, NULL},
 };

@@ -31,7 +31,7 @@ CULEX_HIDDEN extern const culex_enum_type shop_lang_type;
 
 typedef struct shop_money { /* common.job:7 */
     int64_t minor;        /* common.job:7 */
-    const char *currency; /* common.job:7 */
+    const char *currency; /* common.job:7; exactly 3 bytes */
 } shop_money;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.

@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -13,32 +14,42 @@ static const uint64_t shop_mail_send_email_job_tenant_default = UINT64_C(0);
 static const bool shop_mail_send_email_job_urgent_default = false;
 
 static const culex_field shop_mail_send_email_job_fields[] = {
-    {"to",       "to",       CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(shop_mail_send_email_job, to),       0,                                                0,
+    {"to", "to",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_mail_send_email_job, to), 0, 0,
      0,  1, 320, 0, 0, NULL,            NULL,             NULL},
-    {"subject",  "subject",  CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(shop_mail_send_email_job, subject),  0,                                                0,
+    {"subject", "subject",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_mail_send_email_job, subject), 0, 0,
      0,  0, 998, 0, 0, NULL,            NULL,             NULL},
-    {"lang",     "lang",     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(shop_mail_send_email_job, lang),     0,                                                0,
+    {"lang", "lang",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(shop_mail_send_email_job, lang), 0, 0,
      0,  0, 0,   0, 0, &shop_lang_type, NULL,             &shop_mail_send_email_job_lang_default},
-    {"body",     "body",     CULEX_KIND_BYTES,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
-     offsetof(shop_mail_send_email_job, body),     0,                                                0,
+    {"body", "body",
+     CULEX_KIND_BYTES,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
+     offsetof(shop_mail_send_email_job, body), 0, 0,
      0,  0, 0,   0, 0, NULL,            NULL,             NULL},
-    {"reply_to", "reply_to", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(shop_mail_send_email_job, reply_to), offsetof(shop_mail_send_email_job, has_reply_to), 0,
+    {"reply_to", "reply_to",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(shop_mail_send_email_job, reply_to), offsetof(shop_mail_send_email_job, has_reply_to),
+     0,
      0,  0, 0,   0, 0, NULL,            NULL,             NULL},
-    {"cc",       "cc",       CULEX_KIND_STRING, CULEX_SHAPE_LIST,   0,
-     offsetof(shop_mail_send_email_job, cc),       0,                                                offsetof(shop_mail_send_email_job, cc_len),
+    {"cc", "cc",
+     CULEX_KIND_STRING, CULEX_SHAPE_LIST,   0,
+     offsetof(shop_mail_send_email_job, cc), 0, offsetof(shop_mail_send_email_job, cc_len),
      50, 0, 0,   0, 0, NULL,            NULL,             NULL},
-    {"tenant",   "tenant",   CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
-     offsetof(shop_mail_send_email_job, tenant),   0,                                                0,
+    {"tenant", "tenant",
+     CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
+     offsetof(shop_mail_send_email_job, tenant), 0, 0,
      0,  0, 0,   0, 0, NULL,            NULL,             &shop_mail_send_email_job_tenant_default},
-    {"urgent",   "urgent",   CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
-     offsetof(shop_mail_send_email_job, urgent),   0,                                                0,
+    {"urgent", "urgent",
+     CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
+     offsetof(shop_mail_send_email_job, urgent), 0, 0,
      0,  0, 0,   0, 0, NULL,            NULL,             &shop_mail_send_email_job_urgent_default},
-    {"limit",    "limit",    CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(shop_mail_send_email_job, limit),    0,                                                0,
+    {"limit", "limit",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_mail_send_email_job, limit), 0, 0,
      0,  0, 0,   0, 0, NULL,            &shop_money_type, NULL},
 };
 
@@ -47,16 +58,19 @@ static const culex_struct_type shop_mail_send_email_job_params = {
 };
 
 static const culex_field shop_mail_send_email_result_fields[] = {
-    {"message_id",  "message_id",  CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(shop_mail_send_email_result, message_id),  0, 0,
+    {"message_id", "message_id",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_mail_send_email_result, message_id), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"accepted_at", "accepted_at", CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"accepted_at", "accepted_at",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_mail_send_email_result, accepted_at), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_mail_send_email_result_type = {
-    "shop.mail.send_email", sizeof(shop_mail_send_email_result), shop_mail_send_email_result_fields, 2,
+    "shop.mail.send_email", sizeof(shop_mail_send_email_result), shop_mail_send_email_result_fields,
+    2,
 };
 
 static const char *const shop_mail_send_email_job_tags[] = {
@@ -66,10 +80,10 @@ static const char *const shop_mail_send_email_job_tags[] = {
 
 const culex_job_type shop_mail_send_email_job_type = {
     1,                                 /* descriptor version */
-    "shop.mail.send_email",
+    "shop.mail.send_email",            /* name */
     "shop.mail.send_mail",             /* its name in the store */
     "mail",                            /* queue */
-    &shop_mail_send_email_job_params,
+    &shop_mail_send_email_job_params,  /* params */
     &shop_mail_send_email_result_type, /* result */
     UINT64_C(0xc6e47ebd1a291955),      /* fingerprint of the params */
     5,                                 /* priority */
@@ -82,7 +96,7 @@ const culex_job_type shop_mail_send_email_job_type = {
     0,                                 /* every, ms */
     0,                                 /* its jitter, ms */
     shop_mail_send_email_job_tags,     /* tags */
-    2,
+    2,                                 /* how many */
 };
 
 culex_status shop_mail_send_email_job_enqueue(culex_client *client,
@@ -148,11 +162,13 @@ culex_status shop_mail_send_email_job_decode_result(culex_arena *arena, const vo
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_mail_send_email_job_call(culex_run *run, culex_handler_fn handler,
                                                    const void *params, void *user)
 {
-    return CULEX_FN_CAST(shop_mail_send_email_job_handler, handler)(
-        run, CULEX_PTR_CAST(const shop_mail_send_email_job *, params), user);
+    shop_mail_send_email_job_handler typed =
+        CULEX_FN_CAST(shop_mail_send_email_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const shop_mail_send_email_job *, params), user);
 }
 
 culex_status shop_mail_send_email_job_register(culex_worker *worker,

@@ -22,14 +22,14 @@ CULEX_GENERATED_BEGIN
 /* Sends one message to one customer. */
 typedef struct shop_mail_send_email_job { /* mail_plain.job:8 */
     /* RFC 5321 address */
-    const char *to;                               /* mail_plain.job:10 */
-    const char *subject;                          /* mail_plain.job:11 */
+    const char *to;                               /* mail_plain.job:10; 1 to 320 bytes */
+    const char *subject;                          /* mail_plain.job:11; at most 998 bytes */
     shop_lang lang;                               /* mail_plain.job:12 */
     /* never logged */
-    culex_bytes body;                             /* mail_plain.job:13 */
+    culex_bytes body;                             /* mail_plain.job:13; secret */
     bool has_reply_to;
     const char *reply_to;                         /* mail_plain.job:14 */
-    const char *const *cc;                        /* mail_plain.job:15 */
+    const char *const *cc;                        /* mail_plain.job:15; at most 50 values */
     size_t cc_len;
     uint64_t tenant;                              /* mail_plain.job:16 */
     bool urgent CULEX_DEPRECATED("use priority"); /* mail_plain.job:17 */
@@ -98,8 +98,8 @@ CULEX_HIDDEN culex_status shop_mail_send_email_job_enqueue_at(culex_client *clie
                                                               culex_time at, culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status shop_mail_send_email_job_enqueue_many(
     culex_client *client, const shop_mail_send_email_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -114,13 +114,14 @@ typedef culex_outcome (*shop_mail_send_email_job_handler)(culex_run *run,
 CULEX_HIDDEN culex_status shop_mail_send_email_job_set_result(
     culex_run *run, const shop_mail_send_email_result *result, culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status shop_mail_send_email_job_decode_result(
     culex_arena *arena, const void *text, size_t len,
     const shop_mail_send_email_result **ret_result, culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status shop_mail_send_email_job_register(
     culex_worker *worker, shop_mail_send_email_job_handler handler, void *user);
 

@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -14,10 +15,10 @@ static const culex_struct_type plain_job_params = {
 
 const culex_job_type plain_job_type = {
     1,                            /* descriptor version */
-    "plain",
+    "plain",                      /* name */
     "plain",                      /* its name in the store */
     "plain",                      /* queue */
-    &plain_job_params,
+    &plain_job_params,            /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -30,7 +31,7 @@ const culex_job_type plain_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status plain_job_enqueue(culex_client *client, const plain_job *job,
@@ -66,11 +67,12 @@ culex_status plain_job_enqueue_many(culex_client *client, const plain_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome plain_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(plain_job_handler, handler)(run, CULEX_PTR_CAST(const plain_job *, params),
-                                                     user);
+    plain_job_handler typed = CULEX_FN_CAST(plain_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const plain_job *, params), user);
 }
 
 culex_status plain_job_register(culex_worker *worker, plain_job_handler handler, void *user)
@@ -100,10 +102,10 @@ static const culex_struct_type from_defaults_job_params = {
 
 const culex_job_type from_defaults_job_type = {
     1,                            /* descriptor version */
-    "from_defaults",
+    "from_defaults",              /* name */
     "from_defaults",              /* its name in the store */
     "from_defaults",              /* queue */
-    &from_defaults_job_params,
+    &from_defaults_job_params,    /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     9,                            /* priority */
@@ -116,7 +118,7 @@ const culex_job_type from_defaults_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status from_defaults_job_enqueue(culex_client *client, const from_defaults_job *job,
@@ -154,11 +156,12 @@ culex_status from_defaults_job_enqueue_many(culex_client *client, const from_def
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome from_defaults_job_call(culex_run *run, culex_handler_fn handler,
                                             const void *params, void *user)
 {
-    return CULEX_FN_CAST(from_defaults_job_handler, handler)(
-        run, CULEX_PTR_CAST(const from_defaults_job *, params), user);
+    from_defaults_job_handler typed = CULEX_FN_CAST(from_defaults_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const from_defaults_job *, params), user);
 }
 
 culex_status from_defaults_job_register(culex_worker *worker, from_defaults_job_handler handler,
@@ -190,10 +193,10 @@ static const culex_struct_type linear_retry_job_params = {
 
 const culex_job_type linear_retry_job_type = {
     1,                            /* descriptor version */
-    "linear_retry",
+    "linear_retry",               /* name */
     "linear_retry",               /* its name in the store */
     "linear_retry",               /* queue */
-    &linear_retry_job_params,
+    &linear_retry_job_params,     /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -206,7 +209,7 @@ const culex_job_type linear_retry_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status linear_retry_job_enqueue(culex_client *client, const linear_retry_job *job,
@@ -244,11 +247,12 @@ culex_status linear_retry_job_enqueue_many(culex_client *client, const linear_re
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome linear_retry_job_call(culex_run *run, culex_handler_fn handler,
                                            const void *params, void *user)
 {
-    return CULEX_FN_CAST(linear_retry_job_handler, handler)(
-        run, CULEX_PTR_CAST(const linear_retry_job *, params), user);
+    linear_retry_job_handler typed = CULEX_FN_CAST(linear_retry_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const linear_retry_job *, params), user);
 }
 
 culex_status linear_retry_job_register(culex_worker *worker, linear_retry_job_handler handler,
@@ -280,10 +284,10 @@ static const culex_struct_type power_retry_job_params = {
 
 const culex_job_type power_retry_job_type = {
     1,                            /* descriptor version */
-    "power_retry",
+    "power_retry",                /* name */
     "power_retry",                /* its name in the store */
     "power_retry",                /* queue */
-    &power_retry_job_params,
+    &power_retry_job_params,      /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -296,7 +300,7 @@ const culex_job_type power_retry_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status power_retry_job_enqueue(culex_client *client, const power_retry_job *job,
@@ -334,11 +338,12 @@ culex_status power_retry_job_enqueue_many(culex_client *client, const power_retr
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome power_retry_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)
 {
-    return CULEX_FN_CAST(power_retry_job_handler, handler)(
-        run, CULEX_PTR_CAST(const power_retry_job *, params), user);
+    power_retry_job_handler typed = CULEX_FN_CAST(power_retry_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const power_retry_job *, params), user);
 }
 
 culex_status power_retry_job_register(culex_worker *worker, power_retry_job_handler handler,
@@ -370,10 +375,10 @@ static const culex_struct_type doubling_retry_job_params = {
 
 const culex_job_type doubling_retry_job_type = {
     1,                            /* descriptor version */
-    "doubling_retry",
+    "doubling_retry",             /* name */
     "doubling_retry",             /* its name in the store */
     "doubling_retry",             /* queue */
-    &doubling_retry_job_params,
+    &doubling_retry_job_params,   /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -386,7 +391,7 @@ const culex_job_type doubling_retry_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status doubling_retry_job_enqueue(culex_client *client, const doubling_retry_job *job,
@@ -424,11 +429,12 @@ culex_status doubling_retry_job_enqueue_many(culex_client *client, const doublin
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome doubling_retry_job_call(culex_run *run, culex_handler_fn handler,
                                              const void *params, void *user)
 {
-    return CULEX_FN_CAST(doubling_retry_job_handler, handler)(
-        run, CULEX_PTR_CAST(const doubling_retry_job *, params), user);
+    doubling_retry_job_handler typed = CULEX_FN_CAST(doubling_retry_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const doubling_retry_job *, params), user);
 }
 
 culex_status doubling_retry_job_register(culex_worker *worker, doubling_retry_job_handler handler,
@@ -466,10 +472,10 @@ static const int64_t stepped_retry_job_steps_ms[] = {
 
 const culex_job_type stepped_retry_job_type = {
     1,                            /* descriptor version */
-    "stepped_retry",
+    "stepped_retry",              /* name */
     "stepped_retry",              /* its name in the store */
     "stepped_retry",              /* queue */
-    &stepped_retry_job_params,
+    &stepped_retry_job_params,    /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -482,7 +488,7 @@ const culex_job_type stepped_retry_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status stepped_retry_job_enqueue(culex_client *client, const stepped_retry_job *job,
@@ -520,11 +526,12 @@ culex_status stepped_retry_job_enqueue_many(culex_client *client, const stepped_
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome stepped_retry_job_call(culex_run *run, culex_handler_fn handler,
                                             const void *params, void *user)
 {
-    return CULEX_FN_CAST(stepped_retry_job_handler, handler)(
-        run, CULEX_PTR_CAST(const stepped_retry_job *, params), user);
+    stepped_retry_job_handler typed = CULEX_FN_CAST(stepped_retry_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const stepped_retry_job *, params), user);
 }
 
 culex_status stepped_retry_job_register(culex_worker *worker, stepped_retry_job_handler handler,
@@ -561,10 +568,10 @@ static const char *const no_retry_job_tags[] = {
 
 const culex_job_type no_retry_job_type = {
     1,                            /* descriptor version */
-    "no_retry",
+    "no_retry",                   /* name */
     "no_retry",                   /* its name in the store */
     "a.b-c_D",                    /* queue */
-    &no_retry_job_params,
+    &no_retry_job_params,         /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -577,7 +584,7 @@ const culex_job_type no_retry_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     no_retry_job_tags,            /* tags */
-    2,
+    2,                            /* how many */
 };
 
 culex_status no_retry_job_enqueue(culex_client *client, const no_retry_job *job,
@@ -613,11 +620,12 @@ culex_status no_retry_job_enqueue_many(culex_client *client, const no_retry_job 
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome no_retry_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
 {
-    return CULEX_FN_CAST(no_retry_job_handler, handler)(
-        run, CULEX_PTR_CAST(const no_retry_job *, params), user);
+    no_retry_job_handler typed = CULEX_FN_CAST(no_retry_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const no_retry_job *, params), user);
 }
 
 culex_status no_retry_job_register(culex_worker *worker, no_retry_job_handler handler, void *user)
@@ -647,10 +655,10 @@ static const culex_struct_type bounded_job_params = {
 
 const culex_job_type bounded_job_type = {
     1,                            /* descriptor version */
-    "bounded",
+    "bounded",                    /* name */
     "bounded",                    /* its name in the store */
     "bounded",                    /* queue */
-    &bounded_job_params,
+    &bounded_job_params,          /* params */
     NULL,                         /* result */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
@@ -663,7 +671,7 @@ const culex_job_type bounded_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status bounded_job_enqueue(culex_client *client, const bounded_job *job,
@@ -699,12 +707,12 @@ culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome bounded_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                       void *user)
 {
-    return CULEX_FN_CAST(bounded_job_handler, handler)(run,
-                                                       CULEX_PTR_CAST(const bounded_job *, params),
-                                                       user);
+    bounded_job_handler typed = CULEX_FN_CAST(bounded_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const bounded_job *, params), user);
 }
 
 culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler, void *user)
@@ -731,11 +739,13 @@ culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len
 static const int32_t ticking_job_batch_default = 100;
 
 static const culex_field ticking_job_fields[] = {
-    {"batch", "batch", CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, 0,
-     offsetof(ticking_job, batch), 0,                               0,
+    {"batch", "batch",
+     CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, 0,
+     offsetof(ticking_job, batch), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, &ticking_job_batch_default},
-    {"only",  "only",  CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(ticking_job, only),  offsetof(ticking_job, has_only), 0,
+    {"only", "only",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(ticking_job, only), offsetof(ticking_job, has_only), 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
@@ -745,10 +755,10 @@ static const culex_struct_type ticking_job_params = {
 
 const culex_job_type ticking_job_type = {
     1,                            /* descriptor version */
-    "ticking",
+    "ticking",                    /* name */
     "ticking",                    /* its name in the store */
     "ticking",                    /* queue */
-    &ticking_job_params,
+    &ticking_job_params,          /* params */
     NULL,                         /* result */
     UINT64_C(0x5a696b3ea4e1ccff), /* fingerprint of the params */
     3,                            /* priority */
@@ -761,7 +771,7 @@ const culex_job_type ticking_job_type = {
     5400000,                      /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status ticking_job_enqueue(culex_client *client, const ticking_job *job,
@@ -797,12 +807,12 @@ culex_status ticking_job_enqueue_many(culex_client *client, const ticking_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome ticking_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                       void *user)
 {
-    return CULEX_FN_CAST(ticking_job_handler, handler)(run,
-                                                       CULEX_PTR_CAST(const ticking_job *, params),
-                                                       user);
+    ticking_job_handler typed = CULEX_FN_CAST(ticking_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const ticking_job *, params), user);
 }
 
 culex_status ticking_job_register(culex_worker *worker, ticking_job_handler handler, void *user)
@@ -827,22 +837,28 @@ culex_status ticking_job_decode(culex_arena *arena, const void *text, size_t len
 }
 
 static const culex_field words_job_fields[] = {
-    {"queue",         "queue",         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(words_job, queue),         0, 0,
+    {"queue", "queue",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(words_job, queue), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"job",           "job",           CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(words_job, job),           0, 0,
+    {"job", "job",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(words_job, job), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"retry",         "retry",         CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(words_job, retry),         0, 0,
+    {"retry", "retry",
+     CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(words_job, retry), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"params",        "params",        CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(words_job, params),        0, 0,
+    {"params", "params",
+     CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(words_job, params), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"every",         "every",         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(words_job, every),         0, 0,
+    {"every", "every",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(words_job, every), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"reserved_word", "reserved_word", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"reserved_word", "reserved_word",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, reserved_word), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -852,7 +868,8 @@ static const culex_struct_type words_job_params = {
 };
 
 static const culex_field words_result_fields[] = {
-    {"success", "success", CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"success", "success",
+     CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_result, success), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -863,10 +880,10 @@ static const culex_struct_type words_result_type = {
 
 const culex_job_type words_job_type = {
     1,                            /* descriptor version */
-    "words",
+    "words",                      /* name */
     "words",                      /* its name in the store */
     "words",                      /* queue */
-    &words_job_params,
+    &words_job_params,            /* params */
     &words_result_type,           /* result */
     UINT64_C(0xf04397ab848f92b9), /* fingerprint of the params */
     3,                            /* priority */
@@ -879,7 +896,7 @@ const culex_job_type words_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status words_job_enqueue(culex_client *client, const words_job *job,
@@ -930,11 +947,12 @@ culex_status words_job_decode_result(culex_arena *arena, const void *text, size_
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome words_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(words_job_handler, handler)(run, CULEX_PTR_CAST(const words_job *, params),
-                                                     user);
+    words_job_handler typed = CULEX_FN_CAST(words_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const words_job *, params), user);
 }
 
 culex_status words_job_register(culex_worker *worker, words_job_handler handler, void *user)

@@ -21,8 +21,7 @@ typedef struct plain_job { /* settings.job:6 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } plain_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline plain_job plain_job_make(void)
 {
     plain_job made;
@@ -50,8 +49,8 @@ CULEX_HIDDEN culex_status plain_job_enqueue_at(culex_client *client, const plain
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status plain_job_enqueue_many(culex_client *client, const plain_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -60,7 +59,8 @@ CULEX_HIDDEN culex_status plain_job_enqueue_many(culex_client *client, const pla
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*plain_job_handler)(culex_run *run, const plain_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status plain_job_register(culex_worker *worker, plain_job_handler handler,
                                              void *user);
 
@@ -76,8 +76,7 @@ typedef struct from_defaults_job { /* settings.job:7 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } from_defaults_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline from_defaults_job from_defaults_job_make(void)
 {
     from_defaults_job made;
@@ -107,8 +106,8 @@ CULEX_HIDDEN culex_status from_defaults_job_enqueue_at(culex_client *client,
                                                        const from_defaults_job *job, culex_time at,
                                                        culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status from_defaults_job_enqueue_many(culex_client *client,
                                                          const from_defaults_job *jobs,
                                                          size_t count,
@@ -120,7 +119,8 @@ CULEX_HIDDEN culex_status from_defaults_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*from_defaults_job_handler)(culex_run *run, const from_defaults_job *job,
                                                    void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status from_defaults_job_register(culex_worker *worker,
                                                      from_defaults_job_handler handler, void *user);
 
@@ -137,8 +137,7 @@ typedef struct linear_retry_job { /* settings.job:8 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } linear_retry_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline linear_retry_job linear_retry_job_make(void)
 {
     linear_retry_job made;
@@ -168,8 +167,8 @@ CULEX_HIDDEN culex_status linear_retry_job_enqueue_at(culex_client *client,
                                                       const linear_retry_job *job, culex_time at,
                                                       culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status linear_retry_job_enqueue_many(culex_client *client,
                                                         const linear_retry_job *jobs, size_t count,
                                                         const culex_enqueue_options *options,
@@ -180,7 +179,8 @@ CULEX_HIDDEN culex_status linear_retry_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*linear_retry_job_handler)(culex_run *run, const linear_retry_job *job,
                                                   void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status linear_retry_job_register(culex_worker *worker,
                                                     linear_retry_job_handler handler, void *user);
 
@@ -197,8 +197,7 @@ typedef struct power_retry_job { /* settings.job:9 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } power_retry_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline power_retry_job power_retry_job_make(void)
 {
     power_retry_job made;
@@ -227,8 +226,8 @@ CULEX_HIDDEN culex_status power_retry_job_enqueue_at(culex_client *client,
                                                      const power_retry_job *job, culex_time at,
                                                      culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status power_retry_job_enqueue_many(culex_client *client,
                                                        const power_retry_job *jobs, size_t count,
                                                        const culex_enqueue_options *options,
@@ -239,7 +238,8 @@ CULEX_HIDDEN culex_status power_retry_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*power_retry_job_handler)(culex_run *run, const power_retry_job *job,
                                                  void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status power_retry_job_register(culex_worker *worker,
                                                    power_retry_job_handler handler, void *user);
 
@@ -256,8 +256,7 @@ typedef struct doubling_retry_job { /* settings.job:10 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } doubling_retry_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline doubling_retry_job doubling_retry_job_make(void)
 {
     doubling_retry_job made;
@@ -288,8 +287,8 @@ CULEX_HIDDEN culex_status doubling_retry_job_enqueue_at(culex_client *client,
                                                         culex_time at, culex_uuid *ret_id,
                                                         culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status doubling_retry_job_enqueue_many(culex_client *client,
                                                           const doubling_retry_job *jobs,
                                                           size_t count,
@@ -301,7 +300,8 @@ CULEX_HIDDEN culex_status doubling_retry_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*doubling_retry_job_handler)(culex_run *run, const doubling_retry_job *job,
                                                     void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status doubling_retry_job_register(culex_worker *worker,
                                                       doubling_retry_job_handler handler,
                                                       void *user);
@@ -319,8 +319,7 @@ typedef struct stepped_retry_job { /* settings.job:11 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } stepped_retry_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline stepped_retry_job stepped_retry_job_make(void)
 {
     stepped_retry_job made;
@@ -350,8 +349,8 @@ CULEX_HIDDEN culex_status stepped_retry_job_enqueue_at(culex_client *client,
                                                        const stepped_retry_job *job, culex_time at,
                                                        culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status stepped_retry_job_enqueue_many(culex_client *client,
                                                          const stepped_retry_job *jobs,
                                                          size_t count,
@@ -363,7 +362,8 @@ CULEX_HIDDEN culex_status stepped_retry_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*stepped_retry_job_handler)(culex_run *run, const stepped_retry_job *job,
                                                    void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status stepped_retry_job_register(culex_worker *worker,
                                                      stepped_retry_job_handler handler, void *user);
 
@@ -380,8 +380,7 @@ typedef struct no_retry_job { /* settings.job:12 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } no_retry_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline no_retry_job no_retry_job_make(void)
 {
     no_retry_job made;
@@ -409,8 +408,8 @@ CULEX_HIDDEN culex_status no_retry_job_enqueue_at(culex_client *client, const no
                                                   culex_time at, culex_uuid *ret_id,
                                                   culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status no_retry_job_enqueue_many(culex_client *client, const no_retry_job *jobs,
                                                     size_t count,
                                                     const culex_enqueue_options *options,
@@ -420,7 +419,8 @@ CULEX_HIDDEN culex_status no_retry_job_enqueue_many(culex_client *client, const 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*no_retry_job_handler)(culex_run *run, const no_retry_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status no_retry_job_register(culex_worker *worker, no_retry_job_handler handler,
                                                 void *user);
 
@@ -436,8 +436,7 @@ typedef struct bounded_job { /* settings.job:13 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } bounded_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline bounded_job bounded_job_make(void)
 {
     bounded_job made;
@@ -465,8 +464,8 @@ CULEX_HIDDEN culex_status bounded_job_enqueue_at(culex_client *client, const bou
                                                  culex_time at, culex_uuid *ret_id,
                                                  culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *jobs,
                                                    size_t count,
                                                    const culex_enqueue_options *options,
@@ -476,7 +475,8 @@ CULEX_HIDDEN culex_status bounded_job_enqueue_many(culex_client *client, const b
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*bounded_job_handler)(culex_run *run, const bounded_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler,
                                                void *user);
 
@@ -494,8 +494,7 @@ typedef struct ticking_job { /* settings.job:14 */
     const char *only; /* settings.job:14 */
 } ticking_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline ticking_job ticking_job_make(void)
 {
     ticking_job made;
@@ -524,8 +523,8 @@ CULEX_HIDDEN culex_status ticking_job_enqueue_at(culex_client *client, const tic
                                                  culex_time at, culex_uuid *ret_id,
                                                  culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status ticking_job_enqueue_many(culex_client *client, const ticking_job *jobs,
                                                    size_t count,
                                                    const culex_enqueue_options *options,
@@ -535,7 +534,8 @@ CULEX_HIDDEN culex_status ticking_job_enqueue_many(culex_client *client, const t
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ticking_job_handler)(culex_run *run, const ticking_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status ticking_job_register(culex_worker *worker, ticking_job_handler handler,
                                                void *user);
 
@@ -578,8 +578,7 @@ typedef struct words_result { /* settings.job:17 */
     bool success; /* settings.job:26 */
 } words_result;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
 static inline words_result words_result_make(bool success)
 {
     words_result made;
@@ -608,8 +607,8 @@ CULEX_HIDDEN culex_status words_job_enqueue_at(culex_client *client, const words
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status words_job_enqueue_many(culex_client *client, const words_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -622,13 +621,14 @@ typedef culex_outcome (*words_job_handler)(culex_run *run, const words_job *job,
 CULEX_HIDDEN culex_status words_job_set_result(culex_run *run, const words_result *result,
                                                culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status words_job_decode_result(culex_arena *arena, const void *text, size_t len,
                                                   const words_result **ret_result,
                                                   culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status words_job_register(culex_worker *worker, words_job_handler handler,
                                              void *user);
 

@@ -4,18 +4,22 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
-static const char *const text_nasty_job_a_default = "\052/ /\052 \077\077/ \077\077\075 \134 \045s \045n \177";
+static const char *const text_nasty_job_a_default =
+    "\052/ /\052 \077\077/ \077\077\075 \134 \045s \045n \177";
 static const char *const text_nasty_job_b_default = "\360\237\230\200 01";
 
 static const culex_field text_nasty_job_fields[] = {
-    {"a", "a", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
+    {"a", "a",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, a), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, &text_nasty_job_a_default},
-    {"b", "b", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
+    {"b", "b",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, b), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, &text_nasty_job_b_default},
 };
@@ -26,10 +30,10 @@ static const culex_struct_type text_nasty_job_params = {
 
 const culex_job_type text_nasty_job_type = {
     1,                            /* descriptor version */
-    "text.nasty",
+    "text.nasty",                 /* name */
     "text.nasty",                 /* its name in the store */
     "text.nasty",                 /* queue */
-    &text_nasty_job_params,
+    &text_nasty_job_params,       /* params */
     NULL,                         /* result */
     UINT64_C(0xc24ae3476ba74476), /* fingerprint of the params */
     0,                            /* priority */
@@ -42,7 +46,7 @@ const culex_job_type text_nasty_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status text_nasty_job_enqueue(culex_client *client, const text_nasty_job *job,
@@ -79,11 +83,12 @@ culex_status text_nasty_job_enqueue_many(culex_client *client, const text_nasty_
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome text_nasty_job_call(culex_run *run, culex_handler_fn handler,
                                          const void *params, void *user)
 {
-    return CULEX_FN_CAST(text_nasty_job_handler, handler)(
-        run, CULEX_PTR_CAST(const text_nasty_job *, params), user);
+    text_nasty_job_handler typed = CULEX_FN_CAST(text_nasty_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const text_nasty_job *, params), user);
 }
 
 culex_status text_nasty_job_register(culex_worker *worker, text_nasty_job_handler handler,

@@ -26,8 +26,7 @@ typedef struct text_nasty_job { /* text.job:6 */
     const char *b; /* text.job:10 */
 } text_nasty_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline text_nasty_job text_nasty_job_make(void)
 {
     text_nasty_job made;
@@ -57,8 +56,8 @@ CULEX_HIDDEN culex_status text_nasty_job_enqueue_at(culex_client *client, const 
                                                     culex_time at, culex_uuid *ret_id,
                                                     culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status text_nasty_job_enqueue_many(culex_client *client,
                                                       const text_nasty_job *jobs, size_t count,
                                                       const culex_enqueue_options *options,
@@ -69,7 +68,8 @@ CULEX_HIDDEN culex_status text_nasty_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*text_nasty_job_handler)(culex_run *run, const text_nasty_job *job,
                                                 void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status text_nasty_job_register(culex_worker *worker,
                                                   text_nasty_job_handler handler, void *user);
 

@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -75,14 +76,17 @@ const char *kitchen_big_name(kitchen_big value)
 }
 
 static const culex_field kitchen_inner_fields[] = {
-    {"x",      "x",      CULEX_KIND_INT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_inner, x),      0,                                   0,
+    {"x", "x",
+     CULEX_KIND_INT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_inner, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"weight", "weight", CULEX_KIND_FLOAT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+    {"weight", "weight",
+     CULEX_KIND_FLOAT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(kitchen_inner, weight), offsetof(kitchen_inner, has_weight), 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"tags",   "tags",   CULEX_KIND_STRING,  CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_inner, tags),   0,                                   offsetof(kitchen_inner, tags_len),
+    {"tags", "tags",
+     CULEX_KIND_STRING,  CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_inner, tags), 0, offsetof(kitchen_inner, tags_len),
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
@@ -91,13 +95,16 @@ const culex_struct_type kitchen_inner_type = {
 };
 
 static const culex_field kitchen_outer_fields[] = {
-    {"one",  "one",  CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_outer, one),  0, 0,
+    {"one", "one",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_outer, one), 0, 0,
      0, 0, 0, 0, 0, NULL, &kitchen_inner_type, NULL},
-    {"two",  "two",  CULEX_KIND_STRUCT, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_outer, two),  0, 0,
+    {"two", "two",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_outer, two), 0, 0,
      2, 0, 0, 0, 0, NULL, &kitchen_inner_type, NULL},
-    {"many", "many", CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
+    {"many", "many",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
      offsetof(kitchen_outer, many), 0, offsetof(kitchen_outer, many_len),
      3, 0, 0, 0, 0, NULL, &kitchen_inner_type, NULL},
 };
@@ -113,19 +120,25 @@ static const int8_t kitchen_defaults_of_all_job_i8_default = -128;
 static const int16_t kitchen_defaults_of_all_job_i16_default = -1;
 static const int32_t kitchen_defaults_of_all_job_i32_default = 1000000;
 static const int64_t kitchen_defaults_of_all_job_i64_default = (-INT64_C(9223372036854775807) - 1);
-static const culex_int128 kitchen_defaults_of_all_job_i128_default = {0, (-INT64_C(9223372036854775807) - 1)};
+static const culex_int128 kitchen_defaults_of_all_job_i128_default =
+    {0, (-INT64_C(9223372036854775807) - 1)};
 static const uint8_t kitchen_defaults_of_all_job_u8_default = 255;
 static const uint16_t kitchen_defaults_of_all_job_u16_default = 5;
 static const uint32_t kitchen_defaults_of_all_job_u32_default = UINT32_C(4294967295);
 static const uint64_t kitchen_defaults_of_all_job_u64_default = UINT64_C(18446744073709551615);
-static const culex_uint128 kitchen_defaults_of_all_job_u128_default = {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
+static const culex_uint128 kitchen_defaults_of_all_job_u128_default =
+    {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
 static const float kitchen_defaults_of_all_job_f32_default = 0.17f;
 static const double kitchen_defaults_of_all_job_f64_default = -1e-09;
 static const double kitchen_defaults_of_all_job_whole_default = 3.0;
-static const char *const kitchen_defaults_of_all_job_s_default = "caf\303\251\012\042quoted\042 \077\077/ \134";
+static const char *const kitchen_defaults_of_all_job_s_default =
+    "caf\303\251\012\042quoted\042 \077\077/ \134";
 static const uint8_t kitchen_defaults_of_all_job_by_data[] = {0x00, 0xff};
-static const culex_bytes kitchen_defaults_of_all_job_by_default = {kitchen_defaults_of_all_job_by_data, sizeof kitchen_defaults_of_all_job_by_data};
-static const culex_uuid kitchen_defaults_of_all_job_id_default = {{0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0xab, 0xcd}};
+static const culex_bytes kitchen_defaults_of_all_job_by_default =
+    {kitchen_defaults_of_all_job_by_data, sizeof kitchen_defaults_of_all_job_by_data};
+static const culex_uuid kitchen_defaults_of_all_job_id_default = {{
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00,
+    0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0xab, 0xcd}};
 static const culex_time kitchen_defaults_of_all_job_at_default = INT64_C(1767225600500000000);
 static const culex_duration kitchen_defaults_of_all_job_d_default = INT64_C(90000000000);
 static const culex_duration kitchen_defaults_of_all_job_back_default = -1;
@@ -133,103 +146,128 @@ static const kitchen_level kitchen_defaults_of_all_job_l_default = KITCHEN_LEVEL
 static const kitchen_plain kitchen_defaults_of_all_job_p_default = KITCHEN_PLAIN_C;
 
 static const culex_field kitchen_defaults_of_all_job_fields[] = {
-    {"b",     "b",     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, b),     0, 0,
+    {"b", "b",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, b), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_b_default},
-    {"c",     "c",     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, c),     0, 0,
+    {"c", "c",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, c), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_c_default},
-    {"high",  "high",  CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, high),  0, 0,
+    {"high", "high",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, high), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_high_default},
-    {"i8",    "i8",    CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, i8),    0, 0,
+    {"i8", "i8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, i8), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_i8_default},
-    {"i16",   "i16",   CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, i16),   0, 0,
+    {"i16", "i16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, i16), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_i16_default},
-    {"i32",   "i32",   CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, i32),   0, 0,
+    {"i32", "i32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, i32), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_i32_default},
-    {"i64",   "i64",   CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, i64),   0, 0,
+    {"i64", "i64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, i64), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_i64_default},
-    {"i128",  "i128",  CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, i128),  0, 0,
+    {"i128", "i128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, i128), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_i128_default},
-    {"u8",    "u8",    CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, u8),    0, 0,
+    {"u8", "u8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, u8), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_u8_default},
-    {"u16",   "u16",   CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, u16),   0, 0,
+    {"u16", "u16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, u16), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_u16_default},
-    {"u32",   "u32",   CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, u32),   0, 0,
+    {"u32", "u32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, u32), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_u32_default},
-    {"u64",   "u64",   CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, u64),   0, 0,
+    {"u64", "u64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, u64), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_u64_default},
-    {"u128",  "u128",  CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, u128),  0, 0,
+    {"u128", "u128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, u128), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_u128_default},
-    {"f32",   "f32",   CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, f32),   0, 0,
+    {"f32", "f32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, f32), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_f32_default},
-    {"f64",   "f64",   CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, f64),   0, 0,
+    {"f64", "f64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, f64), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_f64_default},
-    {"whole", "whole", CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, 0,
+    {"whole", "whole",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, 0,
      offsetof(kitchen_defaults_of_all_job, whole), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_whole_default},
-    {"s",     "s",     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, s),     0, 0,
+    {"s", "s",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, s), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_s_default},
-    {"by",    "by",    CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, by),    0, 0,
+    {"by", "by",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, by), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_by_default},
-    {"id",    "id",    CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, id),    0, 0,
+    {"id", "id",
+     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, id), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_id_default},
-    {"at",    "at",    CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, at),    0, 0,
+    {"at", "at",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, at), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_at_default},
-    {"d",     "d",     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, d),     0, 0,
+    {"d", "d",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, d), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_d_default},
-    {"back",  "back",  CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, back),  0, 0,
+    {"back", "back",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, back), 0, 0,
      0, 0, 0, 0, 0, NULL,                NULL, &kitchen_defaults_of_all_job_back_default},
-    {"l",     "l",     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, l),     0, 0,
+    {"l", "l",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, l), 0, 0,
      0, 0, 0, 0, 0, &kitchen_level_type, NULL, &kitchen_defaults_of_all_job_l_default},
-    {"p",     "p",     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, 0,
-     offsetof(kitchen_defaults_of_all_job, p),     0, 0,
+    {"p", "p",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, 0,
+     offsetof(kitchen_defaults_of_all_job, p), 0, 0,
      0, 0, 0, 0, 0, &kitchen_plain_type, NULL, &kitchen_defaults_of_all_job_p_default},
 };
 
 static const culex_struct_type kitchen_defaults_of_all_job_params = {
-    "kitchen.defaults_of_all", sizeof(kitchen_defaults_of_all_job), kitchen_defaults_of_all_job_fields, 24,
+    "kitchen.defaults_of_all", sizeof(kitchen_defaults_of_all_job),
+    kitchen_defaults_of_all_job_fields, 24,
 };
 
 const culex_job_type kitchen_defaults_of_all_job_type = {
-    1,                            /* descriptor version */
-    "kitchen.defaults_of_all",
-    "kitchen.defaults_of_all",    /* its name in the store */
-    "kitchen.defaults_of_all",    /* queue */
-    &kitchen_defaults_of_all_job_params,
-    NULL,                         /* result */
-    UINT64_C(0x383550c192e74251), /* fingerprint of the params */
-    0,                            /* priority */
-    0,                            /* timeout, ms */
-    0,                            /* expires, ms */
-    1000,                         /* kept after success, ms */
-    86400000,                     /* kept after the last failure, ms */
-    0,                            /* memory, bytes */
+    1,                                   /* descriptor version */
+    "kitchen.defaults_of_all",           /* name */
+    "kitchen.defaults_of_all",           /* its name in the store */
+    "kitchen.defaults_of_all",           /* queue */
+    &kitchen_defaults_of_all_job_params, /* params */
+    NULL,                                /* result */
+    UINT64_C(0x383550c192e74251),        /* fingerprint of the params */
+    0,                                   /* priority */
+    0,                                   /* timeout, ms */
+    0,                                   /* expires, ms */
+    1000,                                /* kept after success, ms */
+    86400000,                            /* kept after the last failure, ms */
+    0,                                   /* memory, bytes */
     {4, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
-    NULL,                         /* tags */
-    0,
+    0,                                   /* every, ms */
+    0,                                   /* its jitter, ms */
+    NULL,                                /* tags */
+    0,                                   /* how many */
 };
 
 culex_status kitchen_defaults_of_all_job_enqueue(culex_client *client,
@@ -276,11 +314,13 @@ culex_status kitchen_defaults_of_all_job_enqueue_many(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome kitchen_defaults_of_all_job_call(culex_run *run, culex_handler_fn handler,
                                                       const void *params, void *user)
 {
-    return CULEX_FN_CAST(kitchen_defaults_of_all_job_handler, handler)(
-        run, CULEX_PTR_CAST(const kitchen_defaults_of_all_job *, params), user);
+    kitchen_defaults_of_all_job_handler typed =
+        CULEX_FN_CAST(kitchen_defaults_of_all_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const kitchen_defaults_of_all_job *, params), user);
 }
 
 culex_status kitchen_defaults_of_all_job_register(culex_worker *worker,
@@ -311,121 +351,157 @@ culex_status kitchen_defaults_of_all_job_decode(culex_arena *arena, const void *
 }
 
 static const culex_field kitchen_required_of_all_job_fields[] = {
-    {"b",      "b",      CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, b),      0, 0,
+    {"b", "b",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, b), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"c",      "c",      CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, c),      0, 0,
+    {"c", "c",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, c), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i8",     "i8",     CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, i8),     0, 0,
+    {"i8", "i8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, i8), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i16",    "i16",    CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, i16),    0, 0,
+    {"i16", "i16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, i16), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i32",    "i32",    CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, i32),    0, 0,
+    {"i32", "i32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, i32), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i64",    "i64",    CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, i64),    0, 0,
+    {"i64", "i64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, i64), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i128",   "i128",   CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, i128),   0, 0,
+    {"i128", "i128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, i128), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u8",     "u8",     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, u8),     0, 0,
+    {"u8", "u8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, u8), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u16",    "u16",    CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, u16),    0, 0,
+    {"u16", "u16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, u16), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u32",    "u32",    CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, u32),    0, 0,
+    {"u32", "u32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, u32), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u64",    "u64",    CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, u64),    0, 0,
+    {"u64", "u64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, u64), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u128",   "u128",   CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, u128),   0, 0,
+    {"u128", "u128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, u128), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"f32",    "f32",    CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, f32),    0, 0,
+    {"f32", "f32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, f32), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"f64",    "f64",    CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, f64),    0, 0,
+    {"f64", "f64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, f64), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"s",      "s",      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, s),      0, 0,
+    {"s", "s",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, s), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"by",     "by",     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, by),     0, 0,
+    {"by", "by",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, by), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"id",     "id",     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, id),     0, 0,
+    {"id", "id",
+     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, id), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"at",     "at",     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, at),     0, 0,
+    {"at", "at",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, at), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"d",      "d",      CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, d),      0, 0,
+    {"d", "d",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, d), 0, 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"l",      "l",      CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, l),      0, 0,
+    {"l", "l",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, l), 0, 0,
      0,  0, 0, 0, 0, &kitchen_level_type, NULL,                NULL},
-    {"g",      "g",      CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, g),      0, 0,
+    {"g", "g",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, g), 0, 0,
      0,  0, 0, 0, 0, &kitchen_big_type,   NULL,                NULL},
-    {"st",     "st",     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, st),     0, 0,
+    {"st", "st",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, st), 0, 0,
      0,  0, 0, 0, 0, NULL,                &kitchen_inner_type, NULL},
-    {"nested", "nested", CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"nested", "nested",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(kitchen_required_of_all_job, nested), 0, 0,
      0,  0, 0, 0, 0, NULL,                &kitchen_outer_type, NULL},
-    {"sha",    "sha",    CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, sha),    0, 0,
+    {"sha", "sha",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, sha), 0, 0,
      32, 0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"names",  "names",  CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_required_of_all_job, names),  0, offsetof(kitchen_required_of_all_job, names_len),
+    {"names", "names",
+     CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_required_of_all_job, names), 0,
+     offsetof(kitchen_required_of_all_job, names_len),
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"blobs",  "blobs",  CULEX_KIND_BYTES,     CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_required_of_all_job, blobs),  0, offsetof(kitchen_required_of_all_job, blobs_len),
+    {"blobs", "blobs",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_required_of_all_job, blobs), 0,
+     offsetof(kitchen_required_of_all_job, blobs_len),
      4,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"rows",   "rows",   CULEX_KIND_STRUCT,    CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_required_of_all_job, rows),   0, offsetof(kitchen_required_of_all_job, rows_len),
+    {"rows", "rows",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_required_of_all_job, rows), 0,
+     offsetof(kitchen_required_of_all_job, rows_len),
      0,  0, 0, 0, 0, NULL,                &kitchen_inner_type, NULL},
-    {"levels", "levels", CULEX_KIND_ENUM,      CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_required_of_all_job, levels), 0, offsetof(kitchen_required_of_all_job, levels_len),
+    {"levels", "levels",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_required_of_all_job, levels), 0,
+     offsetof(kitchen_required_of_all_job, levels_len),
      8,  0, 0, 0, 0, &kitchen_level_type, NULL,                NULL},
-    {"ids",    "ids",    CULEX_KIND_UUID,      CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
-     offsetof(kitchen_required_of_all_job, ids),    0, 0,
+    {"ids", "ids",
+     CULEX_KIND_UUID,      CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
+     offsetof(kitchen_required_of_all_job, ids), 0, 0,
      2,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"times",  "times",  CULEX_KIND_TIMESTAMP, CULEX_SHAPE_LIST,   0,
-     offsetof(kitchen_required_of_all_job, times),  0, offsetof(kitchen_required_of_all_job, times_len),
+    {"times", "times",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_LIST,   0,
+     offsetof(kitchen_required_of_all_job, times), 0,
+     offsetof(kitchen_required_of_all_job, times_len),
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
 };
 
 static const culex_struct_type kitchen_required_of_all_job_params = {
-    "kitchen.required_of_all", sizeof(kitchen_required_of_all_job), kitchen_required_of_all_job_fields, 30,
+    "kitchen.required_of_all", sizeof(kitchen_required_of_all_job),
+    kitchen_required_of_all_job_fields, 30,
 };
 
 const culex_job_type kitchen_required_of_all_job_type = {
-    1,                            /* descriptor version */
-    "kitchen.required_of_all",
-    "kitchen.required_of_all",    /* its name in the store */
-    "kitchen.required_of_all",    /* queue */
-    &kitchen_required_of_all_job_params,
-    NULL,                         /* result */
-    UINT64_C(0xef95821893dea55a), /* fingerprint of the params */
-    0,                            /* priority */
-    0,                            /* timeout, ms */
-    0,                            /* expires, ms */
-    1000,                         /* kept after success, ms */
-    86400000,                     /* kept after the last failure, ms */
-    0,                            /* memory, bytes */
+    1,                                   /* descriptor version */
+    "kitchen.required_of_all",           /* name */
+    "kitchen.required_of_all",           /* its name in the store */
+    "kitchen.required_of_all",           /* queue */
+    &kitchen_required_of_all_job_params, /* params */
+    NULL,                                /* result */
+    UINT64_C(0xef95821893dea55a),        /* fingerprint of the params */
+    0,                                   /* priority */
+    0,                                   /* timeout, ms */
+    0,                                   /* expires, ms */
+    1000,                                /* kept after success, ms */
+    86400000,                            /* kept after the last failure, ms */
+    0,                                   /* memory, bytes */
     {4, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
-    NULL,                         /* tags */
-    0,
+    0,                                   /* every, ms */
+    0,                                   /* its jitter, ms */
+    NULL,                                /* tags */
+    0,                                   /* how many */
 };
 
 culex_status kitchen_required_of_all_job_enqueue(culex_client *client,
@@ -472,11 +548,13 @@ culex_status kitchen_required_of_all_job_enqueue_many(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome kitchen_required_of_all_job_call(culex_run *run, culex_handler_fn handler,
                                                       const void *params, void *user)
 {
-    return CULEX_FN_CAST(kitchen_required_of_all_job_handler, handler)(
-        run, CULEX_PTR_CAST(const kitchen_required_of_all_job *, params), user);
+    kitchen_required_of_all_job_handler typed =
+        CULEX_FN_CAST(kitchen_required_of_all_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const kitchen_required_of_all_job *, params), user);
 }
 
 culex_status kitchen_required_of_all_job_register(culex_worker *worker,
@@ -507,70 +585,85 @@ culex_status kitchen_required_of_all_job_decode(culex_arena *arena, const void *
 }
 
 static const culex_field kitchen_optional_of_all_job_fields[] = {
-    {"b",    "b",    CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, b),    offsetof(kitchen_optional_of_all_job, has_b),    0,
+    {"b", "b",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, b), offsetof(kitchen_optional_of_all_job, has_b), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"c",    "c",    CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, c),    offsetof(kitchen_optional_of_all_job, has_c),    0,
+    {"c", "c",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, c), offsetof(kitchen_optional_of_all_job, has_c), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"i64",  "i64",  CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, i64),  offsetof(kitchen_optional_of_all_job, has_i64),  0,
+    {"i64", "i64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, i64), offsetof(kitchen_optional_of_all_job, has_i64), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"u128", "u128", CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, u128), offsetof(kitchen_optional_of_all_job, has_u128), 0,
+    {"u128", "u128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, u128), offsetof(kitchen_optional_of_all_job, has_u128),
+     0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"f32",  "f32",  CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, f32),  offsetof(kitchen_optional_of_all_job, has_f32),  0,
+    {"f32", "f32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, f32), offsetof(kitchen_optional_of_all_job, has_f32), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"s",    "s",    CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, s),    offsetof(kitchen_optional_of_all_job, has_s),    0,
+    {"s", "s",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, s), offsetof(kitchen_optional_of_all_job, has_s), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"by",   "by",   CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, by),   offsetof(kitchen_optional_of_all_job, has_by),   0,
+    {"by", "by",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, by), offsetof(kitchen_optional_of_all_job, has_by), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"id",   "id",   CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, id),   offsetof(kitchen_optional_of_all_job, has_id),   0,
+    {"id", "id",
+     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, id), offsetof(kitchen_optional_of_all_job, has_id), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"at",   "at",   CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, at),   offsetof(kitchen_optional_of_all_job, has_at),   0,
+    {"at", "at",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, at), offsetof(kitchen_optional_of_all_job, has_at), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"d",    "d",    CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, d),    offsetof(kitchen_optional_of_all_job, has_d),    0,
+    {"d", "d",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, d), offsetof(kitchen_optional_of_all_job, has_d), 0,
      0,  0, 0, 0, 0, NULL,                NULL,                NULL},
-    {"l",    "l",    CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, l),    offsetof(kitchen_optional_of_all_job, has_l),    0,
+    {"l", "l",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, l), offsetof(kitchen_optional_of_all_job, has_l), 0,
      0,  0, 0, 0, 0, &kitchen_level_type, NULL,                NULL},
-    {"st",   "st",   CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, st),   offsetof(kitchen_optional_of_all_job, has_st),   0,
+    {"st", "st",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, st), offsetof(kitchen_optional_of_all_job, has_st), 0,
      0,  0, 0, 0, 0, NULL,                &kitchen_outer_type, NULL},
-    {"sha",  "sha",  CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY,  CULEX_FIELD_OPTIONAL,
-     offsetof(kitchen_optional_of_all_job, sha),  offsetof(kitchen_optional_of_all_job, has_sha),  0,
+    {"sha", "sha",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY,  CULEX_FIELD_OPTIONAL,
+     offsetof(kitchen_optional_of_all_job, sha), offsetof(kitchen_optional_of_all_job, has_sha), 0,
      32, 0, 0, 0, 0, NULL,                NULL,                NULL},
 };
 
 static const culex_struct_type kitchen_optional_of_all_job_params = {
-    "kitchen.optional_of_all", sizeof(kitchen_optional_of_all_job), kitchen_optional_of_all_job_fields, 13,
+    "kitchen.optional_of_all", sizeof(kitchen_optional_of_all_job),
+    kitchen_optional_of_all_job_fields, 13,
 };
 
 const culex_job_type kitchen_optional_of_all_job_type = {
-    1,                            /* descriptor version */
-    "kitchen.optional_of_all",
-    "kitchen.optional_of_all",    /* its name in the store */
-    "kitchen.optional_of_all",    /* queue */
-    &kitchen_optional_of_all_job_params,
-    NULL,                         /* result */
-    UINT64_C(0x999f372604b7b101), /* fingerprint of the params */
-    0,                            /* priority */
-    0,                            /* timeout, ms */
-    0,                            /* expires, ms */
-    1000,                         /* kept after success, ms */
-    86400000,                     /* kept after the last failure, ms */
-    0,                            /* memory, bytes */
+    1,                                   /* descriptor version */
+    "kitchen.optional_of_all",           /* name */
+    "kitchen.optional_of_all",           /* its name in the store */
+    "kitchen.optional_of_all",           /* queue */
+    &kitchen_optional_of_all_job_params, /* params */
+    NULL,                                /* result */
+    UINT64_C(0x999f372604b7b101),        /* fingerprint of the params */
+    0,                                   /* priority */
+    0,                                   /* timeout, ms */
+    0,                                   /* expires, ms */
+    1000,                                /* kept after success, ms */
+    86400000,                            /* kept after the last failure, ms */
+    0,                                   /* memory, bytes */
     {4, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
-    NULL,                         /* tags */
-    0,
+    0,                                   /* every, ms */
+    0,                                   /* its jitter, ms */
+    NULL,                                /* tags */
+    0,                                   /* how many */
 };
 
 culex_status kitchen_optional_of_all_job_enqueue(culex_client *client,
@@ -617,11 +710,13 @@ culex_status kitchen_optional_of_all_job_enqueue_many(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome kitchen_optional_of_all_job_call(culex_run *run, culex_handler_fn handler,
                                                       const void *params, void *user)
 {
-    return CULEX_FN_CAST(kitchen_optional_of_all_job_handler, handler)(
-        run, CULEX_PTR_CAST(const kitchen_optional_of_all_job *, params), user);
+    kitchen_optional_of_all_job_handler typed =
+        CULEX_FN_CAST(kitchen_optional_of_all_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const kitchen_optional_of_all_job *, params), user);
 }
 
 culex_status kitchen_optional_of_all_job_register(culex_worker *worker,

@@ -57,8 +57,7 @@ typedef struct kitchen_inner { /* types.job:8 */
     size_t tags_len;
 } kitchen_inner;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
 static inline kitchen_inner kitchen_inner_make(int32_t x)
 {
     kitchen_inner made;
@@ -73,7 +72,7 @@ CULEX_HIDDEN extern const culex_struct_type kitchen_inner_type;
 typedef struct kitchen_outer { /* types.job:9 */
     kitchen_inner one;         /* types.job:9 */
     kitchen_inner two[2];      /* types.job:9 */
-    const kitchen_inner *many; /* types.job:9 */
+    const kitchen_inner *many; /* types.job:9; at most 3 values */
     size_t many_len;
 } kitchen_outer;
 
@@ -119,15 +118,17 @@ typedef struct kitchen_defaults_of_all_job { /* types.job:12 */
     kitchen_plain p;     /* types.job:37 */
 } kitchen_defaults_of_all_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline kitchen_defaults_of_all_job kitchen_defaults_of_all_job_make(void)
 {
     static const culex_int128 i128_default = {0, (-INT64_C(9223372036854775807) - 1)};
-    static const culex_uint128 u128_default = {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
+    static const culex_uint128 u128_default =
+        {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
     static const uint8_t by_data[] = {0x00, 0xff};
     static const culex_bytes by_default = {by_data, sizeof by_data};
-    static const culex_uuid id_default = {{0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0xab, 0xcd}};
+    static const culex_uuid id_default = {{
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00,
+        0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0xab, 0xcd}};
     kitchen_defaults_of_all_job made;
 
     memset(&made, 0, sizeof made);
@@ -177,8 +178,8 @@ CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_at(
     culex_client *client, const kitchen_defaults_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_many(
     culex_client *client, const kitchen_defaults_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -188,7 +189,8 @@ CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_many(
 typedef culex_outcome (*kitchen_defaults_of_all_job_handler)(
     culex_run *run, const kitchen_defaults_of_all_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_register(
     culex_worker *worker, kitchen_defaults_of_all_job_handler handler, void *user);
 
@@ -229,11 +231,11 @@ typedef struct kitchen_required_of_all_job { /* types.job:42 */
     uint8_t sha[32];             /* types.job:67 */
     const char *const *names;    /* types.job:68 */
     size_t names_len;
-    const culex_bytes *blobs;    /* types.job:69 */
+    const culex_bytes *blobs;    /* types.job:69; at most 4 values */
     size_t blobs_len;
     const kitchen_inner *rows;   /* types.job:70 */
     size_t rows_len;
-    const kitchen_level *levels; /* types.job:71 */
+    const kitchen_level *levels; /* types.job:71; at most 8 values */
     size_t levels_len;
     culex_uuid ids[2];           /* types.job:72 */
     const culex_time *times;     /* types.job:73 */
@@ -313,8 +315,8 @@ CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_at(
     culex_client *client, const kitchen_required_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_many(
     culex_client *client, const kitchen_required_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -324,7 +326,8 @@ CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_many(
 typedef culex_outcome (*kitchen_required_of_all_job_handler)(
     culex_run *run, const kitchen_required_of_all_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status kitchen_required_of_all_job_register(
     culex_worker *worker, kitchen_required_of_all_job_handler handler, void *user);
 
@@ -367,8 +370,7 @@ typedef struct kitchen_optional_of_all_job { /* types.job:78 */
     uint8_t sha[32];    /* types.job:92 */
 } kitchen_optional_of_all_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline kitchen_optional_of_all_job kitchen_optional_of_all_job_make(void)
 {
     kitchen_optional_of_all_job made;
@@ -396,8 +398,8 @@ CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_at(
     culex_client *client, const kitchen_optional_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_many(
     culex_client *client, const kitchen_optional_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -407,7 +409,8 @@ CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_many(
 typedef culex_outcome (*kitchen_optional_of_all_job_handler)(
     culex_run *run, const kitchen_optional_of_all_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status kitchen_optional_of_all_job_register(
     culex_worker *worker, kitchen_optional_of_all_job_handler handler, void *user);
 

@@ -4,10 +4,6 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
- * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
-
 const culex_enum_type nothing_type = {
     "nothing", CULEX_KIND_UINT8, NULL, 0,
 };
@@ -34,10 +30,10 @@ static const culex_struct_type tick_result_type = {
 
 const culex_job_type tick_job_type = {
     1,                            /* descriptor version */
-    "tick",
+    "tick",                       /* name */
     "tick",                       /* its name in the store */
     "tick",                       /* queue */
-    &tick_params,
+    &tick_params,                 /* params */
     &tick_result_type,            /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -50,7 +46,7 @@ const culex_job_type tick_job_type = {
     60000,                        /* every, ms */
     1,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status tick_job_enqueue(culex_client *client, const tick_job *job,
@@ -101,11 +97,12 @@ culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome tick_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)
 {
-    return CULEX_FN_CAST(tick_job_handler, handler)(run, CULEX_PTR_CAST(const tick_job *, params),
-                                                    user);
+    tick_job_handler typed = CULEX_FN_CAST(tick_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const tick_job *, params), user);
 }
 
 culex_status tick_job_register(culex_worker *worker, tick_job_handler handler, void *user)

@@ -28,8 +28,7 @@ typedef struct blank { /* bare.job:3 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } blank;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline blank blank_make(void)
 {
     blank made;
@@ -44,8 +43,7 @@ typedef struct tick_job { /* bare.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } tick_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline tick_job tick_job_make(void)
 {
     tick_job made;
@@ -59,8 +57,7 @@ typedef struct tick_result { /* bare.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } tick_result;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline tick_result tick_result_make(void)
 {
     tick_result made;
@@ -88,8 +85,8 @@ CULEX_HIDDEN culex_status tick_job_enqueue_at(culex_client *client, const tick_j
                                               culex_time at, culex_uuid *ret_id,
                                               culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status tick_job_enqueue_many(culex_client *client, const tick_job *jobs,
                                                 size_t count, const culex_enqueue_options *options,
                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -102,13 +99,14 @@ typedef culex_outcome (*tick_job_handler)(culex_run *run, const tick_job *job, v
 CULEX_HIDDEN culex_status tick_job_set_result(culex_run *run, const tick_result *result,
                                               culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t len,
                                                  const tick_result **ret_result,
                                                  culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status tick_job_register(culex_worker *worker, tick_job_handler handler,
                                             void *user);
 

@@ -91,14 +91,15 @@ typedef struct preset { /* defaults.job:3 */
     wide colour;                /* defaults.job:5 */
 } preset;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline preset preset_make(void)
 {
     static const culex_int128 int128_low_default = {0, (-INT64_C(9223372036854775807) - 1)};
-    static const culex_int128 int128_high_default = {UINT64_C(18446744073709551615), INT64_C(9223372036854775807)};
+    static const culex_int128 int128_high_default =
+        {UINT64_C(18446744073709551615), INT64_C(9223372036854775807)};
     static const culex_uint128 uint128_low_default = {0, 0};
-    static const culex_uint128 uint128_high_default = {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
+    static const culex_uint128 uint128_high_default =
+        {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
     static const char long_text_data[] = {
     'l', 'o', 'n', 'g', ' ', '\303', '\251', 'l', 'o', 'n', 'g', ' ',
     '\303', '\251', 'l', 'o', 'n', 'g', ' ', '\303', '\251', 'l', 'o', 'n',
@@ -511,11 +512,13 @@ static inline preset preset_make(void)
     'g', ' ', '\303', '\251', '\000'};
     static const culex_bytes no_bytes_default = {NULL, 0};
     static const uint8_t some_bytes_data[] = {
-        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
-        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
-        0x00, 0xff, 0x7f, 0x80};
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80};
     static const culex_bytes some_bytes_default = {some_bytes_data, sizeof some_bytes_data};
-    static const culex_uuid some_uuid_default = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
+    static const culex_uuid some_uuid_default = {{
+        0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+        0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
     preset made;
 
     memset(&made, 0, sizeof made);
@@ -561,11 +564,11 @@ static inline preset preset_make(void)
     made.f32_7 = 1e-45f;
     made.f64_7 = 1e-45;
     made.f32_8 = NAN;
-    made.f64_8 = NAN;
+    made.f64_8 = CULEX_CAST(double, NAN);
     made.f32_9 = INFINITY;
-    made.f64_9 = INFINITY;
+    made.f64_9 = CULEX_CAST(double, INFINITY);
     made.f32_10 = -INFINITY;
-    made.f64_10 = -INFINITY;
+    made.f64_10 = CULEX_CAST(double, -INFINITY);
     made.f32_11 = 0.1f;
     made.f64_11 = 0.1;
     made.f64_max = 1.7976931348623157e+308;
@@ -649,14 +652,15 @@ typedef struct fill_job { /* defaults.job:4 */
     wide colour;                /* defaults.job:5 */
 } fill_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline fill_job fill_job_make(void)
 {
     static const culex_int128 int128_low_default = {0, (-INT64_C(9223372036854775807) - 1)};
-    static const culex_int128 int128_high_default = {UINT64_C(18446744073709551615), INT64_C(9223372036854775807)};
+    static const culex_int128 int128_high_default =
+        {UINT64_C(18446744073709551615), INT64_C(9223372036854775807)};
     static const culex_uint128 uint128_low_default = {0, 0};
-    static const culex_uint128 uint128_high_default = {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
+    static const culex_uint128 uint128_high_default =
+        {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
     static const char long_text_data[] = {
     'l', 'o', 'n', 'g', ' ', '\303', '\251', 'l', 'o', 'n', 'g', ' ',
     '\303', '\251', 'l', 'o', 'n', 'g', ' ', '\303', '\251', 'l', 'o', 'n',
@@ -1069,11 +1073,13 @@ static inline fill_job fill_job_make(void)
     'g', ' ', '\303', '\251', '\000'};
     static const culex_bytes no_bytes_default = {NULL, 0};
     static const uint8_t some_bytes_data[] = {
-        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
-        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
-        0x00, 0xff, 0x7f, 0x80};
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80,
+        0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80, 0x00, 0xff, 0x7f, 0x80};
     static const culex_bytes some_bytes_default = {some_bytes_data, sizeof some_bytes_data};
-    static const culex_uuid some_uuid_default = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
+    static const culex_uuid some_uuid_default = {{
+        0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+        0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}};
     fill_job made;
 
     memset(&made, 0, sizeof made);
@@ -1119,11 +1125,11 @@ static inline fill_job fill_job_make(void)
     made.f32_7 = 1e-45f;
     made.f64_7 = 1e-45;
     made.f32_8 = NAN;
-    made.f64_8 = NAN;
+    made.f64_8 = CULEX_CAST(double, NAN);
     made.f32_9 = INFINITY;
-    made.f64_9 = INFINITY;
+    made.f64_9 = CULEX_CAST(double, INFINITY);
     made.f32_10 = -INFINITY;
-    made.f64_10 = -INFINITY;
+    made.f64_10 = CULEX_CAST(double, -INFINITY);
     made.f32_11 = 0.1f;
     made.f64_11 = 0.1;
     made.f64_max = 1.7976931348623157e+308;
@@ -1160,8 +1166,8 @@ CULEX_HIDDEN culex_status fill_job_enqueue_at(culex_client *client, const fill_j
                                               culex_time at, culex_uuid *ret_id,
                                               culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status fill_job_enqueue_many(culex_client *client, const fill_job *jobs,
                                                 size_t count, const culex_enqueue_options *options,
                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -1170,7 +1176,8 @@ CULEX_HIDDEN culex_status fill_job_enqueue_many(culex_client *client, const fill
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*fill_job_handler)(culex_run *run, const fill_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status fill_job_register(culex_worker *worker, fill_job_handler handler,
                                             void *user);
 

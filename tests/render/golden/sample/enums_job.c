@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -138,14 +139,17 @@ const char *alias_name(alias value)
 static const lang use_enums_job_lang_default = LANG_OLD;
 
 static const culex_field use_enums_job_fields[] = {
-    {"lang",  "lang",  CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, 0,
-     offsetof(use_enums_job, lang),  0, 0,
+    {"lang", "lang",
+     CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, 0,
+     offsetof(use_enums_job, lang), 0, 0,
      0, 0, 0, 0, 0, &lang_type, NULL, &use_enums_job_lang_default},
-    {"other", "other", CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"other", "other",
+     CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(use_enums_job, other), 0, 0,
      0, 0, 0, 0, 0, &lang_type, NULL, NULL},
-    {"big",   "big",   CULEX_KIND_ENUM, CULEX_SHAPE_LIST,   0,
-     offsetof(use_enums_job, big),   0, offsetof(use_enums_job, big_len),
+    {"big", "big",
+     CULEX_KIND_ENUM, CULEX_SHAPE_LIST,   0,
+     offsetof(use_enums_job, big), 0, offsetof(use_enums_job, big_len),
      0, 0, 0, 0, 0, &big_type,  NULL, NULL},
 };
 
@@ -155,10 +159,10 @@ static const culex_struct_type use_enums_params = {
 
 const culex_job_type use_enums_job_type = {
     1,                            /* descriptor version */
-    "use_enums",
+    "use_enums",                  /* name */
     "use_enums",                  /* its name in the store */
     "use_enums",                  /* queue */
-    &use_enums_params,
+    &use_enums_params,            /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -171,7 +175,7 @@ const culex_job_type use_enums_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status use_enums_job_enqueue(culex_client *client, const use_enums_job *job,
@@ -208,11 +212,12 @@ culex_status use_enums_job_enqueue_many(culex_client *client, const use_enums_jo
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome use_enums_job_call(culex_run *run, culex_handler_fn handler,
                                         const void *params, void *user)
 {
-    return CULEX_FN_CAST(use_enums_job_handler, handler)(
-        run, CULEX_PTR_CAST(const use_enums_job *, params), user);
+    use_enums_job_handler typed = CULEX_FN_CAST(use_enums_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const use_enums_job *, params), user);
 }
 
 culex_status use_enums_job_register(culex_worker *worker, use_enums_job_handler handler, void *user)

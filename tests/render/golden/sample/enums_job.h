@@ -90,8 +90,7 @@ typedef struct use_enums_job { /* enums.job:4 */
     size_t big_len;
 } use_enums_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
 static inline use_enums_job use_enums_job_make(lang other)
 {
     use_enums_job made;
@@ -121,8 +120,8 @@ CULEX_HIDDEN culex_status use_enums_job_enqueue_at(culex_client *client, const u
                                                    culex_time at, culex_uuid *ret_id,
                                                    culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status use_enums_job_enqueue_many(culex_client *client,
                                                      const use_enums_job *jobs, size_t count,
                                                      const culex_enqueue_options *options,
@@ -133,7 +132,8 @@ CULEX_HIDDEN culex_status use_enums_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*use_enums_job_handler)(culex_run *run, const use_enums_job *job,
                                                void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status use_enums_job_register(culex_worker *worker,
                                                  use_enums_job_handler handler, void *user);
 

@@ -4,17 +4,20 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
 static const char *const greet_job_greeting_default = "Hello";
 
 static const culex_field greet_job_fields[] = {
-    {"who",      "who",      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(greet_job, who),      0, 0,
+    {"who", "who",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(greet_job, who), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"greeting", "greeting", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
+    {"greeting", "greeting",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(greet_job, greeting), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, &greet_job_greeting_default},
 };
@@ -25,10 +28,10 @@ static const culex_struct_type greet_params = {
 
 const culex_job_type greet_job_type = {
     1,                            /* descriptor version */
-    "greet",
+    "greet",                      /* name */
     "greet",                      /* its name in the store */
     "greet",                      /* queue */
-    &greet_params,
+    &greet_params,                /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -41,7 +44,7 @@ const culex_job_type greet_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status greet_job_enqueue(culex_client *client, const greet_job *job,
@@ -77,11 +80,12 @@ culex_status greet_job_enqueue_many(culex_client *client, const greet_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome greet_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(greet_job_handler, handler)(run, CULEX_PTR_CAST(const greet_job *, params),
-                                                     user);
+    greet_job_handler typed = CULEX_FN_CAST(greet_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const greet_job *, params), user);
 }
 
 culex_status greet_job_register(culex_worker *worker, greet_job_handler handler, void *user)

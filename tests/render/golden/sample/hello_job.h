@@ -55,8 +55,8 @@ CULEX_HIDDEN culex_status greet_job_enqueue_at(culex_client *client, const greet
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status greet_job_enqueue_many(culex_client *client, const greet_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -65,7 +65,8 @@ CULEX_HIDDEN culex_status greet_job_enqueue_many(culex_client *client, const gre
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*greet_job_handler)(culex_run *run, const greet_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status greet_job_register(culex_worker *worker, greet_job_handler handler,
                                              void *user);
 

@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -27,41 +28,51 @@ const char *paint_name(paint value)
 }
 
 static const culex_field pair_fields[] = {
-    {"end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_DEPRECATED,
+    {"end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_DEPRECATED,
      offsetof(pair, left), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
 const culex_struct_type pair_type = {
-    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", sizeof(pair), pair_fields, 1,
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+    sizeof(pair), pair_fields, 1,
 };
 
-static const char *const attack_job_text_default = "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief";
+static const char *const attack_job_text_default =
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief";
 
 static const culex_field attack_job_fields[] = {
-    {"text",   "text",    CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
-     offsetof(attack_job, text),    0, 0,
+    {"text", "text",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
+     offsetof(attack_job, text), 0, 0,
      0, 0, 0, 0, 0, NULL,        NULL, &attack_job_text_default},
-    {"a\000b", "nul_doc", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"a\000b", "nul_doc",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attack_job, nul_doc), 0, 0,
      0, 0, 0, 0, 0, NULL,        NULL, NULL},
-    {"kind",   "kind",    CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(attack_job, kind),    0, 0,
+    {"kind", "kind",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(attack_job, kind), 0, 0,
      0, 0, 0, 0, 0, &paint_type, NULL, NULL},
 };
 
 static const culex_struct_type attack_params = {
-    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", sizeof(attack_job), attack_job_fields, 3,
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+    sizeof(attack_job), attack_job_fields, 3,
 };
 
 static const culex_field attack_result_fields[] = {
-    {"answer", "answer", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"answer", "answer",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attack_result, answer), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
 static const culex_struct_type attack_result_type = {
-    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", sizeof(attack_result), attack_result_fields, 1,
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+    sizeof(attack_result), attack_result_fields, 1,
 };
 
 static const char *const attack_job_tags[] = {
@@ -78,10 +89,10 @@ static const char *const attack_job_tags[] = {
 
 const culex_job_type attack_job_type = {
     1,                            /* descriptor version */
-    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", /* name */
     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", /* its name in the store */
     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", /* queue */
-    &attack_params,
+    &attack_params,               /* params */
     &attack_result_type,          /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -94,7 +105,7 @@ const culex_job_type attack_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     attack_job_tags,              /* tags */
-    9,
+    9,                            /* how many */
 };
 
 culex_status attack_job_enqueue(culex_client *client, const attack_job *job,
@@ -145,12 +156,12 @@ culex_status attack_job_decode_result(culex_arena *arena, const void *text, size
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome attack_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                      void *user)
 {
-    return CULEX_FN_CAST(attack_job_handler, handler)(run,
-                                                      CULEX_PTR_CAST(const attack_job *, params),
-                                                      user);
+    attack_job_handler typed = CULEX_FN_CAST(attack_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const attack_job *, params), user);
 }
 
 culex_status attack_job_register(culex_worker *worker, attack_job_handler handler, void *user)

@@ -117,10 +117,10 @@ typedef struct attack_job { /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+00
      * a line that ends in ? ?/
      * and goes on
      * \u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief */
-    const char *text;    /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
+    const char *text; /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
     /* a<U+0000>b */
     const char *nul_doc; /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
-    paint kind;          /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
+    paint kind; /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:5 */
 } attack_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -187,8 +187,8 @@ CULEX_HIDDEN culex_status attack_job_enqueue_at(culex_client *client, const atta
                                                 culex_time at, culex_uuid *ret_id,
                                                 culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
 CULEX_HIDDEN culex_status attack_job_enqueue_many(culex_client *client, const attack_job *jobs,
                                                   size_t count,
@@ -203,13 +203,14 @@ typedef culex_outcome (*attack_job_handler)(culex_run *run, const attack_job *jo
 CULEX_HIDDEN culex_status attack_job_set_result(culex_run *run, const attack_result *result,
                                                 culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status attack_job_decode_result(culex_arena *arena, const void *text, size_t len,
                                                    const attack_result **ret_result,
                                                    culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status attack_job_register(culex_worker *worker, attack_job_handler handler,
                                               void *user);
 

@@ -4,17 +4,20 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
 static const lang import_both_job_lang_default = LANG_OLD;
 
 static const culex_field import_both_job_fields[] = {
-    {"lang",  "lang",  CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(import_both_job, lang),  0, 0,
+    {"lang", "lang",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(import_both_job, lang), 0, 0,
      0, 0, 0, 0, 0, &lang_type, NULL,        &import_both_job_lang_default},
-    {"price", "price", CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"price", "price",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(import_both_job, price), 0, 0,
      0, 0, 0, 0, 0, NULL,       &money_type, NULL},
 };
@@ -25,10 +28,10 @@ static const culex_struct_type import_both_params = {
 
 const culex_job_type import_both_job_type = {
     1,                            /* descriptor version */
-    "import_both",
+    "import_both",                /* name */
     "import_both",                /* its name in the store */
     "import_both",                /* queue */
-    &import_both_params,
+    &import_both_params,          /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -41,7 +44,7 @@ const culex_job_type import_both_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status import_both_job_enqueue(culex_client *client, const import_both_job *job,
@@ -79,11 +82,12 @@ culex_status import_both_job_enqueue_many(culex_client *client, const import_bot
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome import_both_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)
 {
-    return CULEX_FN_CAST(import_both_job_handler, handler)(
-        run, CULEX_PTR_CAST(const import_both_job *, params), user);
+    import_both_job_handler typed = CULEX_FN_CAST(import_both_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const import_both_job *, params), user);
 }
 
 culex_status import_both_job_register(culex_worker *worker, import_both_job_handler handler,

@@ -62,8 +62,8 @@ SAMPLE_API culex_status import_both_job_enqueue_at(culex_client *client, const i
                                                    culex_time at, culex_uuid *ret_id,
                                                    culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 SAMPLE_API culex_status import_both_job_enqueue_many(culex_client *client,
                                                      const import_both_job *jobs, size_t count,
                                                      const culex_enqueue_options *options,
@@ -74,7 +74,8 @@ SAMPLE_API culex_status import_both_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*import_both_job_handler)(culex_run *run, const import_both_job *job,
                                                  void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 SAMPLE_API culex_status import_both_job_register(culex_worker *worker,
                                                  import_both_job_handler handler, void *user);
 

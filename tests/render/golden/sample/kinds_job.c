@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -32,10 +33,12 @@ const char *colour_name(colour value)
 static const int32_t point_y_default = -1;
 
 static const culex_field point_fields[] = {
-    {"x", "x", CULEX_KIND_INT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_INT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(point, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"y", "y", CULEX_KIND_INT32, CULEX_SHAPE_SINGLE, 0,
+    {"y", "y",
+     CULEX_KIND_INT32, CULEX_SHAPE_SINGLE, 0,
      offsetof(point, y), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, &point_y_default},
 };
@@ -45,68 +48,89 @@ const culex_struct_type point_type = {
 };
 
 static const culex_field all_single_job_fields[] = {
-    {"a_bool",      "a_bool",      CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_bool),      0, 0,
+    {"a_bool", "a_bool",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_bool), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_char",      "a_char",      CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_char),      0, 0,
+    {"a_char", "a_char",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_char), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int8",      "a_int8",      CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_int8),      0, 0,
+    {"a_int8", "a_int8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_int8), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int16",     "a_int16",     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_int16),     0, 0,
+    {"a_int16", "a_int16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_int16), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int32",     "a_int32",     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_int32),     0, 0,
+    {"a_int32", "a_int32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_int32), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int64",     "a_int64",     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_int64),     0, 0,
+    {"a_int64", "a_int64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_int64), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int128",    "a_int128",    CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_int128),    0, 0,
+    {"a_int128", "a_int128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_int128), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint8",     "a_uint8",     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uint8),     0, 0,
+    {"a_uint8", "a_uint8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uint8), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint16",    "a_uint16",    CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uint16),    0, 0,
+    {"a_uint16", "a_uint16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uint16), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint32",    "a_uint32",    CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uint32),    0, 0,
+    {"a_uint32", "a_uint32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uint32), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint64",    "a_uint64",    CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uint64),    0, 0,
+    {"a_uint64", "a_uint64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uint64), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint128",   "a_uint128",   CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uint128),   0, 0,
+    {"a_uint128", "a_uint128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uint128), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float32",   "a_float32",   CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_float32),   0, 0,
+    {"a_float32", "a_float32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_float32), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float64",   "a_float64",   CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_float64),   0, 0,
+    {"a_float64", "a_float64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_float64), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_string",    "a_string",    CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_string),    0, 0,
+    {"a_string", "a_string",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_string), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_bytes",     "a_bytes",     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_bytes),     0, 0,
+    {"a_bytes", "a_bytes",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_bytes), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uuid",      "a_uuid",      CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_uuid),      0, 0,
+    {"a_uuid", "a_uuid",
+     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_uuid), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_timestamp", "a_timestamp", CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"a_timestamp", "a_timestamp",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(all_single_job, a_timestamp), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_duration",  "a_duration",  CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_duration),  0, 0,
+    {"a_duration", "a_duration",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_duration), 0, 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_colour",    "a_colour",    CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_colour),    0, 0,
+    {"a_colour", "a_colour",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_colour), 0, 0,
      0, 0, 0, 0, 0, &colour_type, NULL,        NULL},
-    {"a_point",     "a_point",     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(all_single_job, a_point),     0, 0,
+    {"a_point", "a_point",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(all_single_job, a_point), 0, 0,
      0, 0, 0, 0, 0, NULL,         &point_type, NULL},
 };
 
@@ -116,10 +140,10 @@ static const culex_struct_type all_single_params = {
 
 const culex_job_type all_single_job_type = {
     1,                            /* descriptor version */
-    "all_single",
+    "all_single",                 /* name */
     "all_single",                 /* its name in the store */
     "all_single",                 /* queue */
-    &all_single_params,
+    &all_single_params,           /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -132,7 +156,7 @@ const culex_job_type all_single_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status all_single_job_enqueue(culex_client *client, const all_single_job *job,
@@ -169,11 +193,12 @@ culex_status all_single_job_enqueue_many(culex_client *client, const all_single_
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome all_single_job_call(culex_run *run, culex_handler_fn handler,
                                          const void *params, void *user)
 {
-    return CULEX_FN_CAST(all_single_job_handler, handler)(
-        run, CULEX_PTR_CAST(const all_single_job *, params), user);
+    all_single_job_handler typed = CULEX_FN_CAST(all_single_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const all_single_job *, params), user);
 }
 
 culex_status all_single_job_register(culex_worker *worker, all_single_job_handler handler,
@@ -200,68 +225,89 @@ culex_status all_single_job_decode(culex_arena *arena, const void *text, size_t 
 }
 
 static const culex_field all_optional_job_fields[] = {
-    {"a_bool",      "a_bool",      CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_bool),      offsetof(all_optional_job, has_a_bool),      0,
+    {"a_bool", "a_bool",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_bool), offsetof(all_optional_job, has_a_bool), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_char",      "a_char",      CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_char),      offsetof(all_optional_job, has_a_char),      0,
+    {"a_char", "a_char",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_char), offsetof(all_optional_job, has_a_char), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int8",      "a_int8",      CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_int8),      offsetof(all_optional_job, has_a_int8),      0,
+    {"a_int8", "a_int8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_int8), offsetof(all_optional_job, has_a_int8), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int16",     "a_int16",     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_int16),     offsetof(all_optional_job, has_a_int16),     0,
+    {"a_int16", "a_int16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_int16), offsetof(all_optional_job, has_a_int16), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int32",     "a_int32",     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_int32),     offsetof(all_optional_job, has_a_int32),     0,
+    {"a_int32", "a_int32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_int32), offsetof(all_optional_job, has_a_int32), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int64",     "a_int64",     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_int64),     offsetof(all_optional_job, has_a_int64),     0,
+    {"a_int64", "a_int64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_int64), offsetof(all_optional_job, has_a_int64), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int128",    "a_int128",    CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_int128),    offsetof(all_optional_job, has_a_int128),    0,
+    {"a_int128", "a_int128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_int128), offsetof(all_optional_job, has_a_int128), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint8",     "a_uint8",     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uint8),     offsetof(all_optional_job, has_a_uint8),     0,
+    {"a_uint8", "a_uint8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uint8), offsetof(all_optional_job, has_a_uint8), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint16",    "a_uint16",    CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uint16),    offsetof(all_optional_job, has_a_uint16),    0,
+    {"a_uint16", "a_uint16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uint16), offsetof(all_optional_job, has_a_uint16), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint32",    "a_uint32",    CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uint32),    offsetof(all_optional_job, has_a_uint32),    0,
+    {"a_uint32", "a_uint32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uint32), offsetof(all_optional_job, has_a_uint32), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint64",    "a_uint64",    CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uint64),    offsetof(all_optional_job, has_a_uint64),    0,
+    {"a_uint64", "a_uint64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uint64), offsetof(all_optional_job, has_a_uint64), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint128",   "a_uint128",   CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uint128),   offsetof(all_optional_job, has_a_uint128),   0,
+    {"a_uint128", "a_uint128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uint128), offsetof(all_optional_job, has_a_uint128), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float32",   "a_float32",   CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_float32),   offsetof(all_optional_job, has_a_float32),   0,
+    {"a_float32", "a_float32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_float32), offsetof(all_optional_job, has_a_float32), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float64",   "a_float64",   CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_float64),   offsetof(all_optional_job, has_a_float64),   0,
+    {"a_float64", "a_float64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_float64), offsetof(all_optional_job, has_a_float64), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_string",    "a_string",    CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_string),    offsetof(all_optional_job, has_a_string),    0,
+    {"a_string", "a_string",
+     CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_string), offsetof(all_optional_job, has_a_string), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_bytes",     "a_bytes",     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_bytes),     offsetof(all_optional_job, has_a_bytes),     0,
+    {"a_bytes", "a_bytes",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_bytes), offsetof(all_optional_job, has_a_bytes), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uuid",      "a_uuid",      CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_uuid),      offsetof(all_optional_job, has_a_uuid),      0,
+    {"a_uuid", "a_uuid",
+     CULEX_KIND_UUID,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_uuid), offsetof(all_optional_job, has_a_uuid), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_timestamp", "a_timestamp", CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+    {"a_timestamp", "a_timestamp",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(all_optional_job, a_timestamp), offsetof(all_optional_job, has_a_timestamp), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_duration",  "a_duration",  CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_duration),  offsetof(all_optional_job, has_a_duration),  0,
+    {"a_duration", "a_duration",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_duration), offsetof(all_optional_job, has_a_duration), 0,
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_colour",    "a_colour",    CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_colour),    offsetof(all_optional_job, has_a_colour),    0,
+    {"a_colour", "a_colour",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_colour), offsetof(all_optional_job, has_a_colour), 0,
      0, 0, 0, 0, 0, &colour_type, NULL,        NULL},
-    {"a_point",     "a_point",     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(all_optional_job, a_point),     offsetof(all_optional_job, has_a_point),     0,
+    {"a_point", "a_point",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(all_optional_job, a_point), offsetof(all_optional_job, has_a_point), 0,
      0, 0, 0, 0, 0, NULL,         &point_type, NULL},
 };
 
@@ -271,10 +317,10 @@ static const culex_struct_type all_optional_params = {
 
 const culex_job_type all_optional_job_type = {
     1,                            /* descriptor version */
-    "all_optional",
+    "all_optional",               /* name */
     "all_optional",               /* its name in the store */
     "all_optional",               /* queue */
-    &all_optional_params,
+    &all_optional_params,         /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -287,7 +333,7 @@ const culex_job_type all_optional_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status all_optional_job_enqueue(culex_client *client, const all_optional_job *job,
@@ -325,11 +371,12 @@ culex_status all_optional_job_enqueue_many(culex_client *client, const all_optio
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome all_optional_job_call(culex_run *run, culex_handler_fn handler,
                                            const void *params, void *user)
 {
-    return CULEX_FN_CAST(all_optional_job_handler, handler)(
-        run, CULEX_PTR_CAST(const all_optional_job *, params), user);
+    all_optional_job_handler typed = CULEX_FN_CAST(all_optional_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const all_optional_job *, params), user);
 }
 
 culex_status all_optional_job_register(culex_worker *worker, all_optional_job_handler handler,
@@ -356,68 +403,89 @@ culex_status all_optional_job_decode(culex_arena *arena, const void *text, size_
 }
 
 static const culex_field all_list_job_fields[] = {
-    {"a_bool",      "a_bool",      CULEX_KIND_BOOL,      CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_bool),      0, offsetof(all_list_job, a_bool_len),
+    {"a_bool", "a_bool",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_bool), 0, offsetof(all_list_job, a_bool_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_char",      "a_char",      CULEX_KIND_CHAR,      CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_char),      0, offsetof(all_list_job, a_char_len),
+    {"a_char", "a_char",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_char), 0, offsetof(all_list_job, a_char_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int8",      "a_int8",      CULEX_KIND_INT8,      CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_int8),      0, offsetof(all_list_job, a_int8_len),
+    {"a_int8", "a_int8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_int8), 0, offsetof(all_list_job, a_int8_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int16",     "a_int16",     CULEX_KIND_INT16,     CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_int16),     0, offsetof(all_list_job, a_int16_len),
+    {"a_int16", "a_int16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_int16), 0, offsetof(all_list_job, a_int16_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int32",     "a_int32",     CULEX_KIND_INT32,     CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_int32),     0, offsetof(all_list_job, a_int32_len),
+    {"a_int32", "a_int32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_int32), 0, offsetof(all_list_job, a_int32_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int64",     "a_int64",     CULEX_KIND_INT64,     CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_int64),     0, offsetof(all_list_job, a_int64_len),
+    {"a_int64", "a_int64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_int64), 0, offsetof(all_list_job, a_int64_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int128",    "a_int128",    CULEX_KIND_INT128,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_int128),    0, offsetof(all_list_job, a_int128_len),
+    {"a_int128", "a_int128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_int128), 0, offsetof(all_list_job, a_int128_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint8",     "a_uint8",     CULEX_KIND_UINT8,     CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uint8),     0, offsetof(all_list_job, a_uint8_len),
+    {"a_uint8", "a_uint8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uint8), 0, offsetof(all_list_job, a_uint8_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint16",    "a_uint16",    CULEX_KIND_UINT16,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uint16),    0, offsetof(all_list_job, a_uint16_len),
+    {"a_uint16", "a_uint16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uint16), 0, offsetof(all_list_job, a_uint16_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint32",    "a_uint32",    CULEX_KIND_UINT32,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uint32),    0, offsetof(all_list_job, a_uint32_len),
+    {"a_uint32", "a_uint32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uint32), 0, offsetof(all_list_job, a_uint32_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint64",    "a_uint64",    CULEX_KIND_UINT64,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uint64),    0, offsetof(all_list_job, a_uint64_len),
+    {"a_uint64", "a_uint64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uint64), 0, offsetof(all_list_job, a_uint64_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint128",   "a_uint128",   CULEX_KIND_UINT128,   CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uint128),   0, offsetof(all_list_job, a_uint128_len),
+    {"a_uint128", "a_uint128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uint128), 0, offsetof(all_list_job, a_uint128_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float32",   "a_float32",   CULEX_KIND_FLOAT32,   CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_float32),   0, offsetof(all_list_job, a_float32_len),
+    {"a_float32", "a_float32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_float32), 0, offsetof(all_list_job, a_float32_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float64",   "a_float64",   CULEX_KIND_FLOAT64,   CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_float64),   0, offsetof(all_list_job, a_float64_len),
+    {"a_float64", "a_float64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_float64), 0, offsetof(all_list_job, a_float64_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_string",    "a_string",    CULEX_KIND_STRING,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_string),    0, offsetof(all_list_job, a_string_len),
+    {"a_string", "a_string",
+     CULEX_KIND_STRING,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_string), 0, offsetof(all_list_job, a_string_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_bytes",     "a_bytes",     CULEX_KIND_BYTES,     CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_bytes),     0, offsetof(all_list_job, a_bytes_len),
+    {"a_bytes", "a_bytes",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_bytes), 0, offsetof(all_list_job, a_bytes_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uuid",      "a_uuid",      CULEX_KIND_UUID,      CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_uuid),      0, offsetof(all_list_job, a_uuid_len),
+    {"a_uuid", "a_uuid",
+     CULEX_KIND_UUID,      CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_uuid), 0, offsetof(all_list_job, a_uuid_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_timestamp", "a_timestamp", CULEX_KIND_TIMESTAMP, CULEX_SHAPE_LIST, 0,
+    {"a_timestamp", "a_timestamp",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_LIST, 0,
      offsetof(all_list_job, a_timestamp), 0, offsetof(all_list_job, a_timestamp_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_duration",  "a_duration",  CULEX_KIND_DURATION,  CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_duration),  0, offsetof(all_list_job, a_duration_len),
+    {"a_duration", "a_duration",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_duration), 0, offsetof(all_list_job, a_duration_len),
      0, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_colour",    "a_colour",    CULEX_KIND_ENUM,      CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_colour),    0, offsetof(all_list_job, a_colour_len),
+    {"a_colour", "a_colour",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_colour), 0, offsetof(all_list_job, a_colour_len),
      0, 0, 0, 0, 0, &colour_type, NULL,        NULL},
-    {"a_point",     "a_point",     CULEX_KIND_STRUCT,    CULEX_SHAPE_LIST, 0,
-     offsetof(all_list_job, a_point),     0, offsetof(all_list_job, a_point_len),
+    {"a_point", "a_point",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_LIST, 0,
+     offsetof(all_list_job, a_point), 0, offsetof(all_list_job, a_point_len),
      0, 0, 0, 0, 0, NULL,         &point_type, NULL},
 };
 
@@ -427,10 +495,10 @@ static const culex_struct_type all_list_params = {
 
 const culex_job_type all_list_job_type = {
     1,                            /* descriptor version */
-    "all_list",
+    "all_list",                   /* name */
     "all_list",                   /* its name in the store */
     "all_list",                   /* queue */
-    &all_list_params,
+    &all_list_params,             /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -443,7 +511,7 @@ const culex_job_type all_list_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status all_list_job_enqueue(culex_client *client, const all_list_job *job,
@@ -479,11 +547,12 @@ culex_status all_list_job_enqueue_many(culex_client *client, const all_list_job 
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome all_list_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
 {
-    return CULEX_FN_CAST(all_list_job_handler, handler)(
-        run, CULEX_PTR_CAST(const all_list_job *, params), user);
+    all_list_job_handler typed = CULEX_FN_CAST(all_list_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const all_list_job *, params), user);
 }
 
 culex_status all_list_job_register(culex_worker *worker, all_list_job_handler handler, void *user)
@@ -508,68 +577,89 @@ culex_status all_list_job_decode(culex_arena *arena, const void *text, size_t le
 }
 
 static const culex_field all_array_job_fields[] = {
-    {"a_bool",      "a_bool",      CULEX_KIND_BOOL,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_bool),      0, 0,
+    {"a_bool", "a_bool",
+     CULEX_KIND_BOOL,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_bool), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_char",      "a_char",      CULEX_KIND_CHAR,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_char),      0, 0,
+    {"a_char", "a_char",
+     CULEX_KIND_CHAR,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_char), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int8",      "a_int8",      CULEX_KIND_INT8,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_int8),      0, 0,
+    {"a_int8", "a_int8",
+     CULEX_KIND_INT8,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_int8), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int16",     "a_int16",     CULEX_KIND_INT16,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_int16),     0, 0,
+    {"a_int16", "a_int16",
+     CULEX_KIND_INT16,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_int16), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int32",     "a_int32",     CULEX_KIND_INT32,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_int32),     0, 0,
+    {"a_int32", "a_int32",
+     CULEX_KIND_INT32,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_int32), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int64",     "a_int64",     CULEX_KIND_INT64,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_int64),     0, 0,
+    {"a_int64", "a_int64",
+     CULEX_KIND_INT64,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_int64), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_int128",    "a_int128",    CULEX_KIND_INT128,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_int128),    0, 0,
+    {"a_int128", "a_int128",
+     CULEX_KIND_INT128,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_int128), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint8",     "a_uint8",     CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uint8),     0, 0,
+    {"a_uint8", "a_uint8",
+     CULEX_KIND_UINT8,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uint8), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint16",    "a_uint16",    CULEX_KIND_UINT16,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uint16),    0, 0,
+    {"a_uint16", "a_uint16",
+     CULEX_KIND_UINT16,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uint16), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint32",    "a_uint32",    CULEX_KIND_UINT32,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uint32),    0, 0,
+    {"a_uint32", "a_uint32",
+     CULEX_KIND_UINT32,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uint32), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint64",    "a_uint64",    CULEX_KIND_UINT64,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uint64),    0, 0,
+    {"a_uint64", "a_uint64",
+     CULEX_KIND_UINT64,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uint64), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uint128",   "a_uint128",   CULEX_KIND_UINT128,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uint128),   0, 0,
+    {"a_uint128", "a_uint128",
+     CULEX_KIND_UINT128,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uint128), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float32",   "a_float32",   CULEX_KIND_FLOAT32,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_float32),   0, 0,
+    {"a_float32", "a_float32",
+     CULEX_KIND_FLOAT32,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_float32), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_float64",   "a_float64",   CULEX_KIND_FLOAT64,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_float64),   0, 0,
+    {"a_float64", "a_float64",
+     CULEX_KIND_FLOAT64,   CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_float64), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_string",    "a_string",    CULEX_KIND_STRING,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_string),    0, 0,
+    {"a_string", "a_string",
+     CULEX_KIND_STRING,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_string), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_bytes",     "a_bytes",     CULEX_KIND_BYTES,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_bytes),     0, 0,
+    {"a_bytes", "a_bytes",
+     CULEX_KIND_BYTES,     CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_bytes), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_uuid",      "a_uuid",      CULEX_KIND_UUID,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_uuid),      0, 0,
+    {"a_uuid", "a_uuid",
+     CULEX_KIND_UUID,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_uuid), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_timestamp", "a_timestamp", CULEX_KIND_TIMESTAMP, CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+    {"a_timestamp", "a_timestamp",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
      offsetof(all_array_job, a_timestamp), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_duration",  "a_duration",  CULEX_KIND_DURATION,  CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_duration),  0, 0,
+    {"a_duration", "a_duration",
+     CULEX_KIND_DURATION,  CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_duration), 0, 0,
      3, 0, 0, 0, 0, NULL,         NULL,        NULL},
-    {"a_colour",    "a_colour",    CULEX_KIND_ENUM,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_colour),    0, 0,
+    {"a_colour", "a_colour",
+     CULEX_KIND_ENUM,      CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_colour), 0, 0,
      3, 0, 0, 0, 0, &colour_type, NULL,        NULL},
-    {"a_point",     "a_point",     CULEX_KIND_STRUCT,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
-     offsetof(all_array_job, a_point),     0, 0,
+    {"a_point", "a_point",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_ARRAY, CULEX_FIELD_REQUIRED,
+     offsetof(all_array_job, a_point), 0, 0,
      3, 0, 0, 0, 0, NULL,         &point_type, NULL},
 };
 
@@ -579,10 +669,10 @@ static const culex_struct_type all_array_params = {
 
 const culex_job_type all_array_job_type = {
     1,                            /* descriptor version */
-    "all_array",
+    "all_array",                  /* name */
     "all_array",                  /* its name in the store */
     "all_array",                  /* queue */
-    &all_array_params,
+    &all_array_params,            /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -595,7 +685,7 @@ const culex_job_type all_array_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status all_array_job_enqueue(culex_client *client, const all_array_job *job,
@@ -632,11 +722,12 @@ culex_status all_array_job_enqueue_many(culex_client *client, const all_array_jo
                                      options, ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome all_array_job_call(culex_run *run, culex_handler_fn handler,
                                         const void *params, void *user)
 {
-    return CULEX_FN_CAST(all_array_job_handler, handler)(
-        run, CULEX_PTR_CAST(const all_array_job *, params), user);
+    all_array_job_handler typed = CULEX_FN_CAST(all_array_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const all_array_job *, params), user);
 }
 
 culex_status all_array_job_register(culex_worker *worker, all_array_job_handler handler, void *user)
@@ -661,11 +752,13 @@ culex_status all_array_job_decode(culex_arena *arena, const void *text, size_t l
 }
 
 static const culex_field lists_job_fields[] = {
-    {"bounded", "bounded", CULEX_KIND_STRING, CULEX_SHAPE_LIST, 0,
+    {"bounded", "bounded",
+     CULEX_KIND_STRING, CULEX_SHAPE_LIST, 0,
      offsetof(lists_job, bounded), 0, offsetof(lists_job, bounded_len),
      50, 1, 9, 0, 0, NULL, NULL, NULL},
-    {"needed",  "needed",  CULEX_KIND_UINT16, CULEX_SHAPE_LIST, CULEX_FIELD_REQUIRED,
-     offsetof(lists_job, needed),  0, offsetof(lists_job, needed_len),
+    {"needed", "needed",
+     CULEX_KIND_UINT16, CULEX_SHAPE_LIST, CULEX_FIELD_REQUIRED,
+     offsetof(lists_job, needed), 0, offsetof(lists_job, needed_len),
      0,  0, 0, 0, 0, NULL, NULL, NULL},
 };
 
@@ -675,10 +768,10 @@ static const culex_struct_type lists_params = {
 
 const culex_job_type lists_job_type = {
     1,                            /* descriptor version */
-    "lists",
+    "lists",                      /* name */
     "lists",                      /* its name in the store */
     "lists",                      /* queue */
-    &lists_params,
+    &lists_params,                /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -691,7 +784,7 @@ const culex_job_type lists_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status lists_job_enqueue(culex_client *client, const lists_job *job,
@@ -727,11 +820,12 @@ culex_status lists_job_enqueue_many(culex_client *client, const lists_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome lists_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(lists_job_handler, handler)(run, CULEX_PTR_CAST(const lists_job *, params),
-                                                     user);
+    lists_job_handler typed = CULEX_FN_CAST(lists_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const lists_job *, params), user);
 }
 
 culex_status lists_job_register(culex_worker *worker, lists_job_handler handler, void *user)

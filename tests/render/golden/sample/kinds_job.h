@@ -33,8 +33,7 @@ typedef struct point { /* kinds.job:3 */
     int32_t y; /* kinds.job:5 */
 } point;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
 static inline point point_make(int32_t x)
 {
     point made;
@@ -130,8 +129,8 @@ CULEX_HIDDEN culex_status all_single_job_enqueue_at(culex_client *client, const 
                                                     culex_time at, culex_uuid *ret_id,
                                                     culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status all_single_job_enqueue_many(culex_client *client,
                                                       const all_single_job *jobs, size_t count,
                                                       const culex_enqueue_options *options,
@@ -142,7 +141,8 @@ CULEX_HIDDEN culex_status all_single_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*all_single_job_handler)(culex_run *run, const all_single_job *job,
                                                 void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status all_single_job_register(culex_worker *worker,
                                                   all_single_job_handler handler, void *user);
 
@@ -199,8 +199,7 @@ typedef struct all_optional_job { /* kinds.job:4 */
     point a_point;             /* kinds.job:5 */
 } all_optional_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline all_optional_job all_optional_job_make(void)
 {
     all_optional_job made;
@@ -230,8 +229,8 @@ CULEX_HIDDEN culex_status all_optional_job_enqueue_at(culex_client *client,
                                                       const all_optional_job *job, culex_time at,
                                                       culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status all_optional_job_enqueue_many(culex_client *client,
                                                         const all_optional_job *jobs, size_t count,
                                                         const culex_enqueue_options *options,
@@ -242,7 +241,8 @@ CULEX_HIDDEN culex_status all_optional_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*all_optional_job_handler)(culex_run *run, const all_optional_job *job,
                                                   void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status all_optional_job_register(culex_worker *worker,
                                                     all_optional_job_handler handler, void *user);
 
@@ -300,8 +300,7 @@ typedef struct all_list_job { /* kinds.job:4 */
     size_t a_point_len;
 } all_list_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline all_list_job all_list_job_make(void)
 {
     all_list_job made;
@@ -329,8 +328,8 @@ CULEX_HIDDEN culex_status all_list_job_enqueue_at(culex_client *client, const al
                                                   culex_time at, culex_uuid *ret_id,
                                                   culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status all_list_job_enqueue_many(culex_client *client, const all_list_job *jobs,
                                                     size_t count,
                                                     const culex_enqueue_options *options,
@@ -340,7 +339,8 @@ CULEX_HIDDEN culex_status all_list_job_enqueue_many(culex_client *client, const 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*all_list_job_handler)(culex_run *run, const all_list_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status all_list_job_register(culex_worker *worker, all_list_job_handler handler,
                                                 void *user);
 
@@ -440,8 +440,8 @@ CULEX_HIDDEN culex_status all_array_job_enqueue_at(culex_client *client, const a
                                                    culex_time at, culex_uuid *ret_id,
                                                    culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status all_array_job_enqueue_many(culex_client *client,
                                                      const all_array_job *jobs, size_t count,
                                                      const culex_enqueue_options *options,
@@ -452,7 +452,8 @@ CULEX_HIDDEN culex_status all_array_job_enqueue_many(culex_client *client,
 typedef culex_outcome (*all_array_job_handler)(culex_run *run, const all_array_job *job,
                                                void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status all_array_job_register(culex_worker *worker,
                                                  all_array_job_handler handler, void *user);
 
@@ -465,14 +466,13 @@ CULEX_HIDDEN culex_status all_array_job_decode(culex_arena *arena, const void *t
                                                const all_array_job **ret_job, culex_error *error);
 
 typedef struct lists_job { /* kinds.job:4 */
-    const char *const *bounded; /* kinds.job:5 */
+    const char *const *bounded; /* kinds.job:5; at most 50 values, 1 to 9 bytes */
     size_t bounded_len;
     const uint16_t *needed;     /* kinds.job:5 */
     size_t needed_len;
 } lists_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
 static inline lists_job lists_job_make(const uint16_t *needed, size_t needed_len)
 {
     lists_job made;
@@ -502,8 +502,8 @@ CULEX_HIDDEN culex_status lists_job_enqueue_at(culex_client *client, const lists
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status lists_job_enqueue_many(culex_client *client, const lists_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -512,7 +512,8 @@ CULEX_HIDDEN culex_status lists_job_enqueue_many(culex_client *client, const lis
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*lists_job_handler)(culex_run *run, const lists_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status lists_job_register(culex_worker *worker, lists_job_handler handler,
                                              void *user);
 

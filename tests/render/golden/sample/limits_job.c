@@ -4,47 +4,64 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
 static const culex_field limited_job_fields[] = {
-    {"int8_",   "int8_",   CULEX_KIND_INT8,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, int8_),   0,                               0,
-     0, 0, 0,       -128,                                127,                          NULL, NULL, NULL},
-    {"int16_",  "int16_",  CULEX_KIND_INT16,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, int16_),  0,                               0,
-     0, 0, 0,       -32768,                              32767,                        NULL, NULL, NULL},
-    {"int32_",  "int32_",  CULEX_KIND_INT32,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, int32_),  0,                               0,
-     0, 0, 0,       (-2147483647 - 1),                   2147483647,                   NULL, NULL, NULL},
-    {"int64_",  "int64_",  CULEX_KIND_INT64,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, int64_),  0,                               0,
-     0, 0, 0,       (-INT64_C(9223372036854775807) - 1), INT64_C(9223372036854775807), NULL, NULL, NULL},
-    {"uint8_",  "uint8_",  CULEX_KIND_UINT8,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, uint8_),  0,                               0,
-     0, 0, 0,       0,                                   255,                          NULL, NULL, NULL},
-    {"uint16_", "uint16_", CULEX_KIND_UINT16,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, uint16_), 0,                               0,
-     0, 0, 0,       0,                                   65535,                        NULL, NULL, NULL},
-    {"uint32_", "uint32_", CULEX_KIND_UINT32,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, uint32_), 0,                               0,
-     0, 0, 0,       0,                                   INT64_C(4294967295),          NULL, NULL, NULL},
-    {"uint64_", "uint64_", CULEX_KIND_UINT64,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, uint64_), 0,                               0,
-     0, 0, 0,       0,                                   -1,                           NULL, NULL, NULL},
-    {"wait",    "wait",    CULEX_KIND_DURATION, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
-     offsetof(limited_job, wait),    0,                               0,
-     0, 0, 0,       0,                                   INT64_C(3600000000000),       NULL, NULL, NULL},
-    {"name",    "name",    CULEX_KIND_STRING,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
-     offsetof(limited_job, name),    0,                               0,
-     0, 1, 320,     0,                                   0,                            NULL, NULL, NULL},
-    {"raw",     "old_raw", CULEX_KIND_BYTES,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MUST_UNDERSTAND,
-     offsetof(limited_job, raw),     0,                               0,
-     0, 0, 1048576, 0,                                   0,                            NULL, NULL, NULL},
-    {"code",    "code",    CULEX_KIND_STRING,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL | CULEX_FIELD_DEPRECATED,
-     offsetof(limited_job, code),    offsetof(limited_job, has_code), 0,
-     0, 3, 3,       0,                                   0,                            NULL, NULL, NULL},
+    {"int8_", "int8_",
+     CULEX_KIND_INT8, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, int8_), 0, 0,
+     0, 0, 0, -128, 127, NULL, NULL, NULL},
+    {"int16_", "int16_",
+     CULEX_KIND_INT16, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, int16_), 0, 0,
+     0, 0, 0, -32768, 32767, NULL, NULL, NULL},
+    {"int32_", "int32_",
+     CULEX_KIND_INT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, int32_), 0, 0,
+     0, 0, 0, (-2147483647 - 1), 2147483647, NULL, NULL, NULL},
+    {"int64_", "int64_",
+     CULEX_KIND_INT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, int64_), 0, 0,
+     0, 0, 0, (-INT64_C(9223372036854775807) - 1), INT64_C(9223372036854775807), NULL, NULL, NULL},
+    {"uint8_", "uint8_",
+     CULEX_KIND_UINT8, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, uint8_), 0, 0,
+     0, 0, 0, 0, 255, NULL, NULL, NULL},
+    {"uint16_", "uint16_",
+     CULEX_KIND_UINT16, CULEX_SHAPE_SINGLE,
+     CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, uint16_), 0, 0,
+     0, 0, 0, 0, 65535, NULL, NULL, NULL},
+    {"uint32_", "uint32_",
+     CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE,
+     CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, uint32_), 0, 0,
+     0, 0, 0, 0, INT64_C(4294967295), NULL, NULL, NULL},
+    {"uint64_", "uint64_",
+     CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE,
+     CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, uint64_), 0, 0,
+     0, 0, 0, 0, -1, NULL, NULL, NULL},
+    {"wait", "wait",
+     CULEX_KIND_DURATION, CULEX_SHAPE_SINGLE,
+     CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN | CULEX_FIELD_MAX,
+     offsetof(limited_job, wait), 0, 0,
+     0, 0, 0, 0, INT64_C(3600000000000), NULL, NULL, NULL},
+    {"name", "name",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
+     offsetof(limited_job, name), 0, 0,
+     0, 1, 320, 0, 0, NULL, NULL, NULL},
+    {"raw", "old_raw",
+     CULEX_KIND_BYTES, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MUST_UNDERSTAND,
+     offsetof(limited_job, raw), 0, 0,
+     0, 0, 1048576, 0, 0, NULL, NULL, NULL},
+    {"code", "code",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL | CULEX_FIELD_DEPRECATED,
+     offsetof(limited_job, code), offsetof(limited_job, has_code), 0,
+     0, 3, 3, 0, 0, NULL, NULL, NULL},
 };
 
 static const culex_struct_type limited_params = {
@@ -53,10 +70,10 @@ static const culex_struct_type limited_params = {
 
 const culex_job_type limited_job_type = {
     1,                            /* descriptor version */
-    "limited",
+    "limited",                    /* name */
     "limited",                    /* its name in the store */
     "limited",                    /* queue */
-    &limited_params,
+    &limited_params,              /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -69,7 +86,7 @@ const culex_job_type limited_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status limited_job_enqueue(culex_client *client, const limited_job *job,
@@ -105,12 +122,12 @@ culex_status limited_job_enqueue_many(culex_client *client, const limited_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome limited_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                       void *user)
 {
-    return CULEX_FN_CAST(limited_job_handler, handler)(run,
-                                                       CULEX_PTR_CAST(const limited_job *, params),
-                                                       user);
+    limited_job_handler typed = CULEX_FN_CAST(limited_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const limited_job *, params), user);
 }
 
 culex_status limited_job_register(culex_worker *worker, limited_job_handler handler, void *user)

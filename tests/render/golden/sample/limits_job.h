@@ -18,19 +18,19 @@ extern "C" {
 CULEX_GENERATED_BEGIN
 
 typedef struct limited_job { /* limits.job:4 */
-    int8_t int8_;                                        /* limits.job:5 */
-    int16_t int16_;                                      /* limits.job:5 */
-    int32_t int32_;                                      /* limits.job:5 */
-    int64_t int64_;                                      /* limits.job:5 */
-    uint8_t uint8_;                                      /* limits.job:5 */
-    uint16_t uint16_;                                    /* limits.job:5 */
-    uint32_t uint32_;                                    /* limits.job:5 */
-    uint64_t uint64_;                                    /* limits.job:5 */
-    culex_duration wait;                                 /* limits.job:5 */
-    const char *name;                                    /* limits.job:5 */
-    culex_bytes raw;                                     /* limits.job:5 */
+    int8_t int8_;                                        /* limits.job:5; -128 to 127 */
+    int16_t int16_;                                      /* limits.job:5; -32768 to 32767 */
+    int32_t int32_; /* limits.job:5; -2147483648 to 2147483647 */
+    int64_t int64_; /* limits.job:5; -9223372036854775808 to 9223372036854775807 */
+    uint8_t uint8_;                                      /* limits.job:5; 0 to 255 */
+    uint16_t uint16_;                                    /* limits.job:5; 0 to 65535 */
+    uint32_t uint32_;                                    /* limits.job:5; 0 to 4294967295 */
+    uint64_t uint64_; /* limits.job:5; 0 to 18446744073709551615 */
+    culex_duration wait;                                 /* limits.job:5; 0 to 3600000000000 ns */
+    const char *name;                                    /* limits.job:5; 1 to 320 bytes, secret */
+    culex_bytes raw;                                     /* limits.job:5; at most 1048576 bytes */
     bool has_code;
-    const char *code CULEX_DEPRECATED("use name / caf"); /* limits.job:5 */
+    const char *code CULEX_DEPRECATED("use name / caf"); /* limits.job:5; exactly 3 bytes */
 } limited_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -76,8 +76,8 @@ CULEX_HIDDEN culex_status limited_job_enqueue_at(culex_client *client, const lim
                                                  culex_time at, culex_uuid *ret_id,
                                                  culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status limited_job_enqueue_many(culex_client *client, const limited_job *jobs,
                                                    size_t count,
                                                    const culex_enqueue_options *options,
@@ -87,7 +87,8 @@ CULEX_HIDDEN culex_status limited_job_enqueue_many(culex_client *client, const l
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*limited_job_handler)(culex_run *run, const limited_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status limited_job_register(culex_worker *worker, limited_job_handler handler,
                                                void *user);
 

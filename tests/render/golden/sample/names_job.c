@@ -4,7 +4,8 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
@@ -27,7 +28,8 @@ const char *lang_name(lang value)
 }
 
 static const culex_field user_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(user, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -37,7 +39,8 @@ const culex_struct_type user_type = {
 };
 
 static const culex_field made_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(made, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -47,7 +50,8 @@ const culex_struct_type made_type = {
 };
 
 static const culex_field value_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(value, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -57,7 +61,8 @@ const culex_struct_type value_type = {
 };
 
 static const culex_field status_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(status, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -67,7 +72,8 @@ const culex_struct_type status_type = {
 };
 
 static const culex_field options_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(options, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -77,7 +83,8 @@ const culex_struct_type options_type = {
 };
 
 static const culex_field job_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(job, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -87,7 +94,8 @@ const culex_struct_type job_type = {
 };
 
 static const culex_field run_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(run, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -97,7 +105,8 @@ const culex_struct_type run_type = {
 };
 
 static const culex_field result_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(result, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -107,7 +116,8 @@ const culex_struct_type result_type = {
 };
 
 static const culex_field handler_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(handler, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -117,7 +127,8 @@ const culex_struct_type handler_type = {
 };
 
 static const culex_field text_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(text, x), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -129,62 +140,82 @@ const culex_struct_type text_type = {
 static const lang clash_job_usual_default = NAMES_EN;
 
 static const culex_field clash_job_fields[] = {
-    {"lang",                                           "lang",                                           CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, lang),                                           0, 0,
+    {"lang", "lang",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, lang), 0, 0,
      0, 0, 0, 0, 0, &lang_type, NULL, NULL},
-    {"made",                                           "made",                                           CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, made),                                           0, 0,
+    {"made", "made",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, made), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"job",                                            "job",                                            CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, job),                                            0, 0,
+    {"job", "job",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, job), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"memset",                                         "memset",                                         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, memset),                                         0, 0,
+    {"memset", "memset",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, memset), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"memcpy",                                         "memcpy",                                         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, memcpy),                                         0, 0,
+    {"memcpy", "memcpy",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, memcpy), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"worker",                                         "worker",                                         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, worker),                                         0, 0,
+    {"worker", "worker",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, worker), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"client",                                         "client",                                         CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, client),                                         0, 0,
+    {"client", "client",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, client), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"index",                                          "index",                                          CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, index),                                          0, 0,
+    {"index", "index",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, index), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"time",                                           "time",                                           CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, time),                                           0, 0,
+    {"time", "time",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, time), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"options",                                        "options",                                        CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, options),                                        0, 0,
+    {"options", "options",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, options), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"value",                                          "value",                                          CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, value),                                          0, 0,
+    {"value", "value",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, value), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"clash_job",                                      "clash_job",                                      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, clash_job),                                      0, 0,
+    {"clash_job", "clash_job",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, clash_job), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"clash_fields",                                   "clash_fields",                                   CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, clash_fields),                                   0, 0,
+    {"clash_fields", "clash_fields",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, clash_fields), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"offsetof",                                       "offsetof",                                       CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, offsetof),                                       0, 0,
+    {"offsetof", "offsetof",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, offsetof), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"a_very_long_parameter_name_of_some_forty_chars", "a_very_long_parameter_name_of_some_forty_chars", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"a_very_long_parameter_name_of_some_forty_chars",
+     "a_very_long_parameter_name_of_some_forty_chars",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, a_very_long_parameter_name_of_some_forty_chars), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"also",                                           "also",                                           CULEX_KIND_ENUM,   CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, also),                                           0, 0,
+    {"also", "also",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, also), 0, 0,
      2, 0, 0, 0, 0, &lang_type, NULL, NULL},
-    {"id",                                             "id",                                             CULEX_KIND_UUID,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, id),                                             0, 0,
+    {"id", "id",
+     CULEX_KIND_UUID,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, id), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"NAMES_EN",                                       "NAMES_EN",                                       CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(clash_job, NAMES_EN),                                       0, 0,
+    {"NAMES_EN", "NAMES_EN",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(clash_job, NAMES_EN), 0, 0,
      0, 0, 0, 0, 0, NULL,       NULL, NULL},
-    {"usual",                                          "usual",                                          CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
-     offsetof(clash_job, usual),                                          0, 0,
+    {"usual", "usual",
+     CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
+     offsetof(clash_job, usual), 0, 0,
      0, 0, 0, 0, 0, &lang_type, NULL, &clash_job_usual_default},
 };
 
@@ -194,10 +225,10 @@ static const culex_struct_type clash_params = {
 
 const culex_job_type clash_job_type = {
     1,                            /* descriptor version */
-    "clash",
+    "clash",                      /* name */
     "clash",                      /* its name in the store */
     "clash",                      /* queue */
-    &clash_params,
+    &clash_params,                /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -210,7 +241,7 @@ const culex_job_type clash_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status clash_job_enqueue(culex_client *client, const clash_job *job,
@@ -246,11 +277,12 @@ culex_status clash_job_enqueue_many(culex_client *client, const clash_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome clash_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(clash_job_handler, handler)(run, CULEX_PTR_CAST(const clash_job *, params),
-                                                     user);
+    clash_job_handler typed = CULEX_FN_CAST(clash_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const clash_job *, params), user);
 }
 
 culex_status clash_job_register(culex_worker *worker, clash_job_handler handler, void *user)
@@ -275,25 +307,31 @@ culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
 }
 
 static const culex_field a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_fields[] = {
-    {"x", "x", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job, x), 0, 0,
+    {"x", "x",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job, x), 0,
+     0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
 
 static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params = {
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job), a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_fields, 1,
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all",
+    sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job),
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_fields, 1,
 };
 
 static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type = {
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result), NULL, 0,
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all",
+    sizeof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result), NULL,
+    0,
 };
 
 const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type = {
     1,                            /* descriptor version */
-    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all",
+    "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* name */
     "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* its name in the store */
     "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* queue */
-    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params,
+    &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params, /* params */
     &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type, /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -306,7 +344,7 @@ const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
@@ -380,10 +418,13 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_call(
     culex_run *run, culex_handler_fn handler, const void *params, void *user)
 {
-    return CULEX_FN_CAST(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler, handler)(
+    a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler typed =
+        CULEX_FN_CAST(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler, handler);
+    return typed(
         run,
         CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *, params),
         user);

@@ -274,8 +274,8 @@ CULEX_HIDDEN culex_status clash_job_enqueue_at(culex_client *client, const clash
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status clash_job_enqueue_many(culex_client *client, const clash_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -284,7 +284,8 @@ CULEX_HIDDEN culex_status clash_job_enqueue_many(culex_client *client, const cla
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*clash_job_handler)(culex_run *run, const clash_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status clash_job_register(culex_worker *worker, clash_job_handler handler,
                                              void *user);
 
@@ -317,8 +318,7 @@ typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_lin
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_make(
     void)
 {
@@ -350,8 +350,8 @@ CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_time at, culex_uuid *ret_id, culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
@@ -370,14 +370,15 @@ CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
     culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
     culex_arena *arena, const void *text, size_t len,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
     culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
     culex_worker *worker,
     a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler handler,

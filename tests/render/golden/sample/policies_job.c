@@ -4,10 +4,6 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
- * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
-
 static const culex_struct_type steps_params = {
     "steps", sizeof(steps_job), NULL, 0,
 };
@@ -25,10 +21,10 @@ static const int64_t steps_job_steps_ms[] = {
 
 const culex_job_type steps_job_type = {
     1,                            /* descriptor version */
-    "steps",
+    "steps",                      /* name */
     "steps",                      /* its name in the store */
     "batch",                      /* queue */
-    &steps_params,
+    &steps_params,                /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     9,                            /* priority */
@@ -41,7 +37,7 @@ const culex_job_type steps_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     steps_job_tags,               /* tags */
-    2,
+    2,                            /* how many */
 };
 
 culex_status steps_job_enqueue(culex_client *client, const steps_job *job,
@@ -77,11 +73,12 @@ culex_status steps_job_enqueue_many(culex_client *client, const steps_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome steps_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(steps_job_handler, handler)(run, CULEX_PTR_CAST(const steps_job *, params),
-                                                     user);
+    steps_job_handler typed = CULEX_FN_CAST(steps_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const steps_job *, params), user);
 }
 
 culex_status steps_job_register(culex_worker *worker, steps_job_handler handler, void *user)
@@ -111,10 +108,10 @@ static const culex_struct_type ratio_params = {
 
 const culex_job_type ratio_job_type = {
     1,                            /* descriptor version */
-    "ratio",
+    "ratio",                      /* name */
     "ratio",                      /* its name in the store */
     "ratio",                      /* queue */
-    &ratio_params,
+    &ratio_params,                /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -123,11 +120,12 @@ const culex_job_type ratio_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     536870912,                    /* memory, bytes */
-    {UINT32_C(4294967295), CULEX_BACKOFF_EXPONENTIAL, 2000, 1.5, 3600000, NULL, 0, CULEX_JITTER_RATIO, 0.25},
+    {UINT32_C(4294967295), CULEX_BACKOFF_EXPONENTIAL, 2000, 1.5, 3600000, NULL, 0,
+     CULEX_JITTER_RATIO, 0.25},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status ratio_job_enqueue(culex_client *client, const ratio_job *job,
@@ -163,11 +161,12 @@ culex_status ratio_job_enqueue_many(culex_client *client, const ratio_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome ratio_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
 {
-    return CULEX_FN_CAST(ratio_job_handler, handler)(run, CULEX_PTR_CAST(const ratio_job *, params),
-                                                     user);
+    ratio_job_handler typed = CULEX_FN_CAST(ratio_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const ratio_job *, params), user);
 }
 
 culex_status ratio_job_register(culex_worker *worker, ratio_job_handler handler, void *user)
@@ -197,10 +196,10 @@ static const culex_struct_type linear_params = {
 
 const culex_job_type linear_job_type = {
     1,                            /* descriptor version */
-    "linear",
+    "linear",                     /* name */
     "old_linear",                 /* its name in the store */
     "linear",                     /* queue */
-    &linear_params,
+    &linear_params,               /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -213,7 +212,7 @@ const culex_job_type linear_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status linear_job_enqueue(culex_client *client, const linear_job *job,
@@ -249,12 +248,12 @@ culex_status linear_job_enqueue_many(culex_client *client, const linear_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome linear_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                      void *user)
 {
-    return CULEX_FN_CAST(linear_job_handler, handler)(run,
-                                                      CULEX_PTR_CAST(const linear_job *, params),
-                                                      user);
+    linear_job_handler typed = CULEX_FN_CAST(linear_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const linear_job *, params), user);
 }
 
 culex_status linear_job_register(culex_worker *worker, linear_job_handler handler, void *user)
@@ -284,10 +283,10 @@ static const culex_struct_type constant_params = {
 
 const culex_job_type constant_job_type = {
     1,                            /* descriptor version */
-    "constant",
+    "constant",                   /* name */
     "constant",                   /* its name in the store */
     "constant",                   /* queue */
-    &constant_params,
+    &constant_params,             /* params */
     NULL,                         /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -300,7 +299,7 @@ const culex_job_type constant_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status constant_job_enqueue(culex_client *client, const constant_job *job,
@@ -336,11 +335,12 @@ culex_status constant_job_enqueue_many(culex_client *client, const constant_job 
                                      ret_ids, ret_enqueued, error);
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome constant_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
 {
-    return CULEX_FN_CAST(constant_job_handler, handler)(
-        run, CULEX_PTR_CAST(const constant_job *, params), user);
+    constant_job_handler typed = CULEX_FN_CAST(constant_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const constant_job *, params), user);
 }
 
 culex_status constant_job_register(culex_worker *worker, constant_job_handler handler, void *user)

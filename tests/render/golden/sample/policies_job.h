@@ -21,8 +21,7 @@ typedef struct steps_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } steps_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline steps_job steps_job_make(void)
 {
     steps_job made;
@@ -50,8 +49,8 @@ CULEX_HIDDEN culex_status steps_job_enqueue_at(culex_client *client, const steps
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status steps_job_enqueue_many(culex_client *client, const steps_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -60,7 +59,8 @@ CULEX_HIDDEN culex_status steps_job_enqueue_many(culex_client *client, const ste
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*steps_job_handler)(culex_run *run, const steps_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status steps_job_register(culex_worker *worker, steps_job_handler handler,
                                              void *user);
 
@@ -76,8 +76,7 @@ typedef struct ratio_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } ratio_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 static inline ratio_job ratio_job_make(void)
 {
     ratio_job made;
@@ -105,8 +104,8 @@ CULEX_HIDDEN culex_status ratio_job_enqueue_at(culex_client *client, const ratio
                                                culex_time at, culex_uuid *ret_id,
                                                culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status ratio_job_enqueue_many(culex_client *client, const ratio_job *jobs,
                                                  size_t count, const culex_enqueue_options *options,
                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -115,7 +114,8 @@ CULEX_HIDDEN culex_status ratio_job_enqueue_many(culex_client *client, const rat
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ratio_job_handler)(culex_run *run, const ratio_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status ratio_job_register(culex_worker *worker, ratio_job_handler handler,
                                              void *user);
 
@@ -131,8 +131,7 @@ typedef struct linear_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } linear_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 CULEX_DEPRECATED("use steps")
 static inline linear_job linear_job_make(void)
 {
@@ -164,8 +163,8 @@ CULEX_HIDDEN culex_status linear_job_enqueue_at(culex_client *client, const line
                                                 culex_time at, culex_uuid *ret_id,
                                                 culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("use steps")
 CULEX_HIDDEN culex_status linear_job_enqueue_many(culex_client *client, const linear_job *jobs,
                                                   size_t count,
@@ -176,7 +175,8 @@ CULEX_HIDDEN culex_status linear_job_enqueue_many(culex_client *client, const li
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*linear_job_handler)(culex_run *run, const linear_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status linear_job_register(culex_worker *worker, linear_job_handler handler,
                                               void *user);
 
@@ -192,8 +192,7 @@ typedef struct constant_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } constant_job;
 
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
+/* Everything at its default, or absent and empty. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
 static inline constant_job constant_job_make(void)
 {
@@ -225,8 +224,8 @@ CULEX_HIDDEN culex_status constant_job_enqueue_at(culex_client *client, const co
                                                   culex_time at, culex_uuid *ret_id,
                                                   culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN culex_status constant_job_enqueue_many(culex_client *client, const constant_job *jobs,
                                                     size_t count,
@@ -237,9 +236,9 @@ CULEX_HIDDEN culex_status constant_job_enqueue_many(culex_client *client, const 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*constant_job_handler)(culex_run *run, const constant_job *job, void *user);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
-/* The job is retired: without a handler (NULL) its runs end up dead, with that as the
- * reason. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that
+ * as the reason. */
 CULEX_HIDDEN culex_status constant_job_register(culex_worker *worker, constant_job_handler handler,
                                                 void *user);
 

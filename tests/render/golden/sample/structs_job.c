@@ -4,15 +4,18 @@
 
 CULEX_GENERATED_BEGIN
 
-/* A field: name, name in the payload, kind, shape, flags;
+/* A field: name, name in the payload;
+ * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, default. */
 
 static const culex_field money_fields[] = {
-    {"minor",    "minor",    CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(money, minor),    0, 0,
+    {"minor", "minor",
+     CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(money, minor), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
-    {"currency", "currency", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"currency", "currency",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(money, currency), 0, 0,
      0, 3, 3, 0, 0, NULL, NULL, NULL},
 };
@@ -22,11 +25,13 @@ const culex_struct_type money_type = {
 };
 
 static const culex_field line_fields[] = {
-    {"money", "money", CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(line, money), 0,                        0,
+    {"money", "money",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(line, money), 0, 0,
      0, 0, 0, 0, 0, NULL, &money_type, NULL},
-    {"also",  "also",  CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(line, also),  offsetof(line, has_also), 0,
+    {"also", "also",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(line, also), offsetof(line, has_also), 0,
      0, 0, 0, 0, 0, NULL, &money_type, NULL},
 };
 
@@ -35,10 +40,12 @@ const culex_struct_type line_type = {
 };
 
 static const culex_field order_fields[] = {
-    {"total", "total", CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"total", "total",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(order, total), 0, 0,
      0, 0, 0, 0, 0, NULL, &money_type, NULL},
-    {"lines", "lines", CULEX_KIND_STRUCT, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
+    {"lines", "lines",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
      offsetof(order, lines), 0, 0,
      2, 0, 0, 0, 0, NULL, &line_type,  NULL},
 };
@@ -48,14 +55,17 @@ const culex_struct_type order_type = {
 };
 
 static const culex_field node_fields[] = {
-    {"name",     "name",     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(node, name),     0, 0,
+    {"name", "name",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(node, name), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL,         NULL},
-    {"children", "children", CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
+    {"children", "children",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
      offsetof(node, children), 0, offsetof(node, children_len),
      0, 0, 0, 0, 0, NULL, &node_type,   NULL},
-    {"note",     "note",     CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
-     offsetof(node, note),     0, offsetof(node, note_len),
+    {"note", "note",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
+     offsetof(node, note), 0, offsetof(node, note_len),
      0, 0, 0, 0, 0, NULL, &remark_type, NULL},
 };
 
@@ -64,7 +74,8 @@ const culex_struct_type node_type = {
 };
 
 static const culex_field remark_fields[] = {
-    {"text", "text", CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"text", "text",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(remark, text), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -74,11 +85,13 @@ const culex_struct_type remark_type = {
 };
 
 static const culex_field ship_job_fields[] = {
-    {"order", "order", CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(ship_job, order), 0,                            0,
+    {"order", "order",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(ship_job, order), 0, 0,
      0, 0, 0, 0, 0, NULL, &order_type, NULL},
-    {"tree",  "tree",  CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
-     offsetof(ship_job, tree),  offsetof(ship_job, has_tree), 0,
+    {"tree", "tree",
+     CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
+     offsetof(ship_job, tree), offsetof(ship_job, has_tree), 0,
      0, 0, 0, 0, 0, NULL, &node_type,  NULL},
 };
 
@@ -87,11 +100,13 @@ static const culex_struct_type ship_params = {
 };
 
 static const culex_field ship_result_fields[] = {
-    {"money", "money", CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+    {"money", "money",
+     CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(ship_result, money), 0, 0,
      0, 0, 0, 0, 0, NULL, &money_type, NULL},
-    {"at",    "at",    CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
-     offsetof(ship_result, at),    0, 0,
+    {"at", "at",
+     CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(ship_result, at), 0, 0,
      0, 0, 0, 0, 0, NULL, NULL,        NULL},
 };
 
@@ -101,10 +116,10 @@ static const culex_struct_type ship_result_type = {
 
 const culex_job_type ship_job_type = {
     1,                            /* descriptor version */
-    "ship",
+    "ship",                       /* name */
     "ship",                       /* its name in the store */
     "ship",                       /* queue */
-    &ship_params,
+    &ship_params,                 /* params */
     &ship_result_type,            /* result */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
@@ -117,7 +132,7 @@ const culex_job_type ship_job_type = {
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
-    0,
+    0,                            /* how many */
 };
 
 culex_status ship_job_enqueue(culex_client *client, const ship_job *job,
@@ -168,11 +183,12 @@ culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t
     return status;
 }
 
+/* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome ship_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)
 {
-    return CULEX_FN_CAST(ship_job_handler, handler)(run, CULEX_PTR_CAST(const ship_job *, params),
-                                                    user);
+    ship_job_handler typed = CULEX_FN_CAST(ship_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const ship_job *, params), user);
 }
 
 culex_status ship_job_register(culex_worker *worker, ship_job_handler handler, void *user)

@@ -18,13 +18,12 @@ extern "C" {
 CULEX_GENERATED_BEGIN
 
 typedef struct node node;
-
 typedef struct remark remark;
 
 /* An amount. */
 typedef struct money { /* structs.job:3 */
     int64_t minor;        /* structs.job:5 */
-    const char *currency; /* structs.job:5 */
+    const char *currency; /* structs.job:5; exactly 3 bytes */
 } money;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
@@ -171,8 +170,8 @@ CULEX_HIDDEN culex_status ship_job_enqueue_at(culex_client *client, const ship_j
                                               culex_time at, culex_uuid *ret_id,
                                               culex_error *error);
 
-/* Enqueues `count` runs, all or a prefix; borrows `jobs` for the call. `options`, `ret_ids` (room for
- * `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_HIDDEN culex_status ship_job_enqueue_many(culex_client *client, const ship_job *jobs,
                                                 size_t count, const culex_enqueue_options *options,
                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -185,13 +184,14 @@ typedef culex_outcome (*ship_job_handler)(culex_run *run, const ship_job *job, v
 CULEX_HIDDEN culex_status ship_job_set_result(culex_run *run, const ship_result *result,
                                               culex_error *error);
 
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live in
- * `arena`. */
+/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+ * in `arena`. */
 CULEX_HIDDEN culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t len,
                                                  const ship_result **ret_result,
                                                  culex_error *error);
 
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. Before culex_worker_run. */
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
 CULEX_HIDDEN culex_status ship_job_register(culex_worker *worker, ship_job_handler handler,
                                             void *user);
 

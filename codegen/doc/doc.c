@@ -1,0 +1,415 @@
+#include "doc.h"
+
+#include <string.h>
+
+#include "page.h"
+#include "words.h"
+
+/* What one page is made from. */
+struct writer {
+    struct page page;
+    struct arena *arena;
+    const struct module *module;
+};
+
+static void write_code(struct writer *writer, const char *text)
+{
+    page_code(&writer->page, text, strlen(text));
+}
+
+static void write_words(struct writer *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void write_words(struct writer *writer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    page_text(&writer->page, arena_vprintf(writer->arena, format, args));
+    va_end(args);
+}
+
+/* As the author wrote it. */
+static void write_literal(struct writer *writer, const struct literal *literal)
+{
+    const struct span *span = &literal->span;
+    page_code(&writer->page, span->source->text + span->offset, span->length);
+}
+
+static void write_literals(struct writer *writer, const struct literal *list)
+{
+    for (; list != NULL; list = list->next) {
+        write_literal(writer, list);
+        if (list->next != NULL)
+            write_words(writer, ", ");
+    }
+}
+
+/* Documentation behind other words of a list. */
+static void write_doc(struct writer *writer, const char *doc)
+{
+    if (doc == NULL)
+        return;
+    write_words(writer, " ");
+    page_text(&writer->page, doc);
+}
+
+/* The next item of a list: a setting's name, or what is to be said first. */
+static void write_entry(struct writer *writer, const char *term)
+{
+    writer->page.markup->entry(&writer->page);
+    write_code(writer, term);
+    writer->page.markup->behind(&writer->page);
+}
+
+static void write_subsection(struct writer *writer, const char *word)
+{
+    writer->page.markup->section(&writer->page, 2, word, NULL);
+}
+
+/* What stands before the name of a field. */
+static void write_term(struct writer *writer, const struct ast_field *ast,
+                       const struct ir_field *field)
+{
+    struct buf term = {0};
+    if (field->is_optional)
+        buf_text(&term, "optional ");
+    buf_printf(&term, "%s %s", ast->type.text, field->name);
+    if (field->shape == SHAPE_LIST && field->count >= 0)
+        buf_printf(&term, "[<=%lld]", (long long)field->count);
+    else if (field->shape == SHAPE_LIST)
+        buf_text(&term, "[]");
+    else if (field->shape == SHAPE_ARRAY)
+        buf_printf(&term, "[%lld]", (long long)field->count);
+    writer->page.markup->entry(&writer->page);
+    page_code(&writer->page, term.data, term.len);
+    writer->page.markup->behind(&writer->page);
+    buf_release(&term);
+}
+
+static void write_limit(struct writer *writer, const struct ast_attr *attr)
+{
+    static const struct {
+        const char *name, *before, *after;
+    } words[] = {{"nonempty", "; not empty", ""},
+                 {"min_len", "; at least ", " bytes"},
+                 {"max_len", "; at most ", " bytes"},
+                 {"len", "; exactly ", " bytes"},
+                 {"min", "; from ", ""},
+                 {"max", "; up to ", ""},
+                 {"secret", "; secret: kept out of logs and error texts", ""}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(attr->name.text, words[i].name) != 0)
+            continue;
+        write_words(writer, "%s", words[i].before);
+        if (attr->args != NULL)
+            write_literal(writer, attr->args);
+        write_words(writer, "%s", words[i].after);
+    }
+    if (strcmp(attr->name.text, "must_understand") == 0)
+        write_words(writer, "; a worker that does not know it gives the run back");
+}
+
+static void write_deprecated(struct writer *writer, const char *deprecated)
+{
+    if (deprecated == NULL)
+        return;
+    write_words(writer, *deprecated == '\0' ? "Deprecated." : "Deprecated: ");
+    page_text(&writer->page, deprecated);
+}
+
+static void write_field(struct writer *writer, const struct ast_field *ast,
+                        const struct ir_field *field)
+{
+    write_term(writer, ast, field);
+    if (ast->value.kind != LITERAL_NONE && field->is_secret) {
+        write_words(writer, "has a default");
+    } else if (ast->value.kind != LITERAL_NONE) {
+        write_words(writer, "default ");
+        write_literal(writer, &ast->value);
+    } else {
+        write_words(writer, field->is_optional           ? "may be absent"
+                            : field->shape == SHAPE_LIST ? "may be empty"
+                                                         : "required");
+    }
+    for (const struct ast_attr *attr = ast->attrs; attr != NULL; attr = attr->next)
+        write_limit(writer, attr);
+    write_words(writer, ".");
+    write_doc(writer, field->doc);
+    if (field->deprecated != NULL)
+        write_words(writer, " ");
+    write_deprecated(writer, field->deprecated);
+}
+
+static void write_fields(struct writer *writer, const struct ast_field *ast,
+                         const struct ir_field *field)
+{
+    for (; ast != NULL && field != NULL; ast = ast->next, field = field->next)
+        write_field(writer, ast, field);
+}
+
+static void write_duration(struct writer *writer, const char *term, int64_t ns, const char *unset)
+{
+    write_entry(writer, term);
+    if (ns < 0)
+        write_words(writer, "%s.", unset);
+    else
+        write_words(writer, "%s.", words_duration(writer->arena, (double)ns / 1e9));
+}
+
+static void write_by(struct writer *writer, const struct ast_setting *setting)
+{
+    for (const struct ast_names *at = setting->by; at != NULL; at = at->next) {
+        write_words(writer, at == setting->by ? " for each " : ", ");
+        write_code(writer, at->name.text);
+    }
+}
+
+static void write_schedule(struct writer *writer, const struct ir_settings *settings)
+{
+    const struct ast_setting *every = settings->set[SETTING_EVERY];
+    const struct ast_setting *cron = settings->set[SETTING_CRON];
+    if (every != NULL) {
+        write_entry(writer, "every");
+        write_literal(writer, &every->value);
+        if (every->extra.kind != LITERAL_NONE) {
+            write_words(writer, ", each delayed at random by up to ");
+            write_literal(writer, &every->extra);
+        }
+        write_words(writer, ", once across all workers.");
+    }
+    if (cron != NULL) {
+        write_entry(writer, "cron");
+        write_literal(writer, &cron->value);
+        write_words(writer, " in the time zone ");
+        write_literal(writer, &cron->extra);
+        write_words(writer, "; missed times: %s.",
+                    cron->word.text == NULL ? "once" : cron->word.text);
+    }
+}
+
+static void write_unique(struct writer *writer, const struct ast_setting *setting)
+{
+    write_entry(writer, "unique");
+    write_words(writer, "one run at a time");
+    write_by(writer, setting);
+    if (setting->extra.kind != LITERAL_NONE) {
+        write_words(writer, ", for ");
+        write_literal(writer, &setting->extra);
+    }
+    for (const struct ast_names *at = setting->states; at != NULL; at = at->next)
+        write_words(writer, "%s%s", at == setting->states ? ", while " : " or ", at->name.text);
+    write_words(writer, ".");
+    if (setting->word.text != NULL)
+        write_words(writer, " On a conflict: %s.", setting->word.text);
+}
+
+static void write_bounds(struct writer *writer, const struct ir_settings *settings)
+{
+    const struct ast_setting *concurrency = settings->set[SETTING_CONCURRENCY];
+    const struct ast_setting *rate = settings->set[SETTING_RATE];
+    if (settings->set[SETTING_UNIQUE] != NULL)
+        write_unique(writer, settings->set[SETTING_UNIQUE]);
+    if (concurrency != NULL) {
+        write_entry(writer, "concurrency");
+        write_literal(writer, &concurrency->value);
+        write_words(writer, " runs at a time");
+        write_by(writer, concurrency);
+        write_words(writer, ".");
+    }
+    if (rate != NULL) {
+        write_entry(writer, "rate");
+        write_literal(writer, &rate->value);
+        write_words(writer, " starts in ");
+        write_literal(writer, &rate->extra);
+        write_by(writer, rate);
+        if (rate->burst.kind != LITERAL_NONE) {
+            write_words(writer, ", in bursts of up to ");
+            write_literal(writer, &rate->burst);
+        }
+        write_words(writer, ".");
+    }
+}
+
+static void write_settings(struct writer *writer, const struct ir_job *job)
+{
+    const struct ir_settings *settings = &job->settings;
+    write_subsection(writer, "Settings");
+    write_entry(writer, "queue");
+    write_code(writer, settings->queue);
+    write_words(writer, settings->priority > 0 ? ", priority %lld of 9." : ".",
+                (long long)settings->priority);
+    write_schedule(writer, settings);
+    write_duration(writer, "timeout", settings->timeout_ns, "none");
+    write_entry(writer, "retry");
+    write_words(writer, "%s", words_retry(writer->arena, &settings->retry));
+    write_duration(writer, "expires", settings->expires_ns, "never");
+    write_entry(writer, "keep");
+    write_words(writer, "the record for %s after success, ",
+                words_duration(writer->arena, (double)settings->keep_success_ns / 1e9));
+    write_words(writer, "%s after the last failure.",
+                words_duration(writer->arena, (double)settings->keep_failure_ns / 1e9));
+    if (settings->memory_bytes >= 0) {
+        write_entry(writer, "memory");
+        write_literal(writer, &settings->set[SETTING_MEMORY]->value);
+        write_words(writer, ".");
+    }
+    write_bounds(writer, settings);
+    if (settings->set[SETTING_TAGS] != NULL) {
+        write_entry(writer, "tags");
+        write_literals(writer, settings->set[SETTING_TAGS]->list);
+        write_words(writer, ".");
+    }
+}
+
+/* Former names of what has one; the oldest is the one in the store. */
+static void write_was(struct writer *writer, const char *name, const struct ast_attr *attrs)
+{
+    for (; attrs != NULL; attrs = attrs->next) {
+        if (strcmp(attrs->name.text, "was") != 0)
+            continue;
+        write_entry(writer, name);
+        write_words(writer, "was called ");
+        write_literals(writer, attrs->args);
+        write_words(writer, "; the first name stays the one in the store.");
+    }
+}
+
+static void write_changes_of(struct writer *writer, const struct ast_fields *fields)
+{
+    for (const struct ast_field *field = fields->first; field != NULL; field = field->next)
+        write_was(writer, field->name.text, field->attrs);
+    if (fields->reserved == NULL)
+        return;
+    write_entry(writer, "reserved");
+    write_literals(writer, fields->reserved);
+    write_words(writer, ": used once, never to be used again.");
+}
+
+static bool has_changes(const struct ast_attr *attrs, const struct ast_fields *fields)
+{
+    bool found = fields->reserved != NULL;
+    for (; attrs != NULL; attrs = attrs->next)
+        found = found || strcmp(attrs->name.text, "was") == 0;
+    for (const struct ast_field *field = fields->first; field != NULL; field = field->next) {
+        for (attrs = field->attrs; attrs != NULL; attrs = attrs->next)
+            found = found || strcmp(attrs->name.text, "was") == 0;
+    }
+    return found;
+}
+
+static void write_changes(struct writer *writer, const struct ast_decl *decl)
+{
+    if (!has_changes(decl->attrs, &decl->fields) && !has_changes(NULL, &decl->returns))
+        return;
+    write_subsection(writer, "Schema changes");
+    write_was(writer, decl->name.text, decl->attrs);
+    write_changes_of(writer, &decl->fields);
+    write_changes_of(writer, &decl->returns);
+}
+
+static void write_job(struct writer *writer, const struct ast_decl *decl, const struct ir_job *job)
+{
+    writer->page.markup->section(&writer->page, 1, "Job", job->qualified);
+    page_prose(&writer->page, decl->doc);
+    if (job->is_retired)
+        page_prose(&writer->page, "Retired: it is no longer enqueued, only queued runs are left.");
+    if (job->deprecated != NULL) {
+        writer->page.markup->paragraph(&writer->page);
+        write_deprecated(writer, job->deprecated);
+        buf_char(writer->page.out, '\n');
+    }
+    if (job->params != NULL)
+        write_subsection(writer, "Params");
+    write_fields(writer, decl->fields.first, job->params);
+    if (job->result != NULL)
+        write_subsection(writer, "Result");
+    write_fields(writer, decl->returns.first, job->result);
+    write_settings(writer, job);
+    write_changes(writer, decl);
+}
+
+static const struct ast_decl *next_of(const struct ast_decl *decl, enum ast_decl_kind kind)
+{
+    while (decl != NULL && decl->kind != kind)
+        decl = decl->next;
+    return decl;
+}
+
+static void write_enum(struct writer *writer, const struct ast_decl *decl,
+                       const struct ir_enum *type)
+{
+    char number[WIDE_TEXT_BYTES];
+    struct page *page = &writer->page;
+    page->markup->section(page, 1, "Enum", type->name);
+    page_prose(page, decl->doc);
+    page->markup->table(page);
+    for (const struct ir_enum_value *value = type->values; value != NULL; value = value->next) {
+        wide_format(value->number, number);
+        page->markup->row(page, value->name, number);
+        if (value->doc != NULL)
+            page_text(page, value->doc);
+        if (value->doc != NULL && value->deprecated != NULL)
+            write_words(writer, " ");
+        write_deprecated(writer, value->deprecated);
+        page->markup->row_end(page);
+    }
+    if (decl->reserved == NULL)
+        return;
+    page->markup->paragraph(page);
+    write_words(writer, "Reserved, never to be used again: ");
+    write_literals(writer, decl->reserved);
+    write_words(writer, ".");
+    buf_char(page->out, '\n');
+}
+
+static void write_struct(struct writer *writer, const struct ir_struct *type)
+{
+    const struct ast_decl *decl = type->decl;
+    writer->page.markup->section(&writer->page, 1, "Struct", type->name);
+    page_prose(&writer->page, decl->doc);
+    write_fields(writer, decl->fields.first, type->fields);
+    if (!has_changes(NULL, &decl->fields))
+        return;
+    write_subsection(writer, "Schema changes");
+    write_changes_of(writer, &decl->fields);
+}
+
+static void write_synopsis(struct writer *writer)
+{
+    struct buf code = {0};
+    writer->page.markup->section(&writer->page, 1, "Synopsis", NULL);
+    buf_printf(&code, "#include \"%s\"\n", writer->module->header);
+    for (const struct ir_job *job = writer->module->ir->jobs; job != NULL; job = job->next)
+        words_prototypes(writer->arena, job, &code);
+    writer->page.markup->block(&writer->page, code.data);
+    buf_release(&code);
+}
+
+void doc_write(struct arena *arena, const struct module *module, enum doc_format format,
+               struct buf *out)
+{
+    struct writer writer = {.arena = arena, .module = module};
+    const struct ir_file *file = module->ir;
+    writer.page.out = out;
+    writer.page.markup = format == DOC_MAN ? &markup_man : &markup_markdown;
+    writer.page.markup->title(&writer.page, module->header);
+    write_words(&writer, "generated from the schema %s.job", module->stem);
+    if (module->package != NULL)
+        write_words(&writer, ", package %s", module->package);
+    write_synopsis(&writer);
+    const struct ast_decl *decl = next_of(module->ast->decls, DECL_JOB);
+    for (const struct ir_job *job = file->jobs; job != NULL && decl != NULL; job = job->next) {
+        write_job(&writer, decl, job);
+        decl = next_of(decl->next, DECL_JOB);
+    }
+    decl = next_of(module->ast->decls, DECL_ENUM);
+    for (const struct ir_enum *type = file->enums; type != NULL && decl != NULL;
+         type = type->next) {
+        write_enum(&writer, decl, type);
+        decl = next_of(decl->next, DECL_ENUM);
+    }
+    for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)
+        write_struct(&writer, type);
+    if (out->data[out->len - 1] != '\n')
+        buf_char(out, '\n');
+}

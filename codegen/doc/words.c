@@ -1,0 +1,192 @@
+#include "words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DELAYS_SHOWN = 6,
+    CODE_WIDTH = 78,
+    CODE_INDENT = 8 /* of the further lines of a prototype */
+};
+
+const char *words_duration(struct arena *arena, double seconds)
+{
+    static const struct {
+        const char *word;
+        int64_t ms;
+    } units[] = {{"w", 604800000}, {"d", 86400000}, {"h", 3600000},
+                 {"m", 60000},     {"s", 1000},     {"ms", 1}};
+    struct buf text = {0};
+    if (seconds > 9e9)
+        return "more than 285 years";
+    int64_t left = (int64_t)(seconds * 1e3 + 0.5);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (left >= units[i].ms)
+            buf_printf(&text, "%lld%s", (long long)(left / units[i].ms), units[i].word);
+        left %= units[i].ms;
+    }
+    const char *copy = text.len == 0 ? "0s" : arena_copy(arena, text.data, text.len);
+    buf_release(&text);
+    return copy;
+}
+
+static void jitter_write(const struct ir_retry *retry, struct buf *out)
+{
+    if (retry->jitter == JITTER_FULL)
+        buf_text(out, " Each delay is random, at most that long.");
+    else if (retry->jitter == JITTER_EQUAL)
+        buf_text(out, " Each delay is random, from half of that to all of it.");
+    else if (retry->jitter == JITTER_RATIO)
+        buf_printf(out, " Each delay is random, by up to %s times itself to either side.",
+                   retry->jitter_ratio);
+}
+
+/* The first delays, and the last one when others were left out. */
+static void delays_write(struct arena *arena, const struct ir_retry *retry, struct buf *out)
+{
+    const struct literal *step = retry->steps;
+    double total = 0;
+    for (int64_t n = 1; n <= retry->max; n++) {
+        double delay = ir_retry_delay(retry, n, &step);
+        bool is_last = n == retry->max;
+        total += delay;
+        if (n == DELAYS_SHOWN && !is_last)
+            buf_text(out, ", ...");
+        if (n < DELAYS_SHOWN || is_last)
+            buf_printf(out, "%s%s",
+                       n == 1    ? ""
+                       : is_last ? " and "
+                                 : ", ",
+                       words_duration(arena, delay));
+    }
+    buf_printf(out, " (%s); dead after %s", retry->backoff, words_duration(arena, total));
+}
+
+const char *words_retry(struct arena *arena, const struct ir_retry *retry)
+{
+    struct buf text = {0};
+    if (retry->max == 0)
+        return "none: dead after the first failure.";
+    buf_printf(&text, "%lld time%s, after ", (long long)retry->max, retry->max == 1 ? "" : "s");
+    delays_write(arena, retry, &text);
+    buf_text(&text, " and the time of the attempts.");
+    jitter_write(retry, &text);
+    const char *copy = arena_copy(arena, text.data, text.len);
+    buf_release(&text);
+    return copy;
+}
+
+static const char *c_type(const struct ir_field *field)
+{
+    static const char *const types[IR_KIND_COUNT] = {[IR_BOOL] = "bool ",
+                                                     [IR_CHAR] = "char ",
+                                                     [IR_INT8] = "int8_t ",
+                                                     [IR_INT16] = "int16_t ",
+                                                     [IR_INT32] = "int32_t ",
+                                                     [IR_INT64] = "int64_t ",
+                                                     [IR_INT128] = "culex_int128 ",
+                                                     [IR_UINT8] = "uint8_t ",
+                                                     [IR_UINT16] = "uint16_t ",
+                                                     [IR_UINT32] = "uint32_t ",
+                                                     [IR_UINT64] = "uint64_t ",
+                                                     [IR_UINT128] = "culex_uint128 ",
+                                                     [IR_FLOAT32] = "float ",
+                                                     [IR_FLOAT64] = "double ",
+                                                     [IR_STRING] = "const char *",
+                                                     [IR_BYTES] = "culex_bytes ",
+                                                     [IR_UUID] = "culex_uuid ",
+                                                     [IR_TIMESTAMP] = "culex_time ",
+                                                     [IR_DURATION] = "culex_duration "};
+    return types[field->kind];
+}
+
+static const char *argument(struct arena *arena, const struct ir_field *field)
+{
+    const char *type = c_type(field);
+    if (type == NULL)
+        type = arena_printf(arena, "%s ",
+                            field->structure != NULL ? field->structure->c : field->enumeration->c);
+    if (field->shape != SHAPE_ARRAY)
+        return arena_printf(arena, "%s%s", type, field->c);
+    return arena_printf(arena, field->kind == IR_STRING ? "%sconst %s[%lld]" : "const %s%s[%lld]",
+                        type, field->c, (long long)field->count);
+}
+
+/* `arguments` end with a NULL. */
+static void prototype(struct buf *out, const char *head, const char *const *arguments)
+{
+    size_t column = strlen(head) + 1;
+    buf_printf(out, "%s(", head);
+    for (size_t i = 0; arguments[i] != NULL; i++) {
+        size_t len = strlen(arguments[i]) + 2; /* with ", " or ");" */
+        if (column + len > CODE_WIDTH) {
+            buf_text(out, i > 0 ? ",\n        " : "\n        ");
+            column = CODE_INDENT;
+        } else if (i > 0) {
+            buf_text(out, ", ");
+        }
+        buf_text(out, arguments[i]);
+        column += len;
+    }
+    buf_text(out, ");\n");
+}
+
+static void make_write(struct arena *arena, const struct ir_job *job, struct buf *out)
+{
+    size_t count = 0;
+    for (const struct ir_field *field = job->params; field != NULL; field = field->next)
+        count += field->is_required;
+    const char **arguments = arena_alloc(arena, (count + 2) * sizeof(*arguments));
+    arguments[0] = "void";
+    count = 0;
+    for (const struct ir_field *field = job->params; field != NULL; field = field->next) {
+        if (field->is_required)
+            arguments[count++] = argument(arena, field);
+    }
+    prototype(out, arena_printf(arena, "%s %s", job->c, job->functions.make), arguments);
+}
+
+void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf *out)
+{
+    const char *self = arena_printf(arena, "const %s *job", job->c);
+    const char *handler = arena_printf(arena, "%s handler", job->functions.handler);
+    const struct {
+        const char *name;
+        const char *arguments[8];
+    } functions[] = {
+        {job->functions.enqueue,
+         {"culex_client *client", self, "const culex_enqueue_options *options",
+          "culex_uuid *ret_id", "culex_error *error"}},
+        {job->functions.enqueue_in,
+         {"culex_client *client", self, "culex_duration delay", "culex_uuid *ret_id",
+          "culex_error *error"}},
+        {job->functions.enqueue_at,
+         {"culex_client *client", self, "culex_time at", "culex_uuid *ret_id",
+          "culex_error *error"}},
+        {job->functions.enqueue_many,
+         {"culex_client *client", arena_printf(arena, "const %s *jobs", job->c), "size_t count",
+          "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued",
+          "culex_error *error"}},
+        {job->functions.register_, {"culex_worker *worker", handler, "void *user"}},
+        {job->functions.encode, {self, "culex_buf *ret_text", "culex_error *error"}},
+        {job->functions.decode,
+         {"culex_arena *arena", "const void *text", "size_t len",
+          arena_printf(arena, "const %s **ret_job", job->c), "culex_error *error"}},
+    };
+    buf_char(out, '\n');
+    make_write(arena, job, out);
+    prototype(out, arena_printf(arena, "typedef culex_outcome (*%s)", job->functions.handler),
+              (const char *const[]){"culex_run *run", self, "void *user", NULL});
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        prototype(out, arena_printf(arena, "culex_status %s", functions[i].name),
+                  functions[i].arguments);
+    if (job->result_c == NULL)
+        return;
+    const char *result = arena_printf(arena, "const %s *result", job->result_c);
+    prototype(out, arena_printf(arena, "culex_status %s", job->functions.set_result),
+              (const char *const[]){"culex_run *run", result, "culex_error *error", NULL});
+    prototype(out, arena_printf(arena, "culex_status %s", job->result_decode),
+              (const char *const[]){"culex_arena *arena", "const void *text", "size_t len",
+                                    arena_printf(arena, "const %s **ret_result", job->result_c),
+                                    "culex_error *error", NULL});
+}

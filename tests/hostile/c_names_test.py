@@ -1,0 +1,96 @@
+"""No name of a schema is one that the headers around generated code have taken.
+
+    python3 c_names_test.py CULEXC
+
+Asks the compilers which names these headers declare or define, calls a struct, a param and an
+enum's value by each, and compiles what culexc does not refuse, all of it together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import Dict, Set
+
+CULEXC = os.path.abspath(sys.argv.pop(1))
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "runtime", "include")
+
+# What every generated file includes, however it is compiled; and what most applications do before,
+# where only the standard's names count: each version of a C library has further ones of its own.
+OWN = ["math.h", "string.h", "culex/culex.h"]
+USUAL = [*OWN, "assert.h", "ctype.h", "errno.h", "limits.h", "signal.h", "stdio.h", "stdlib.h", "time.h", "unistd.h"]
+LANGUAGES = {"c": (USUAL, ["gcc", "-xc", "-std=c11", "-D_POSIX_C_SOURCE=200809L"]),
+             "gnu": (OWN, ["gcc", "-xc", "-std=gnu2x", "-D_GNU_SOURCE"]), "c++": (OWN, ["g++", "-xc++", "-std=gnu++17"])}
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+
+
+def compiler(language: str, *flags: str, text: str = "") -> str:
+    headers, command = LANGUAGES[language]
+    before = "".join(f"#include <{header}>\n" for header in headers)
+    done = subprocess.run([*command, f"-I{INCLUDE}", *flags, "-"], input=before + text, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+    return done.stdout
+
+
+def declared() -> Set[str]:
+    """Every word of the headers: more than they declare, and nothing they declare is missing."""
+    text = "".join(compiler(language, "-E", "-P") for language in LANGUAGES)
+    return {word for word in re.findall(r"\w+", text) if NAME.fullmatch(word)}
+
+
+def defined() -> Set[str]:
+    """Macros without arguments."""
+    text = "".join(compiler(language, "-E", "-dM") for language in LANGUAGES)
+    return {word for word in re.findall(r"^#define (\w+)(?: |$)", text, re.MULTILINE) if NAME.fullmatch(word)}
+
+
+class CNames(unittest.TestCase):
+    def taken(self, schemas: Dict[str, str]) -> Set[str]:
+        """The names whose schemas culexc takes."""
+        with tempfile.TemporaryDirectory() as place:
+            for at, (name, text) in enumerate(schemas.items()):
+                with open(os.path.join(place, f"n{at}.job"), "w", encoding="ascii") as file:
+                    file.write(text)
+            files = [f"n{at}.job" for at in range(len(schemas))]
+            done = subprocess.run([CULEXC, "check", *files], cwd=place, stderr=subprocess.PIPE, text=True, timeout=120,
+                                  check=False)
+        self.assertIn(done.returncode, (0, 1))
+        refused = {int(number) for number in re.findall(r"^n(\d+)\.job:.*error: ", done.stderr, re.MULTILINE)}
+        return {name for at, name in enumerate(schemas) if at not in refused}
+
+    def assert_compiles(self, lines: Dict[str, str]) -> None:
+        """Each line of code stands for a name."""
+        names = list(lines)
+        for language, (headers, _) in LANGUAGES.items():
+            said = compiler(language, "-fsyntax-only", "-w", text="".join(lines.values()))
+            wrong = {names[int(line) - 1 - len(headers)] for line in re.findall(r"^<stdin>:(\d+):\d+: error:", said, re.MULTILINE)}
+            self.assertEqual(sorted(wrong), [], language)
+
+    def test_structs(self) -> None:
+        """As types at file scope, the widest of all."""
+        names = declared()
+        self.assertGreater(len(names), 500)
+        taken = self.taken({name: f"struct {name} {{ int8 x; }}" for name in sorted(names)})
+        self.assertGreater(len(taken), 20)
+        self.assert_compiles({name: f"typedef struct {name} {{ char x; }} {name};\n" for name in sorted(taken)})
+
+    def test_params(self) -> None:
+        names = defined()
+        self.assertGreater(len(names), 500)
+        taken = self.taken({name: f"job a {{ params {{ int8 {name}; }} }}" for name in sorted(names)})
+        self.assert_compiles({name: f"struct holder_{at} {{ char {name}; }};\n"
+                                            for at, name in enumerate(sorted(taken))})
+
+    def test_values(self) -> None:
+        """MATH_ERRNO is the value ERRNO of an enum math."""
+        names = {name: name.split("_", 1) for name in sorted(defined()) if name.isupper() and "_" in name}
+        taken = self.taken({name: f"enum {enum.lower()} {{ {value} }}" for name, (enum, value) in names.items()})
+        self.assert_compiles({name: f"enum {{ {name} = {at} }};\n" for at, name in enumerate(sorted(taken))})
+
+
+if __name__ == "__main__":
+    unittest.main()
