@@ -50,8 +50,7 @@ static const struct overlay *overlay_find(struct compilation *compilation, const
 }
 
 /* NULL, or why there is no text at `path`. */
-static const char *text_read(struct compilation *compilation, const char *path,
-                             struct input *text)
+static const char *text_read(struct compilation *compilation, const char *path, struct input *text)
 {
     const struct overlay *overlay = overlay_find(compilation, path);
     if (overlay == NULL)
