@@ -48,11 +48,23 @@ static void offer(struct completion *completion, const char *label, enum item_ki
     json_close(json, '}');
 }
 
+/* Documentation of an item is plain text. */
+static const char *without_backticks(struct arena *arena, const char *text)
+{
+    char *copy = arena_alloc(arena, strlen(text) + 1);
+    for (char *to = copy; *text != '\0'; text++) {
+        if (*text != '`')
+            *to++ = *text;
+    }
+    return copy;
+}
+
 static void offer_words(struct completion *completion)
 {
     for (const struct word *word = words; word->word != NULL; word++) {
         if ((word->places & completion->places) != 0)
-            offer(completion, word->word, ITEM_KEYWORD, NULL, word->text);
+            offer(completion, word->word, ITEM_KEYWORD, NULL,
+                  without_backticks(completion->request->arena, word->text));
     }
 }
 

@@ -480,6 +480,14 @@ class Completion(Feature):
         self.assertNotIn("remote", labels)
         self.assertEqual(self.labels("struct s { int8 x; } job a { params { optional §")[-1], "s")
 
+    def test_items_are_documented(self):
+        self.start()
+        uri = self.open("a.job", "/// Mine.\nenum own { A } struct s { §")
+        said = {item["label"]: item.get("documentation")
+                for item in self.ask("completion", uri, "§")}
+        self.assertEqual(said["own"], "Mine.")
+        self.assertEqual(said["bool"], "bool in C.")
+
     def test_rest_of_a_path(self):
         self.start()
         uri = self.open("b.job", 'package far; import "common.job"; job a { params { shop.l§')
