@@ -29,7 +29,7 @@ void against_release(struct against *against)
 
 static bool complain(const char *what, const char *fault)
 {
-    fprintf(stderr, "culexc: cannot read '%s': %s\n", what, fault);
+    diag_say("cannot read '%s': %s", what, fault);
     return false;
 }
 

@@ -15,12 +15,13 @@
 #include "limits.h"
 #include "output.h"
 #include "text.h"
+#include "diag_print.h"
 
 enum { WORDS_MAX = 8 };
 
 static bool complain(const char *what, const char *fault)
 {
-    fprintf(stderr, "culexc: %s: %s\n", what, fault);
+    diag_say("%s: %s", what, fault);
     return false;
 }
 

@@ -6,6 +6,7 @@
 #include "json_in.h"
 #include "limits.h"
 #include "text.h"
+#include "diag_print.h"
 
 struct listing {
     struct arena *arena;
@@ -104,7 +105,7 @@ struct live *live_load(struct diag_sink *sink, const char *path)
     struct live *live = NULL;
     const char *fault = text_read(path, LIMIT_LIVE_BYTES, &text);
     if (fault != NULL)
-        fprintf(stderr, "culexc: cannot read '%s': %s\n", path, fault);
+        diag_say("cannot read '%s': %s", path, fault);
     else
         live = live_read(sink, path, text.data, text.len);
     buf_release(&text);

@@ -225,9 +225,9 @@ static FILE *report_stream(const struct cli *cli)
 static void print_left_out(const struct diag_sink *sink)
 {
     if (sink->is_full)
-        fprintf(stderr, "culexc: more than %u errors; the rest is not shown\n", sink->errors);
+        diag_say("more than %u errors; the rest is not shown", sink->errors);
     if (sink->has_more_warnings)
-        fprintf(stderr, "culexc: more than %u warnings; the rest is not shown\n", sink->warnings);
+        diag_say("more than %u warnings; the rest is not shown", sink->warnings);
 }
 
 int cli_report(const struct cli *cli, struct compilation *compilation)

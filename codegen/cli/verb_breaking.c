@@ -109,7 +109,7 @@ const struct verb verb_breaking = {
     .summary = "say what a change of schemas breaks",
     .help = "usage: culexc breaking --against LOCK|FILE.job|DIR|git:REF [--mode rolling|drain]\n"
             "                       [--category stored,source,ops] [--live LISTING]\n"
-            "                       [-I DIR]... [--message-format=human|json] FILE...\n"
+            "                       [OPTION...] FILE...\n"
             "Compares schemas with what they were: in a lock, in another file, in a folder of\n"
             "files, or in version control. All FILEs together are the schema as it is now.\n"
             "Mode rolling (the default): old and new programs run side by side. Mode drain: no\n"
@@ -117,6 +117,6 @@ const struct verb verb_breaking = {
             "With --live (- is standard input) only versions count of which a store has runs: one\n"
             "{\"job\":NAME,\"fingerprint\":HEX} a line.\n"
             "An error is never safe; a warning is safe once every worker is new.\n",
-    .shares = CLI_SCHEMAS,
+    .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "fix.h"
 #include "output.h"
+#include "diag_print.h"
 
 /* A fix may uncover what another one is for. */
 enum { FIX_ROUNDS = 10 };
@@ -23,7 +24,7 @@ static bool round_apply(struct compilation *compilation, const struct module *mo
     struct buf text = {0};
     unsigned fixed = fix_apply(&compilation->sink, module->source, &text);
     if (fixed > 0 && !output_replace(module->path, text.data, text.len)) {
-        fprintf(stderr, "culexc: cannot write '%s': %s\n", module->path, strerror(errno));
+        diag_say("cannot write '%s': %s", module->path, strerror(errno));
         tally->is_broken = true;
         fixed = 0;
     }
@@ -89,8 +90,8 @@ static int run(const struct verb *verb, int argc, char **argv)
     for (size_t i = 0; i < cli.files.count; i++)
         status = cli_worse(status, file_check(&cli, cli.files.items[i], &tally));
     if (is_fixing)
-        fprintf(stderr, "culexc: fixes applied: %u; left: errors %u, warnings %u\n", tally.fixes,
-                tally.errors, tally.warnings);
+        diag_say("fixes applied: %u; left: errors %u, warnings %u", tally.fixes, tally.errors,
+                 tally.warnings);
     return cli_close(&cli, status);
 }
 

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "doc.h"
 #include "output.h"
+#include "diag_print.h"
 
 struct target {
     enum doc_format format;
@@ -22,7 +23,7 @@ static int page_write(const struct target *target, struct compilation *compilati
     if ((mkdir(target->out, 0777) == 0 || errno == EEXIST) &&
         output_write(path, page->data, page->len))
         return EXIT_CLEAN;
-    fprintf(stderr, "culexc: cannot write '%s': %s\n", path, strerror(errno));
+    diag_say("cannot write '%s': %s", path, strerror(errno));
     return EXIT_BROKEN;
 }
 

@@ -11,7 +11,7 @@ static int file_lint(const struct cli *cli, unsigned tiers, const char *path)
     compilation_init(&compilation);
     const struct module *module = cli_load(cli, &compilation, path);
     if (module != NULL) {
-        if (compilation.sink.errors == 0)
+        if (!compilation.sink.has_faults)
             lint_module(&compilation, module, tiers);
         status = cli_report(cli, &compilation);
         if (compilation.sink.first != NULL)
@@ -44,11 +44,11 @@ const struct verb verb_lint = {
     .name = "lint",
     .summary = "say what is not as it should be",
     .help =
-        "usage: culexc lint [-I DIR]... [--tier TIER]... [--message-format=human|json] FILE...\n"
+        "usage: culexc lint [OPTION...] [--tier TIER]... FILE...\n"
         "Says what is allowed and not as it should be; exit status 1 when there is anything.\n"
         "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
         "standard (the default), strict (every bound set). Alone stands comments (everything\n"
         "documented); --tier may be given again.\n",
-    .shares = CLI_SCHEMAS,
+    .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };

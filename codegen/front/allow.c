@@ -35,19 +35,30 @@ static void allowance_add(const struct reading *reading, enum diag_id id, struct
     reading->source->allowances = allowance;
 }
 
-static void id_read(const struct reading *reading, struct span span)
+/* The suggestion is looked for only when it is shown: a file may have many of these. */
+static void report_unknown(const struct reading *reading, const char *slug, struct span span)
 {
     struct diag_sink *sink = reading->sink;
     struct suggestion near;
+    enum diag_id id = DIAG_COUNT;
+    diag_report(sink, DIAG_BAD_ALLOW, span, "no diagnostic is called '%.64s'", slug);
+    if (sink->current == NULL)
+        return;
+    diag_find(slug, &near);
+    diag_suggest(sink, span, &near);
+    if (suggestion_is_plain(&near)) /* What was to be kept must not be fixed away. */
+        id = diag_find(near.best, NULL);
+    if (id != DIAG_COUNT && diag_default_severity(id) != DIAG_ERROR)
+        allowance_add(reading, id, span);
+}
+
+static void id_read(const struct reading *reading, struct span span)
+{
+    struct diag_sink *sink = reading->sink;
     const char *slug = arena_copy(sink->arena, span.source->text + span.offset, span.length);
-    enum diag_id id = diag_find(slug, &near);
+    enum diag_id id = diag_find(slug, NULL);
     if (id == DIAG_COUNT) {
-        diag_report(sink, DIAG_BAD_ALLOW, span, "no diagnostic is called '%.64s'", slug);
-        diag_suggest(sink, span, &near);
-        if (suggestion_is_plain(&near)) /* What was to be kept must not be fixed away. */
-            id = diag_find(near.best, NULL);
-        if (id != DIAG_COUNT && diag_default_severity(id) != DIAG_ERROR)
-            allowance_add(reading, id, span);
+        report_unknown(reading, slug, span);
     } else if (diag_default_severity(id) == DIAG_ERROR) {
         diag_report(sink, DIAG_BAD_ALLOW, span,
                     "'%s' is an error, and only warnings can be allowed", slug);
@@ -160,7 +171,8 @@ void allow_report_unused(struct diag_sink *sink, const struct source *source,
                          bool (*was_sought)(enum diag_id id, const void *context),
                          const void *context)
 {
-    for (const struct allowance *at = source->allowances; at != NULL; at = at->next) {
+    for (const struct allowance *at = source->allowances; at != NULL && !sink->has_more_warnings;
+         at = at->next) {
         if (at->is_used || !was_sought(at->id, context))
             continue;
         diag_report(sink, DIAG_UNUSED_ALLOW, at->span, "there is no '%s' here to be allowed",

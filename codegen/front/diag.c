@@ -70,13 +70,15 @@ enum diag_severity diag_severity_under(const struct diag_policy *policy, enum di
 
 enum diag_id diag_find(const char *slug, struct suggestion *ret_near)
 {
-    struct suggestion near = suggestion_start(slug);
     int id = 0;
     while (id < DIAG_COUNT && strcmp(table[id].slug, slug) != 0)
-        suggestion_offer(&near, table[id++].slug);
-    if (ret_near != NULL)
-        *ret_near = near;
-    return (enum diag_id)id;
+        id++;
+    if (id < DIAG_COUNT || ret_near == NULL)
+        return (enum diag_id)id;
+    *ret_near = suggestion_start(slug);
+    for (int at = 0; at < DIAG_COUNT; at++)
+        suggestion_offer(ret_near, table[at].slug);
+    return DIAG_COUNT;
 }
 
 void diag_sink_init(struct diag_sink *sink, struct arena *arena)

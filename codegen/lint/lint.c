@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allow.h"
 #include "linter.h"
 
 static const struct {
@@ -30,10 +31,19 @@ unsigned lint_tiers_named(const char *word)
     return 0;
 }
 
+/* Rules of other tiers run when -WID asks for them. */
+static bool was_sought(enum diag_id id, const void *context)
+{
+    const struct linter *linter = context;
+    const struct diag_policy *policy = linter->sink->policy;
+    return (tier_of[id] & linter->tiers) != 0 ||
+           (tier_of[id] != 0 && policy != NULL && policy->shown[id] > 0);
+}
+
 bool lint_report(struct linter *linter, enum diag_id id, struct span span, const char *format, ...)
 {
     va_list args;
-    if ((tier_of[id] & linter->tiers) == 0)
+    if (!was_sought(id, linter))
         return false;
     va_start(args, format);
     diag_report(linter->sink, id, span, "%s", arena_vprintf(linter->arena, format, args));
@@ -101,4 +111,5 @@ void lint_module(struct compilation *compilation, const struct module *module, u
     }
     lint_names(&linter);
     lint_unused(&linter);
+    allow_report_unused(linter.sink, module->source, was_sought, &linter);
 }

@@ -190,6 +190,13 @@ class Allow(Case):
         text = 'import "types.job"; // culexc:allow(unused-import)\njob a;\n'
         self.assertEqual(self.check(text, "-Wno-unused-import"), (0, []))
 
+    def test_a_hostile_comment_costs_little(self):
+        for item in ["a,", "unused-import,", "unused-imprt,"]:
+            self.write("a.job", f"// culexc:allow({item * (1000000 // len(item))})\njob a;\n")
+            status, _, messages = self.run_culexc("check", "--message-format=short", "a.job")
+            self.assertEqual((status, messages.count("warning:")), (0, 100))
+            self.assertIn("more than 100 warnings", messages)
+
     def test_behind_an_error_none_is_called_unused(self):
         self.assertEqual(self.check("// culexc:allow(unused-import)\njob a { priority 10; }")[1],
                          [("out-of-range", "error")])
@@ -336,6 +343,12 @@ class Zones(Case):
             status, _, messages = self.run_culexc("check", "a.job", env={"TZDIR": ""})
             self.assertEqual(status, 0)
             self.assertEqual("did you mean 'Europe/Rome'" in messages, is_said, messages)
+
+    def test_many_unknown_zones_cost_little(self):
+        self.write("a.job", "".join(f'job a{at} {{ cron "@daily" tz "Z{at}"; }}\n' for at in range(20000)))
+        status, _, messages = self.run_culexc("check", "--message-format=short", "a.job", env={"TZDIR": ""})
+        self.assertEqual(status, 0)
+        self.assertIn(messages.count("[unknown-time-zone]"), [0, 100])
 
     def test_a_database_may_be_hostile(self):
         rome = self.zones / "Europe" / "Rome"

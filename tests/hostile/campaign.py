@@ -38,7 +38,7 @@ import schemas
 BATCH = 9          # files of one call; of texts one is the harmless one
 KINDS = ("texts", "names", "texts", "damaged", "texts", "names", "texts")
 PER_ROUND = len(KINDS) * BATCH - KINDS.count("texts")
-SECONDS = 20       # that one call may take
+SECONDS = 60       # that one call may take
 COMPILED = 60      # files in one translation unit
 # What neither a terminal nor a generated file may get.
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")

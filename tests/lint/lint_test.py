@@ -6,6 +6,7 @@ lint_test.py verb CULEXC      tiers, exit statuses, a schema with nothing to say
 
 `golden --accept`, at the end, writes the files that are compared with; then read the diff.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -92,7 +93,26 @@ def verb():
         broken.write_text("job j { timeout 1x; }\n")
         status, messages = run(str(broken))
         assert status == 1 and "error:" in messages and "warning:" not in messages, messages
+        switches(name)
     return True
+
+
+def switches(folder):
+    """-W, formats and allow comments reach lint's rules as they reach the checker's."""
+    case = pathlib.Path(folder) / "case.job"
+    case.write_text("package p;\njob a { params { optional bool b; } } // culexc:allow(optional-bool)\n"
+                    "job c { params { string s; } } // culexc:allow(float-money)\n")
+    status, messages = run("-Wno-unused-allow", str(case))
+    assert (status, messages) == (0, ""), messages
+    status, messages = run(str(case))
+    assert status == 1 and "[unused-allow]" in messages and "[optional-bool]" not in messages
+    status, messages = run("-Wno-unused-allow", "-Wstring-unbounded", str(case))
+    assert status == 1 and messages.count("warning:") == 1, messages
+    culexc = str(pathlib.Path(sys.argv[2]).resolve())
+    done = subprocess.run([culexc, "lint", "--message-format=json", "-Werror", str(case)],
+                          capture_output=True, timeout=60, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(at["id"], at["severity"]) for at in found] == [("unused-allow", "error")], found
 
 
 if __name__ == "__main__":
