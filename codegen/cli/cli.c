@@ -8,6 +8,7 @@
 
 #include "diag_print.h"
 #include "limits.h"
+#include "lint.h"
 
 /* A text that may be given again lands behind its list's other items. Every list has room for
  * all words of the command line, so nothing moves. */
@@ -268,6 +269,18 @@ void cli_print(const char *text, size_t len)
             fwrite(text + at, 1, length == 0 ? 1 : length, stdout);
         at += length == 0 ? 1 : length;
     }
+}
+
+bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers)
+{
+    *ret_tiers = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        unsigned tiers = lint_tiers_named(names->items[i]);
+        if (tiers == 0)
+            return cli_misused(cli, "no such tier: '%s'", names->items[i]), false;
+        *ret_tiers |= tiers;
+    }
+    return true;
 }
 
 bool cli_is_c_name(const char *text)

@@ -80,6 +80,9 @@ bool cli_policy_read(const struct cli *cli, const char *word);
  * or reorder a line is shown as '?'. */
 void cli_print(const char *text, size_t len);
 
+/* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
+bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers);
+
 /* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message. */
 int cli_load_all(const struct cli *cli, struct compilation *compilation);
 
@@ -98,6 +101,6 @@ int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */
 extern const struct verb verb_breaking, verb_check, verb_doc, verb_explain, verb_fmt, verb_gen,
-    verb_init, verb_ir, verb_lint, verb_lock;
+    verb_init, verb_ir, verb_lint, verb_lock, verb_lsp;
 
 #endif

@@ -19,6 +19,7 @@ static const struct verb *const verbs[] = {
     &verb_lock,
     &verb_breaking,
     &verb_init,
+    &verb_lsp,
 };
 /* clang-format on */
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

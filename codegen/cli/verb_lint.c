@@ -21,19 +21,6 @@ static int file_lint(const struct cli *cli, unsigned tiers, const char *path)
     return status;
 }
 
-/* False after a message: no tier is called so. */
-static bool tiers_read(const struct cli *cli, const struct cli_list *words, unsigned *ret_tiers)
-{
-    *ret_tiers = words->count == 0 ? lint_tiers_named("standard") : 0;
-    for (size_t i = 0; i < words->count; i++) {
-        unsigned tiers = lint_tiers_named(words->items[i]);
-        if (tiers == 0)
-            return cli_misused(cli, "no such tier: '%s'", words->items[i]), false;
-        *ret_tiers |= tiers;
-    }
-    return true;
-}
-
 static int run(const struct verb *verb, int argc, char **argv)
 {
     struct cli cli;
@@ -42,8 +29,10 @@ static int run(const struct verb *verb, int argc, char **argv)
     struct cli_list words = {0};
     const struct cli_option options[] = {{"--tier", CLI_LIST, &words}, {0}};
     if (cli_open(&cli, verb, options, argc, argv, &status)) {
-        if (!tiers_read(&cli, &words, &tiers))
+        if (!cli_tiers(&cli, &words, &tiers))
             status = EXIT_USAGE;
+        if (words.count == 0)
+            tiers = lint_tiers_named("standard");
         for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
             status = cli_worse(status, file_lint(&cli, tiers, cli.files.items[i]));
     }

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct overlay;
+
 struct input {
     char *bytes; /* free() releases them */
     size_t size;
     uint64_t device, inode;
+    const struct overlay *overlay; /* what was read instead, see module.h; NULL: the file */
 };
 
 /* NULL, or why the file cannot be read: a sentence; there is nothing to release then. Only a

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "allow.h"
 #include "cname.h"
@@ -27,6 +27,39 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
+}
+
+const char *path_resolve(struct arena *arena, const char *path)
+{
+    char real[4096];
+    if (realpath(path, real) != NULL)
+        return arena_copy(arena, real, strlen(real));
+    const char *base = base_name(path);
+    const char *folder = base == path ? "." : arena_copy(arena, path, (size_t)(base - path));
+    if (realpath(folder, real) == NULL)
+        return NULL;
+    return arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
+}
+
+static const struct overlay *overlay_find(struct compilation *compilation, const char *path)
+{
+    const struct overlay *overlay = compilation->overlays;
+    const char *real = overlay == NULL ? NULL : path_resolve(&compilation->arena, path);
+    while (overlay != NULL && strcmp(overlay->path, real != NULL ? real : path) != 0)
+        overlay = overlay->next;
+    return overlay;
+}
+
+/* NULL, or why there is no text at `path`. */
+static const char *text_read(struct compilation *compilation, const char *path, struct input *text)
+{
+    const struct overlay *overlay = overlay_find(compilation, path);
+    if (overlay == NULL)
+        return input_read(path, text);
+    *text = (struct input){.size = overlay->size, .overlay = overlay};
+    text->bytes = memory_resize(NULL, overlay->size + 1);
+    memcpy(text->bytes, overlay->text, overlay->size);
+    return NULL;
 }
 
 /* The stem becomes part of file names and of the include guard. */
@@ -74,8 +107,7 @@ static struct module *module_create(struct compilation *compilation, const char 
     struct module *module = arena_alloc(arena, sizeof(*module));
     module->path = arena_copy(arena, path, strlen(path));
     module->file = arena_copy(arena, file, strlen(file));
-    module->device = text->device;
-    module->inode = text->inode;
+    module->overlay = text->overlay;
     module->source = source_create(arena, path, text->bytes, text->size);
     module->source->index = compilation->count++;
     map_init(&module->symbols, arena);
@@ -111,8 +143,10 @@ static void module_load_imports(struct compilation *compilation, struct module *
 static struct module *module_known(struct compilation *compilation, const struct input *text,
                                    const char **ret_key)
 {
-    *ret_key = arena_printf(&compilation->arena, "%llu:%llu", (unsigned long long)text->device,
-                            (unsigned long long)text->inode);
+    *ret_key = text->overlay != NULL ? text->overlay->path
+                                     : arena_printf(&compilation->arena, "%llu:%llu",
+                                                    (unsigned long long)text->device,
+                                                    (unsigned long long)text->inode);
     return map_get(&compilation->by_path, *ret_key);
 }
 
@@ -147,9 +181,10 @@ static bool import_try(struct compilation *compilation, const char *dir,
     const char *key;
     const char *slash = dir[0] == '\0' ? "" : "/";
     const char *path = arena_printf(&compilation->arena, "%s%s%s", dir, slash, import->path.text);
-    if (input_read(path, &text) != NULL)
+    if (text_read(compilation, path, &text) != NULL)
         return false;
-    if (!import_stays_inside(compilation, dir, path)) {
+    bool is_unsaved = text.overlay != NULL && access(path, F_OK) != 0; /* So it is no link. */
+    if (!is_unsaved && !import_stays_inside(compilation, dir, path)) {
         free(text.bytes);
         diag_report(&compilation->sink, DIAG_BAD_IMPORT_PATH, import->path.span,
                     "the import path is a link that leaves its folder");
@@ -282,7 +317,7 @@ struct module *compilation_load(struct compilation *compilation, const char *pat
 {
     struct input text;
     const char *key;
-    *ret_fault = input_read(path, &text);
+    *ret_fault = text_read(compilation, path, &text);
     if (*ret_fault != NULL)
         return NULL;
     struct module *module = module_known(compilation, &text, &key);

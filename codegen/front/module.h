@@ -11,6 +11,14 @@
 #include "ir.h"
 #include "map.h"
 
+/* A text that is read instead of a file: what an editor holds and has not saved. */
+struct overlay {
+    const char *path; /* as path_resolve() gives it */
+    const char *text;
+    size_t size;
+    const struct overlay *next;
+};
+
 enum module_state { MODULE_LOADING, MODULE_LOADED, MODULE_CHECKED };
 
 struct module_import {
@@ -37,9 +45,9 @@ struct module {
     unsigned depth;
     struct module *importer; /* by which it was loaded; NULL: it was named */
     struct span imported_at;
-    bool is_broken; /* names may be missing: an unknown one is not reported */
-    uint64_t device, inode;
-    struct module *next; /* in order of checking: imports first */
+    bool is_broken;                /* names may be missing: an unknown one is not reported */
+    const struct overlay *overlay; /* what was read instead of the file, or NULL */
+    struct module *next;           /* in order of checking: imports first */
 };
 
 struct symbol {
@@ -55,6 +63,7 @@ struct compilation {
     struct diag_sink sink;
     const char *const *include_dirs; /* borrowed */
     size_t include_count;
+    const struct overlay *overlays; /* borrowed */
     struct module *modules, **modules_end;
     struct map by_path;
     unsigned count;
@@ -71,5 +80,9 @@ struct module *compilation_load(struct compilation *compilation, const char *pat
 /* The same for a text in memory. */
 struct module *compilation_load_text(struct compilation *compilation, const char *path,
                                      const char *text, size_t size);
+
+/* The one absolute path of a file, links followed. A file that does not exist yet gets the
+ * path that it will have; NULL when there is no such folder either. */
+const char *path_resolve(struct arena *arena, const char *path);
 
 #endif

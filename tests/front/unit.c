@@ -242,6 +242,34 @@ static void test_names__equal_c_names_are_refused(void **state)
     assert_int_equal(compile(good, sizeof(good) - 1), 0);
 }
 
+static void test_overlay__is_read_instead_of_a_file(void **state)
+{
+    struct compilation compilation;
+    const char *fault;
+    (void)state;
+    compilation_init(&compilation);
+    static const char inner[] = "enum e { A }";
+    static const char outer[] = "import \"unsaved_b.job\"; job a { params { e x = A; } }";
+    struct overlay b = {.path = path_resolve(&compilation.arena, "unsaved_b.job"),
+                        .text = inner,
+                        .size = sizeof(inner) - 1};
+    struct overlay a = {.path = path_resolve(&compilation.arena, "unsaved_a.job"),
+                        .text = outer,
+                        .size = sizeof(outer) - 1,
+                        .next = &b};
+    compilation.overlays = &a;
+    struct module *module = compilation_load(&compilation, "./unsaved_a.job", &fault);
+    assert_non_null(module);
+    assert_ptr_equal(module->overlay, &a);
+    assert_non_null(module->imports);
+    assert_ptr_equal(module->imports->module->overlay, &b);
+    check_module(&compilation, module);
+    assert_int_equal(compilation.sink.errors, 0);
+    assert_null(compilation_load(&compilation, "unsaved_c.job", &fault));
+    assert_null(path_resolve(&compilation.arena, "no such folder/a.job"));
+    compilation_release(&compilation);
+}
+
 static void test_hostile__limits_hold(void **state)
 {
     static char text[1000000];
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_json_in__depth_is_bounded),
         cmocka_unit_test(test_json_in__numbers_and_booleans),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
+        cmocka_unit_test(test_overlay__is_read_instead_of_a_file),
         cmocka_unit_test(test_hostile__limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* actions.c - the fixes that come with diagnostics. */
+#include <string.h>
+
+#include "request.h"
+
+static bool position_read(const struct json *json, struct position *ret_position)
+{
+    return json_count(json_get(json, "line"), &ret_position->line) &&
+           json_count(json_get(json, "character"), &ret_position->character);
+}
+
+static const char *action_title(struct arena *arena, const struct diag *diag)
+{
+    const struct diag_fix *fix = diag->fixes;
+    const char *title;
+    if (fix->next != NULL || strlen(fix->text) > 80 || strchr(fix->text, '\n') != NULL)
+        title = arena_printf(arena, "Fix: %s", diag->text);
+    else if (fix->text[0] == '\0')
+        title =
+            arena_printf(arena, "Remove '%.*s'", fix->span.length > 80 ? 80 : (int)fix->span.length,
+                         fix->span.source->text + fix->span.offset);
+    else if (fix->span.length == 0)
+        title = arena_printf(arena, "Insert '%s'", fix->text);
+    else
+        title = arena_printf(arena, "Change to '%s'", fix->text);
+    return shown_text(arena, title, strlen(title));
+}
+
+static void write_action(struct request *request, const struct target *target,
+                         const struct diag *diag)
+{
+    struct json_out *json = request->json;
+    json_open(json, NULL, '{');
+    json_text(json, "title", action_title(request->arena, diag));
+    json_text(json, "kind", "quickfix");
+    json_open(json, "diagnostics", '[');
+    write_diagnostic(request->server, request->arena, json, NULL, target->analysis, diag);
+    json_close(json, ']');
+    json_open(json, "edit", '{');
+    json_open(json, "changes", '{');
+    json_open(json, target->document->uri, '[');
+    for (const struct diag_fix *fix = diag->fixes; fix != NULL; fix = fix->next)
+        write_edit(json, target->analysis, fix->span, fix->text);
+    for (const char *at = "]}}}"; *at != '\0'; at++)
+        json_close(json, *at);
+}
+
+/* A fix of several files is for the command line. */
+static bool is_local(const struct diag *diag, const struct source *source)
+{
+    const struct diag_fix *fix = diag->fixes;
+    while (fix != NULL && fix->span.source == source)
+        fix = fix->next;
+    return diag->fixes != NULL && fix == NULL && diag->span.source == source;
+}
+
+void answer_actions(struct request *request)
+{
+    struct target target;
+    struct position start, end;
+    if (!position_read(json_get(request->params, "range.start"), &start) ||
+        !position_read(json_get(request->params, "range.end"), &end)) {
+        request_refuse(request, FAULT_PARAMS, "no range");
+        return;
+    }
+    if (!request_document(request, &target))
+        return;
+    const struct lines *lines = analysis_lines(target.analysis, target.source);
+    size_t from = lines_offset(lines, start);
+    size_t to = lines_offset(lines, end);
+    json_open(request->json, "result", '[');
+    const struct diag *at = target.analysis->compilation.sink.first;
+    for (; at != NULL; at = at->next) {
+        if (is_local(at, target.source) && at->span.offset <= to &&
+            (size_t)at->span.offset + at->span.length >= from)
+            write_action(request, &target, at);
+    }
+    json_close(request->json, ']');
+}

@@ -1,0 +1,240 @@
+/* complete.c - what may stand at a place. */
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "context.h"
+#include "request.h"
+
+enum item_kind {
+    ITEM_FIELD = 5,
+    ITEM_PROPERTY = 10,
+    ITEM_ENUM = 13,
+    ITEM_KEYWORD = 14,
+    ITEM_FILE = 17,
+    ITEM_FOLDER = 19,
+    ITEM_ENUM_MEMBER = 20,
+    ITEM_CONSTANT = 21,
+    ITEM_STRUCT = 22
+};
+
+struct completion {
+    struct request *request;
+    struct target target;
+    struct context context;
+    uint64_t places;
+    struct span typed; /* what an item replaces */
+    unsigned count;
+};
+
+static void offer(struct completion *completion, const char *label, enum item_kind kind,
+                  const char *detail, const char *doc)
+{
+    struct json_out *json = completion->request->json;
+    struct arena *arena = completion->request->arena;
+    if (completion->count++ >= LIMIT_ANSWERS)
+        return;
+    json_open(json, NULL, '{');
+    json_text(json, "label", label);
+    json_number(json, "kind", kind);
+    if (detail != NULL)
+        json_text(json, "detail", detail);
+    if (doc != NULL)
+        json_text(json, "documentation", shown_text(arena, doc, strlen(doc)));
+    json_open(json, "textEdit", '{');
+    write_range(json, "range", completion->target.analysis, completion->typed);
+    json_text(json, "newText", label);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+/* Documentation of an item is plain text. */
+static const char *without_backticks(struct arena *arena, const char *text)
+{
+    char *copy = arena_alloc(arena, strlen(text) + 1);
+    for (char *to = copy; *text != '\0'; text++) {
+        if (*text != '`')
+            *to++ = *text;
+    }
+    return copy;
+}
+
+static void offer_words(struct completion *completion)
+{
+    for (const struct word *word = words; word->word != NULL; word++) {
+        if ((word->places & completion->places) != 0)
+            offer(completion, word->word, ITEM_KEYWORD, NULL,
+                  without_backticks(completion->request->arena, word->text));
+    }
+}
+
+/* Shortest name by which this file can mean the declaration. */
+static const char *usable_name(struct completion *completion, const struct module *module,
+                               const struct ast_decl *decl)
+{
+    struct target *target = &completion->target;
+    const struct symbol *symbol =
+        symbol_find(&target->analysis->compilation, target->module, decl->name.text);
+    if (module->package == NULL || (symbol != NULL && symbol->decl == decl))
+        return decl->name.text;
+    return arena_printf(completion->request->arena, "%s.%s", module->package, decl->name.text);
+}
+
+static void offer_decls(struct completion *completion, const struct module *module, bool is_policy)
+{
+    for (const struct ast_decl *at = module->ast->decls; at != NULL; at = at->next) {
+        enum item_kind kind = at->kind == DECL_POLICY ? ITEM_CONSTANT
+                              : at->kind == DECL_ENUM ? ITEM_ENUM
+                                                      : ITEM_STRUCT;
+        bool is_type = at->kind == DECL_ENUM || at->kind == DECL_STRUCT;
+        if (is_policy ? at->kind == DECL_POLICY : is_type)
+            offer(completion, usable_name(completion, module, at), kind, ast_decl_word(at->kind),
+                  at->doc);
+    }
+}
+
+static void offer_names(struct completion *completion, bool is_policy)
+{
+    const struct module *module = completion->target.module;
+    offer_decls(completion, module, is_policy);
+    for (const struct module_import *at = module->imports; at != NULL; at = at->next)
+        offer_decls(completion, at->module, is_policy);
+}
+
+static const struct ast_decl *decl_around(const struct completion *completion)
+{
+    const struct ast_decl *decl = completion->target.module->ast->decls;
+    struct token name = completion->context.decl;
+    while (decl != NULL && (name.length == 0 || decl->name.span.offset != name.offset))
+        decl = decl->next;
+    return decl;
+}
+
+static void offer_params(struct completion *completion)
+{
+    const struct ast_decl *decl = decl_around(completion);
+    const struct ast_field *at = decl == NULL ? NULL : decl->fields.first;
+    for (; at != NULL; at = at->next)
+        offer(completion, at->name.text, ITEM_FIELD, at->type.text, at->doc);
+}
+
+/* The type as written of the field whose default is wanted. */
+static const char *field_type(const struct completion *completion)
+{
+    const struct context *context = &completion->context;
+    struct buf type = {0};
+    unsigned at = context_is(context, context->tokens[0], "optional") ? 1 : 0;
+    for (; at < context->count && at < CONTEXT_TOKENS; at++) {
+        struct token token = context->tokens[at];
+        bool is_dot = token.kind == TOKEN_DOT;
+        bool is_next = type.len == 0 || is_dot || type.data[type.len - 1] == '.';
+        if (!is_next)
+            break;
+        buf_append(&type, context->source->text + token.offset, token.length);
+    }
+    buf_text(&type, "");
+    const char *copy = arena_copy(completion->request->arena, type.data, type.len);
+    buf_release(&type);
+    return copy;
+}
+
+static void offer_defaults(struct completion *completion)
+{
+    struct target *target = &completion->target;
+    const char *type = field_type(completion);
+    const struct symbol *symbol = symbol_find(&target->analysis->compilation, target->module, type);
+    if (strcmp(type, "bool") != 0)
+        completion->places = 0;
+    const struct ast_enum_value *at = symbol == NULL ? NULL : symbol->decl->values;
+    for (; at != NULL; at = at->next)
+        offer(completion, at->name.text, ITEM_ENUM_MEMBER, symbol->qualified, at->doc);
+}
+
+/* Entries of `folder` that an import could name. */
+static void offer_files(struct completion *completion, const char *root, const char *below)
+{
+    struct arena *arena = completion->request->arena;
+    const char *folder = arena_printf(arena, "%s/%s", *root == '\0' ? "." : root, below);
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    unsigned seen = 0;
+    while (dir != NULL && seen++ < LIMIT_ANSWERS && (entry = readdir(dir)) != NULL) {
+        struct stat info;
+        const char *name = entry->d_name;
+        const char *path = arena_printf(arena, "%s/%s", folder, name);
+        size_t len = strlen(name);
+        if (name[0] == '.' || stat(path, &info) != 0)
+            continue;
+        if (S_ISDIR(info.st_mode))
+            offer(completion, arena_printf(arena, "%s%s/", below, name), ITEM_FOLDER, NULL, NULL);
+        else if (len > 4 && strcmp(name + len - 4, ".job") == 0)
+            offer(completion, arena_printf(arena, "%s%s", below, name), ITEM_FILE, NULL, NULL);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+/* Between the quotes of an import: everything up to the last slash is a folder. */
+static void offer_imports(struct completion *completion)
+{
+    struct arena *arena = completion->request->arena;
+    const struct analysis_input *input = &completion->request->server->input;
+    struct span *typed = &completion->typed;
+    typed->offset = completion->context.at.offset + 1;
+    typed->length = (uint32_t)completion->target.offset - typed->offset;
+    const char *text = arena_copy(arena, typed->source->text + typed->offset, typed->length);
+    const char *slash = strrchr(text, '/');
+    const char *below = arena_copy(arena, text, slash == NULL ? 0 : (size_t)(slash - text) + 1);
+    const char *path = completion->target.document->path;
+    slash = strrchr(path, '/');
+    if (text[0] == '/' || strstr(text, "..") != NULL)
+        return;
+    for (size_t i = 0; i < input->include_count; i++)
+        offer_files(completion, input->include_dirs[i], below);
+    if (slash != NULL)
+        offer_files(completion, arena_copy(arena, path, (size_t)(slash - path)), below);
+}
+
+/* The word before the cursor, with the package before it. */
+static struct span typed_find(const struct target *target)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    const char *text = target->source->text;
+    size_t start = target->offset;
+    while (start > 0 && text[start - 1] != '\0' && strchr(letters, text[start - 1]) != NULL)
+        start--;
+    return (struct span){target->source, (uint32_t)start, (uint32_t)(target->offset - start)};
+}
+
+static void offer_all(struct completion *completion)
+{
+    uint64_t places = completion->places;
+    bool is_text = completion->context.at.kind == TOKEN_STRING;
+    if (is_text && (places & PLACE_SET(IMPORT_PATH)) != 0)
+        offer_imports(completion);
+    if (is_text)
+        return;
+    if ((places & PLACE_SET(DEFAULT)) != 0)
+        offer_defaults(completion);
+    offer_words(completion);
+    if ((places & PLACE_SET(TYPE)) != 0)
+        offer_names(completion, false);
+    if ((places & PLACE_SET(RETRY)) != 0)
+        offer_names(completion, true);
+    if ((places & PLACE_SET(PARAM_NAME)) != 0)
+        offer_params(completion);
+}
+
+void answer_completion(struct request *request)
+{
+    struct completion completion = {.request = request};
+    if (!request_target(request, &completion.target))
+        return;
+    completion.context = context_at(completion.target.source, completion.target.offset);
+    completion.places = context_places(&completion.context);
+    completion.typed = typed_find(&completion.target);
+    json_open(request->json, "result", '[');
+    offer_all(&completion);
+    json_close(request->json, ']');
+}

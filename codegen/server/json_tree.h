@@ -1,0 +1,39 @@
+/* json_tree.h - JSON as a tree, for messages whose members come in any order. */
+#ifndef CULEXC_JSON_TREE_H
+#define CULEXC_JSON_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+
+enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT };
+
+struct json {
+    enum json_kind kind;
+    bool is_whole; /* NUMBER: no fraction, no exponent, fits */
+    const char *name;
+    const char *text; /* TEXT */
+    size_t len;
+    int64_t number; /* BOOL, whole NUMBER */
+    const struct json *first, *next;
+};
+
+/* NULL when `text` is not one JSON value, nests deeper than 64 or has more values than
+ * LIMIT_MESSAGE_NODES. */
+const struct json *json_parse(struct arena *arena, const char *text, size_t len);
+
+/* The member at a path of names joined by dots. What is not there is a JSON_NULL, never NULL. */
+const struct json *json_get(const struct json *json, const char *path);
+
+/* The text, or NULL when it is no text or has a NUL inside. */
+const char *json_string(const struct json *json);
+
+/* False when it is no whole number of 0 to 2^31 - 1. */
+bool json_count(const struct json *json, uint32_t *ret_count);
+
+/* Whether an array of texts has this one. */
+bool json_has_text(const struct json *array, const char *text);
+
+#endif

@@ -1,0 +1,609 @@
+"""The language server's answers: what an editor shows for a schema.
+
+feature_test.py CULEXC
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from client import Client, edited, slice_of
+
+CULEXC = pathlib.Path(sys.argv.pop(1)).resolve()
+
+COMMON = """package shop;
+
+/// Language of a customer's mail.
+enum lang : uint8 { EN = 1, IT = 2 }
+struct money { int64 minor; string currency [[len(3)]]; }
+/// For calls to other people's servers.
+retry_policy remote { max 12; backoff exponential 2s factor 2 cap 1h; jitter full; }
+"""
+MAIL = """package shop.mail;
+import "common.job";
+
+defaults { queue "mail"; timeout 30s; }
+
+/// Sends *one* message, see [here](x).
+job send_email {
+    params {
+        string to [[nonempty, max_len(320)]]; ///< RFC 5321 address
+        shop.lang lang = EN;
+        money price;
+        string cc[<=50];
+        optional uuid campaign;
+        bool urgent = false;
+    }
+    returns { string message_id; }
+    priority 5;
+    retry    remote;
+    unique by (to, lang) for 10m while (waiting) on_conflict keep;
+}
+job sweep { every 5m jitter 5s; }
+"""
+CAPABILITIES = {"textDocument": {"hover": {"contentFormat": ["markdown", "plaintext"]},
+                                 "publishDiagnostics": {"relatedInformation": True}}}
+
+
+class Feature(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name).resolve() / "a b%é"
+        self.folder.mkdir()
+        self.client = Client(CULEXC)
+        self.addCleanup(self.client.close)
+        self.write("common.job", COMMON)
+        self.write("mail.job", MAIL)
+
+    def write(self, name, text):
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def start(self, folder=True, capabilities=CAPABILITIES):
+        self.client.start(capabilities, self.folder if folder else None)
+
+    def open(self, name, text=None):
+        path = self.folder / name
+        return self.client.open(path, path.read_text() if text is None else text)
+
+    def ask(self, kind, uri, needle, skip=0, nth=0, **more):
+        return self.client.result("textDocument/" + kind,
+                                  {**self.client.place(uri, needle, skip, nth), **more})
+
+
+class Diagnostics(Feature):
+    def codes(self, uri):
+        return [item["code"] for item in self.client.diagnostics(uri)]
+
+    def test_id_range_help_and_the_other_place(self):
+        self.start()
+        uri = self.open("mail.job", MAIL.replace("uuid", "uuud").replace("job sweep", "job send_email"))
+        unknown, twice = self.client.diagnostics(uri)
+        self.assertEqual((unknown["code"], unknown["severity"], unknown["source"]),
+                         ("unknown-type", 1, "culexc"))
+        self.assertEqual(slice_of(self.client.texts[uri], unknown["range"]), "uuud")
+        self.assertIn("did you mean 'uuid'?", unknown["message"])
+        self.assertEqual(twice["code"], "duplicate-name")
+        related = twice["relatedInformation"][0]
+        self.assertEqual(related["location"]["uri"], uri)
+        self.assertEqual(slice_of(self.client.texts[uri], related["location"]["range"]),
+                         "send_email")
+
+    def test_notes_are_told_where_they_cannot_be_shown(self):
+        self.start(capabilities={})
+        uri = self.open("a.job", "job a; job a;")
+        item, = self.client.diagnostics(uri)
+        self.assertIn("first declared here", item["message"])
+        self.assertNotIn("relatedInformation", item)
+
+    def test_unused_import_is_unnecessary(self):
+        self.start()
+        uri = self.open("a.job", 'import "common.job"; job a;')
+        item, = self.client.diagnostics(uri)
+        self.assertEqual((item["code"], item["severity"], item["tags"]), ("unused-import", 2, [1]))
+
+    def test_import_that_is_not_open_gets_its_own(self):
+        self.start()
+        common = self.write("common.job", COMMON.replace("int64", "imt64")).as_uri()
+        uri = self.open("mail.job")
+        self.assertEqual(self.codes(common), ["unknown-type"])
+        self.client.shut(uri)
+        self.assertEqual(self.codes(common), [])
+
+    def test_edit_of_an_open_import_reaches_dependants(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.codes(uri), [])
+        common = self.open("common.job")
+        self.assertEqual(self.codes(common), [])
+        self.client.replace(common, COMMON.replace("EN = 1", "DE = 1"))
+        self.assertEqual(self.codes(uri), ["unknown-value"])
+        self.client.shut(common)
+        self.assertEqual(self.codes(uri), [])
+
+    def test_import_that_was_never_saved(self):
+        self.start()
+        uri = self.open("mail.job", 'import "new.job"; job a { params { t x; } }')
+        self.assertEqual(self.codes(uri), ["import-not-found"])
+        self.open("new.job", "enum t { A }")
+        self.assertEqual(self.codes(uri), [])
+
+    def test_change_on_disk_is_noticed_when_told(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.codes(uri), [])
+        self.write("common.job", COMMON.replace("retry_policy remote", "retry_policy distant"))
+        self.client.tell("workspace/didChangeWatchedFiles", {"changes": []})
+        self.assertEqual(self.codes(uri), ["unknown-policy"])
+
+    def test_folder_of_imports(self):
+        (self.folder / "sub").mkdir()
+        client = Client(CULEXC, "-I", str(self.folder))
+        self.addCleanup(client.close)
+        client.start()
+        uri = client.open(self.folder / "sub" / "mail.job", MAIL)
+        self.assertEqual(client.diagnostics(uri), [])
+
+    def test_text_of_no_file(self):
+        self.start()
+        uri = self.client.open("untitled:Untitled-1", "sting a;")
+        self.assertEqual(self.codes(uri), ["unknown-declaration"])
+
+    def test_other_spellings_of_a_uri_are_one_file(self):
+        self.start()
+        uri = self.open("mail.job")
+        other = uri.replace("mail", "%6dail").replace("file:///", "file://localhost/")
+        self.assertEqual(len(self.client.result("textDocument/documentSymbol",
+                                                {"textDocument": {"uri": other}})), 3)
+
+    def test_what_would_reorder_the_text_is_not_shown(self):
+        self.start()
+        uri = self.open("a.job", "job a \u202e;")
+        messages = [item["message"] for item in self.client.diagnostics(uri)]
+        self.assertIn("stray character '?' (U+202E)", messages)
+
+
+class Hover(Feature):
+    def hover(self, uri, needle, skip=0, nth=0):
+        answer = self.ask("hover", uri, needle, skip, nth)
+        return answer and answer["contents"]["value"]
+
+    def test_what_is_said_of_each_thing(self):
+        self.start()
+        uri = self.open("mail.job")
+        for needle, said in (
+                ("to [[", ["string to [[nonempty, max_len(320)]]", "RFC 5321 address",
+                           'Stored as "to"', "Required", "At least one byte"]),
+                ("lang lang", ["enum shop.lang", "Language of a customer's mail",
+                               "enum lang : uint8 { EN = 1, IT = 2 }"]),
+                ("lang =", ["shop.lang lang = EN", "when it is enqueued"]),
+                ("EN;", ["EN = 1", 'Stored as "EN"', "SHOP_LANG_EN in C is 1"]),
+                ("money", ["struct shop.money", "int64 minor"]),
+                ("cc[", ["string cc[<=50]", "A list, empty by default"]),
+                ("campaign", ["optional uuid campaign", "May be absent"]),
+                ("uuid", ["16 bytes"]),
+                ("remote", ["retry_policy shop.remote", "For calls to other", "max 12"]),
+                ("send_email", ["job shop.mail.send_email", "Settings in force", 'queue "mail";',
+                                "priority 5;", "timeout 30s;", "expires none;",
+                                "keep success 1s, failure 1d;", "memory none;",
+                                "retry { max 12; backoff exponential 2s factor 2 cap 1h; "
+                                "jitter full; };"]),
+                ("sweep", ["retry none;", "priority 0;"]),
+                ("retry ", ["What follows a failure", "In force here", "max 12"]),
+                ("priority", ["higher first", "priority 5"]),
+                ("queue", ["Where the runs wait"]),
+                ("jitter", ["Moves each tick"]), ("keep;", ["The earlier run stays"]),
+                ("waiting", ["Due, and not taken"]), ("for", ["keeps others out"]),
+                ("false", ["default is false"]), ("optional", ["may be absent"]),
+                ("max_len", ["Most bytes"]), ("defaults", ["Settings for all jobs"]),
+                ("package", ["Prefix of every name"]), ("common", ["common.job"])):
+            text = self.hover(uri, needle)
+            for part in said:
+                self.assertIn(part, text, needle)
+
+    def test_nothing_is_said_of_the_rest(self):
+        self.start()
+        uri = self.open("mail.job")
+        for needle in ("Sends", "RFC", "{", "30s", "(to", "shop.mail"):
+            self.assertEqual(self.hover(uri, needle), None, needle)
+
+    def test_schema_text_is_no_markup(self):
+        self.start()
+        uri = self.open("a.job", "/// <b>*x*</b> [l](u) `c` a_b \u202e\njob a { params "
+                                 '{ string s = "```"; } }')
+        text = self.hover(uri, "a {")
+        self.assertIn("\\<b\\>\\*x\\*\\</b\\> \\[l\\](u) \\`c\\` a_b ?", text)
+        self.assertIn('````job\nstring s = "```"\n````', self.hover(uri, "s ="))
+
+    def test_plain_text_where_that_is_wanted(self):
+        self.start(capabilities={})
+        uri = self.open("mail.job")
+        answer = self.ask("hover", uri, "string", 1)
+        self.assertEqual(answer["contents"],
+                         {"kind": "plaintext", "value": "string: UTF-8 without NUL, const char * in C."})
+        self.assertIn("Sends *one* message", self.hover(uri, "send_email"))
+
+    def test_a_word_means_what_its_place_says(self):
+        self.start()
+        uri = self.open("a.job", "retry_policy keep { jitter none; max 3; }\n"
+                                 "job max { params { int8 max [[max(3)]]; int8 queue; } retry none; }")
+        self.assertIn("Exactly the delay", self.hover(uri, "none", 1))
+        self.assertIn("failure is final", self.hover(uri, "none", 1, 1))
+        self.assertIn("Retries after", self.hover(uri, "max", 1))
+        self.assertIn("job max", self.hover(uri, "max", 1, 1))
+        self.assertIn('Stored as "max"', self.hover(uri, "max", 1, 2))
+        self.assertIn("Largest value", self.hover(uri, "max", 1, 3))
+        self.assertIn('Stored as "queue"', self.hover(uri, "queue", 1))
+
+    def test_half_written_text(self):
+        self.start()
+        uri = self.open("a.job", "job a {\n    params {\n        string x = ;\n        int8 y\n"
+                                 "job b {\n    timeout ")
+        self.assertIn("Longest time", self.hover(uri, "timeout"))
+        self.assertIn('Stored as "x"', self.hover(uri, "x ="))
+
+
+class Places(Feature):
+    def definition(self, uri, needle, skip=0, nth=0):
+        answer = self.ask("definition", uri, needle, skip, nth)
+        if answer is None:
+            return None
+        text = pathlib.Path(self.folder / "common.job").read_text() \
+            if answer["uri"].endswith("common.job") else self.client.texts[uri]
+        return answer["uri"].rpartition("/")[2], answer["range"]["start"]["line"], \
+            slice_of(text, answer["range"])
+
+    def test_definitions(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.definition(uri, "lang lang"), ("common.job", 3, "lang"))
+        self.assertEqual(self.definition(uri, "shop.lang", 6), ("common.job", 3, "lang"))
+        self.assertEqual(self.definition(uri, "EN"), ("common.job", 3, "EN"))
+        self.assertEqual(self.definition(uri, "remote"), ("common.job", 6, "remote"))
+        self.assertEqual(self.definition(uri, "common"), ("common.job", 0, ""))
+        self.assertEqual(self.definition(uri, "(to", 1), ("mail.job", 8, "to"))
+        self.assertEqual(self.definition(uri, ", lang", 3), ("mail.job", 9, "lang"))
+        self.assertEqual(self.definition(uri, "uuid"), None)
+        self.assertEqual(self.definition(uri, "{"), None)
+
+    def test_file_uris_are_escaped(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.ask("definition", uri, "remote")["uri"],
+                         (self.folder / "common.job").as_uri())
+        self.assertIn("%20b%25%C3%A9", uri)
+
+    def test_references_of_files_that_are_not_open(self):
+        self.write("sub/far.job", "package shop.far;\njob a { params { shop.lang l; } }")
+        self.write("other.job", 'package other; import "common.job";\n'
+                                "job a { params { shop.lang l = IT; } }")
+        self.start()
+        uri = self.open("common.job")
+        files = [item["uri"].rpartition("/")[2]
+                 for item in self.ask("references", uri, "lang :")]
+        self.assertEqual(sorted(files), ["common.job", "mail.job", "other.job"])
+        for kept, count in ((True, 2), (False, 1)):
+            self.assertEqual(len(self.ask("references", uri, "IT",
+                                          context={"includeDeclaration": kept})), count)
+
+    def test_highlights_tell_reads_from_the_declaration(self):
+        self.start()
+        uri = self.open("mail.job")
+        marks = self.ask("documentHighlight", uri, "(to", 1)
+        self.assertEqual(sorted(mark["kind"] for mark in marks), [2, 3])
+
+    def test_outline(self):
+        self.start()
+        uri = self.open("mail.job")
+        outline = self.client.result("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+        self.assertEqual([item["name"] for item in outline], ["defaults", "send_email", "sweep"])
+        self.assertEqual([item["name"] for item in outline[1]["children"]],
+                         ["to", "lang", "price", "cc", "campaign", "urgent", "message_id"])
+        self.assertTrue(slice_of(MAIL, outline[1]["range"]).startswith("job send_email {"))
+        self.assertTrue(slice_of(MAIL, outline[1]["range"]).endswith("on_conflict keep;\n}"))
+        self.assertEqual(slice_of(MAIL, outline[1]["selectionRange"]), "send_email")
+
+
+class Rename(Feature):
+    def renamed(self, uri, needle, name, skip=0):
+        """The texts of all files that the rename touches, by their names."""
+        answer = self.ask("rename", uri, needle, skip, newName=name)
+        texts = {}
+        for where, edits in answer["changes"].items():
+            file = where.rpartition("/")[2]
+            texts[file] = edited(self.client.texts.get(where) or
+                                 (self.folder / file).read_text(), edits)
+        return texts
+
+    def refused(self, uri, needle, name, skip=0):
+        answer = self.client.ask("textDocument/rename",
+                                 {**self.client.place(uri, needle, skip), "newName": name})
+        return answer["error"]["message"]
+
+    def test_type_in_all_files(self):
+        self.start()
+        uri = self.open("mail.job")
+        texts = self.renamed(uri, "lang lang", "tongue")
+        self.assertEqual(texts, {"common.job": COMMON.replace("enum lang", "enum tongue"),
+                                 "mail.job": MAIL.replace("shop.lang", "shop.tongue")})
+
+    def test_policy_and_enum_value(self):
+        self.start()
+        uri = self.open("common.job")
+        self.assertEqual(self.renamed(uri, "remote", "distant"),
+                         {"common.job": COMMON.replace("remote", "distant"),
+                          "mail.job": MAIL.replace("remote", "distant")})
+        self.assertEqual(self.renamed(uri, "EN", "GB"),
+                         {"common.job": COMMON.replace("EN", "GB"),
+                          "mail.job": MAIL.replace("= EN", "= GB")})
+        self.client.hear(lambda m: m.get("method") == "window/showMessage"
+                         and "old name" in m["params"]["message"])
+
+    def test_param_keeps_its_stored_name(self):
+        self.start()
+        uri = self.open("mail.job")
+        texts = self.renamed(uri, "(to", "recipient", 1)
+        self.assertEqual(texts, {"mail.job": MAIL.replace(
+            "string to [[", 'string recipient [[was("to"), ').replace("(to,", "(recipient,")})
+        self.client.replace(uri, texts["mail.job"])
+        again = self.renamed(uri, "recipient", "addressee")["mail.job"]
+        self.assertIn('string addressee [[was("to", "recipient"), nonempty', again)
+        back = self.renamed(uri, "recipient", "to")["mail.job"]
+        self.assertIn('string to [[was("to"), nonempty', back)
+        self.client.replace(uri, again)
+        self.assertEqual(self.client.diagnostics(uri), [])
+
+    def test_where_no_attribute_was(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertIn('string copies[<=50] [[was("cc")]];',
+                      self.renamed(uri, "cc[", "copies")["mail.job"])
+        self.assertIn('shop.lang tongue [[was("lang")]] = EN;',
+                      self.renamed(uri, "lang =", "tongue")["mail.job"])
+        self.assertIn('job send_mail [[was("send_email")]] {',
+                      self.renamed(uri, "send_email", "send_mail")["mail.job"])
+        self.assertIn('string id [[was("message_id")]];',
+                      self.renamed(uri, "message_id", "id")["mail.job"])
+
+    def test_names_that_cannot_be_had(self):
+        self.start()
+        uri = self.open("mail.job")
+        for name, reason in (("", "letters, digits"), ("1a", "letters, digits"),
+                             ("a-b", "letters, digits"), ("a" * 65, "letters, digits"),
+                             ("é", "letters, digits"), ("a b", "letters, digits"),
+                             ("lang", "declared twice"), ("int", "keyword"),
+                             ("cc_len", "cannot be the name"), ("_x", "cannot be the name")):
+            self.assertIn(reason, self.refused(uri, "(to", name, 1), name)
+        self.assertIn("declared twice", self.refused(uri, "sweep", "send_email"))
+        self.assertIn("nothing to rename", self.refused(uri, "uuid", "x"))
+        self.assertIn("nothing to rename", self.refused(uri, "queue", "x"))
+
+    def test_collision_in_a_file_that_is_not_open(self):
+        self.write("mail.job", MAIL.replace("shop.lang", "lang") + "enum tongue { EN }\n")
+        self.start()
+        uri = self.open("common.job")
+        self.assertIn("means something else", self.refused(uri, "lang", "tongue"))
+
+    def test_open_files_count_however_many_there_are(self):
+        self.start()
+        uri = self.open("common.job")
+        for number in range(999):
+            self.write(f"f{number}.job", f"package f{number}; enum e {{ A }}")
+        self.open("all.job", "".join(f'import "f{number}.job";\n' for number in range(999)))
+        self.assertEqual(len(self.ask("references", uri, "IT")), 1)
+        self.assertIn("more than 1000", self.refused(uri, "IT", "FR"))
+
+    def test_reserved_names_stay_reserved(self):
+        self.start()
+        uri = self.open("a.job", 'job a { params { string x; reserved "y"; } }')
+        self.assertIn("reserved", self.refused(uri, "x;", "y"))
+
+    def test_same_name_changes_nothing(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.renamed(uri, "(to", "to", 1), {})
+
+    def test_what_can_be_renamed(self):
+        self.start()
+        uri = self.open("mail.job")
+        self.assertEqual(self.ask("prepareRename", uri, "shop.lang", 6)["placeholder"], "lang")
+        self.assertEqual(slice_of(MAIL, self.ask("prepareRename", uri, "shop.lang", 6)["range"]),
+                         "lang")
+        self.assertEqual(self.ask("prepareRename", uri, "shop.mail"), None)
+
+
+class Completion(Feature):
+    def labels(self, text, name="a.job"):
+        """What is offered at the § in `text`."""
+        uri = self.client.open(self.folder / name, text)
+        items = self.ask("completion", uri, "§")
+        self.assertEqual(len({item["label"] for item in items}), len(items), "an item twice")
+        for item in items:
+            self.assertEqual(item["textEdit"]["range"]["end"],
+                             self.client.place(uri, "§")["position"])
+        return [item["label"] for item in items]
+
+    def test_words_by_place(self):
+        self.start()
+        declarations = ["package", "import", "enum", "struct", "retry_policy", "defaults", "job"]
+        settings = ["queue", "priority", "timeout", "expires", "keep", "memory", "retry", "tags"]
+        own = ["params", "returns", "unique", "concurrency", "rate", "every", "cron"]
+        for text, words in (
+                ("§", declarations), ("job a;\n§", declarations), ("job a { } §", declarations),
+                ("job a { params {\njob b { }\n§", None), ("defaults { §", settings),
+                ("job a { §", own + settings), ("job a { queue \"x\"; §", own + settings),
+                ("job a { keep §", ["success", "failure"]),
+                ("job a { keep success 1h, §", ["success", "failure"]),
+                ("job a { keep success §", []),
+                ("job a { retry { §", ["max", "backoff", "jitter"]),
+                ("retry_policy p { max 3; §", ["max", "backoff", "jitter"]),
+                ("retry_policy p { backoff §", ["constant", "linear", "polynomial", "exponential",
+                                                "steps"]),
+                ("retry_policy p { backoff linear 2s §", ["factor", "cap"]),
+                ("retry_policy p { backoff constant 2s §", []),
+                ("retry_policy p { jitter §", ["none", "full", "equal"]),
+                ("job a { unique §", ["by", "for", "while", "on_conflict"]),
+                ("job a { unique while (§", ["scheduled", "waiting", "active"]),
+                ("job a { unique while (waiting, §", ["scheduled", "waiting", "active"]),
+                ("job a { unique on_conflict §", ["keep", "replace", "error"]),
+                ("job a { concurrency 8 §", ["by"]), ("job a { rate 5 §", ["per"]),
+                ("job a { rate 5 per 1m §", ["by", "burst"]), ("job a { every 5m §", ["jitter"]),
+                ('job a { cron "* * * * *" §', ["tz"]),
+                ('job a { cron "* * * * *" tz "UTC" §', ["missed"]),
+                ('job a { cron "* * * * *" tz "UTC" missed §', ["skip", "once", "all"]),
+                ("enum e { §", ["reserved"]),
+                ("enum e : §", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+                                "uint64"]),
+                ("enum e [[§", ["closed", "allow_breaking"]), ("enum e { A [[§", ["deprecated", "allow_breaking"]),
+                ("job a [[§", ["was", "retired", "deprecated", "allow_breaking"]),
+                ("struct s { int8 x [[§", ["was", "deprecated", "secret", "nonempty", "min_len",
+                                           "max_len", "len", "min", "max", "allow_breaking"]),
+                ("job a { params { bool b = §", ["true", "false"]),
+                ("job a { params { int8 b = §", []), ("job a { params { int8 §", []),
+                ("job a { // §", []), ("/// §", []), ("/* job §", []), ("/* */ §", declarations),
+                ('job a { queue "§', []), ("job §", []), ("package §", []),
+                ("job a [[was(§", []), ("job a { params { } } } } §", declarations)):
+            found = self.labels(text)
+            self.assertEqual(sorted(found), sorted(words if words is not None else declarations),
+                             text)
+
+    def test_types_that_this_file_can_name(self):
+        self.start()
+        self.write("far.job", "package far; struct thing { int8 x; }")
+        labels = self.labels('package shop.x; import "common.job"; import "far.job"; '
+                             "enum own { A } job a { params { §")
+        for label in ("own", "lang", "money", "far.thing", "uuid", "optional", "reserved"):
+            self.assertIn(label, labels)
+        self.assertNotIn("remote", labels)
+        self.assertEqual(self.labels("struct s { int8 x; } job a { params { optional §")[-1], "s")
+
+    def test_items_are_documented(self):
+        self.start()
+        uri = self.open("a.job", "/// Mine.\nenum own { A } struct s { §")
+        said = {item["label"]: item.get("documentation")
+                for item in self.ask("completion", uri, "§")}
+        self.assertEqual(said["own"], "Mine.")
+        self.assertEqual(said["bool"], "bool in C.")
+
+    def test_rest_of_a_path(self):
+        self.start()
+        uri = self.open("b.job", 'package far; import "common.job"; job a { params { shop.l§')
+        items = {item["label"]: item for item in self.ask("completion", uri, "§")}
+        edit = items["shop.lang"]["textEdit"]
+        self.assertEqual(slice_of(self.client.texts[uri], edit["range"]), "shop.l")
+
+    def test_values_policies_and_params(self):
+        self.start()
+        head = 'package shop; import "common.job"; '
+        self.assertEqual(self.labels(head + "job a { params { lang l = §"), ["EN", "IT"])
+        self.assertEqual(self.labels(head + "job a { params { shop.lang l [[x_a(1)]] = E§"),
+                         ["EN", "IT"])
+        self.assertEqual(self.labels(head + "job a { retry §"), ["none", "remote"])
+        self.assertEqual(self.labels("job b { params { int8 z; } }\n"
+                                     "job a { params { int8 x; int8 y; } unique by (x, §"),
+                         ["x", "y"])
+
+    def test_files_to_import(self):
+        self.start()
+        self.write("sub/deep.job", "job a;")
+        self.write("notes.txt", "")
+        self.assertEqual(sorted(self.labels('import "§')), ["common.job", "mail.job", "sub/"])
+        self.assertEqual(self.labels('import "sub/§'), ["sub/deep.job"])
+        self.assertEqual(self.labels('import "sub/d§";'), ["sub/deep.job"])
+        for text in ('import "../§', 'import "/§', 'import "x/§'):
+            self.assertEqual(self.labels(text), [], text)
+
+
+class Formatting(Feature):
+    def formatted(self, text):
+        uri = self.open("a.job", text)
+        edits = self.client.result("textDocument/formatting", {
+            "textDocument": {"uri": uri}, "options": {"tabSize": 8, "insertSpaces": False}})
+        return edits, edited(text, edits or [])
+
+    def test_as_the_command_line_does(self):
+        self.start()
+        text = "// \U0001f600\njob a;\njob  b { params {\n string   x ; } }\n// end\njob c;\n"
+        edits, result = self.formatted(text)
+        printed = subprocess.run([CULEXC, "fmt", self.write("b.job", text)], capture_output=True,
+                                 check=True, timeout=60).stdout.decode()
+        self.assertEqual(result, printed)
+        self.assertEqual(len(edits), 1)
+        self.assertEqual(edits[0]["range"]["start"], {"line": 2, "character": 0})
+        self.assertLess(edits[0]["range"]["end"]["line"], 5)
+        self.assertEqual(self.formatted(result)[0], [])
+
+    def test_what_changes_at_the_ends(self):
+        self.start()
+        for text in ("job a;", "\n\njob a;\n", "job a;\n\n\n", "", "\n", "\ufeffjob  a;\n",
+                     "job a;\r\njob b;\r\n", "job a;  \n"):
+            edits, result = self.formatted(text)
+            self.assertIsNotNone(edits, repr(text))
+            self.assertEqual(self.formatted(result)[0], [], repr(text))
+
+    def test_what_does_not_parse_stays(self):
+        self.start()
+        self.assertEqual(self.formatted("job  a {")[0], None)
+
+
+class Actions(Feature):
+    TEXT = 'job a {\n    params {\n        string api_token;\n        string name;\n    }\n}\n'
+
+    def actions(self, uri, first, last):
+        span = {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
+        return self.client.result("textDocument/codeAction", {
+            "textDocument": {"uri": uri}, "range": span, "context": {"diagnostics": []}})
+
+    def test_a_fix_where_a_diagnostic_has_one(self):
+        client = self.client = Client(CULEXC, "--tier", "minimal")
+        self.addCleanup(client.close)
+        self.start()
+        uri = self.open("a.job", self.TEXT)
+        item, = client.diagnostics(uri)
+        self.assertEqual((item["code"], item["severity"]), ("secret-name", 2))
+        action, = self.actions(uri, 2, 3)
+        self.assertEqual((action["title"], action["kind"]), ("Insert ' [[secret]]'", "quickfix"))
+        self.assertEqual(action["diagnostics"], [item])
+        fixed = edited(self.TEXT, action["edit"]["changes"][uri])
+        self.assertIn("string api_token [[secret]];", fixed)
+        self.assertEqual(self.actions(uri, 0, 1), [])
+        self.assertEqual(self.actions(uri, 3, 99), [])
+        client.replace(uri, fixed)
+        self.assertEqual(client.diagnostics(uri), [])
+
+    def test_the_word_that_was_meant_and_a_missing_semicolon(self):
+        self.start()
+        text = "job a {\n    params {\n        sting x\n    }\n}\n"
+        uri = self.open("a.job", text)
+        first, second = self.actions(uri, 0, 99)
+        self.assertEqual([first["title"], second["title"]], ["Change to 'string'", "Insert ';'"])
+        edits = first["edit"]["changes"][uri] + second["edit"]["changes"][uri]
+        self.assertIn("        string x;\n", edited(text, edits))
+
+    def test_lint_is_not_asked_for_by_itself(self):
+        self.start()
+        uri = self.open("a.job", self.TEXT)
+        self.assertEqual(self.client.diagnostics(uri), [])
+        self.assertEqual(self.actions(uri, 0, 99), [])
+
+    def test_unused_and_deprecated_are_tagged(self):
+        client = self.client = Client(CULEXC, "--tier", "standard")
+        self.addCleanup(client.close)
+        self.start()
+        uri = self.open("a.job", "package p; retry_policy q { max 1; } enum e { A }\n"
+                                 "job a { params { optional int8 x [[deprecated]]; } }")
+        tags = {item["code"]: item.get("tags") for item in client.diagnostics(uri)}
+        self.assertEqual(tags, {"unused-policy": [1], "unused-type": [1],
+                                "deprecated-silent": [2]})
+
+    def test_no_such_tier(self):
+        client = Client(CULEXC, "--tier", "no")
+        self.addCleanup(client.close)
+        self.assertEqual(client.process.wait(60), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

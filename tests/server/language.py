@@ -1,0 +1,44 @@
+"""The words of the .job language, read from the sources.
+
+Two tables are read on their own: the one that the language server explains words from, and
+the words that the parser and the checker know.
+"""
+import re
+
+WORD = re.compile(r'^WORD\(((?:P\(\w+\)(?: \| )?)+), "(\w+)", "', re.M)
+STRING = re.compile(r'"(\w+)"')
+
+
+def words(root):
+    """{word: set of places} of words.def."""
+    found = {}
+    for places, word in WORD.findall((root / "codegen/server/words.def").read_text()):
+        found.setdefault(word, set()).update(re.findall(r"P\((\w+)\)", places))
+    return found
+
+
+def table(text, name):
+    """The strings of one C array, wherever it ends."""
+    return [string for body in re.findall(name + r"\[[^]]*\] = \{(.*?)\};", text, re.S)
+            for string in STRING.findall(body)]
+
+
+def compiler_words(root):
+    """{kind: set of words} of the parser's and the checker's own tables."""
+    front = root / "codegen/front"
+    parser = (front / "parser.c").read_text()
+    setting = (front / "parse_setting.c").read_text()
+    check = (front / "check_setting.c").read_text()
+    value = (front / "check_value.c").read_text()
+    attributes = re.findall(r'^    \{"(\w+)", ((?:ON_\w+(?: \| )?)+), ARGS_',
+                            (front / "check_attr.c").read_text(), re.M)
+    types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
+    asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
+    listed = [word for name in ("words", "conflicts", "missed", "kinds", "setting_words")
+              for word in table(parser + setting, name)]
+    states = table(check, "states")
+    compared = re.findall(r'strcmp\(setting->word\.text, "(\w+)"\)', check) + re.findall(
+        r'strcmp\(literal->text, "(\w+)"\)', value)
+    return {"types": set(types) - {"enum", "struct"},
+            "attributes": {name: set(places.split(" | ")) for name, places in attributes},
+            "words": set(asked) | set(listed) | set(states) | set(compared)}

@@ -1,0 +1,47 @@
+"""The language server's memory over thousands of edits. Not for sanitizers: they keep freed memory.
+
+memory_test.py CULEXC
+"""
+import pathlib
+import re
+import sys
+import unittest
+
+from client import Client
+
+CULEXC = pathlib.Path(sys.argv.pop(1)).resolve()
+EDITS = 2000
+
+
+class Memory(unittest.TestCase):
+    def setUp(self):
+        self.client = Client(CULEXC)
+        self.addCleanup(self.client.close)
+
+    def resident(self):
+        text = pathlib.Path(f"/proc/{self.client.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
+
+    def test_edits_and_requests_leave_nothing_behind(self):
+        self.client.start()
+        text = "enum e { A }\n" + "".join(f"job j{n} {{ params {{ e x = A; }} }}\n" for n in range(50))
+        uri = self.client.open("file:///t/a.job", text)
+        early = 0
+        for number in range(EDITS):
+            self.client.change(uri, {"range": {"start": {"line": 0, "character": 5},
+                                               "end": {"line": 0, "character": 6}},
+                                     "text": "ef"[number % 2]})
+            self.client.result("textDocument/references", self.client.at(uri, 0, 5))
+            if number % 10 == 0:
+                self.client.result("textDocument/completion", self.client.at(uri, 1, 0))
+                self.client.ask("textDocument/rename",
+                                {**self.client.at(uri, 0, 9), "newName": "B"})
+                self.client.ask("no/such", {"x": "y" * 10000})
+            if number == EDITS // 10:
+                early = self.resident()
+            self.client.heard.clear()
+        self.assertLess(self.resident(), early + 512, "KiB more after nine tenths of the edits")
+
+
+if __name__ == "__main__":
+    unittest.main()
