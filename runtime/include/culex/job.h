@@ -101,7 +101,7 @@ typedef struct culex_field {
     size_t count;      /* array: elements; list: most elements, 0 for no bound of its own */
     size_t min_len;    /* string, bytes: fewest bytes of each value */
     size_t max_len;    /* string, bytes: most bytes of each value, 0 for no bound of its own */
-    int64_t min; /* integers of at most 64 bits (unsigned ones: as bits), times, durations */
+    int64_t min;       /* integers of at most 64 bits (unsigned ones: as bits), times, durations */
     int64_t max;
     const culex_enum_type *enum_type;            /* for CULEX_KIND_ENUM, else NULL */
     const struct culex_struct_type *struct_type; /* for CULEX_KIND_STRUCT, else NULL */
