@@ -101,7 +101,7 @@ def draw_block(draw, version, least, most):
 
 def draw_enum(draw):
     enum = Enum(draw.uid(), draw.name("e"), draw.pick(BASES))
-    for number, name in enumerate(draw.random.sample(VALUE_NAMES[:4], draw.random.randrange(1, 4))):
+    for number, name in enumerate(draw.random.sample(VALUE_NAMES[:4], draw.random.randrange(2, 4))):
         enum.values.append((draw.uid(), name, number * 3 + 1, False))
     enum.closed = draw.chance(25)
     if draw.chance(20):
@@ -584,7 +584,7 @@ def add_value(draw, version):
 def take_value(draw, version):
     enum = any_enum(draw, version)
     used = set() if enum is None else {f.default for _, block in version.blocks() for f in block.fields if f.ref == enum.uid}
-    value = None if enum is None or len(enum.values) < 2 else draw.pick([v for v in enum.values if v[1] not in used])
+    value = None if enum is None or len(enum.values) < 3 else draw.pick([v for v in enum.values if v[1] not in used])
     if value is None:
         return None, None
     enum.values.remove(value)

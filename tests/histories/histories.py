@@ -143,18 +143,26 @@ class Batch:
         return found
 
     def lock(self, pasts, numbers):
+        """The lock, and the histories with which it would not be written: breaking compares two
+        versions and knows no older one."""
         lock = self.folder / "jobs.lock"
         lock.unlink(missing_ok=True)
         for at in pasts:
-            path, _ = self.write(at, numbers)
-            status, _, err = run([self.options.culexc, "lock", "--lock", lock, path])
-            if status != 0:
-                raise Failure(f"culexc lock refuses what breaking finds safe, v{at} of {numbers}:\n{err}")
-        return lock
+            path, owners = self.write(at, numbers)
+            refused = {owner(finding, owners) for finding in findings(self.options.culexc, "lock", "--lock", lock, path)
+                       if finding["severity"] == "error"}
+            if refused:
+                return lock, refused
+        return lock, set()
 
     def judge_chunk(self, pasts, new, mode, numbers, found):
         """culexc stops after so many reports: then it is asked for half of them."""
-        before = self.write(pasts[0], numbers)[0] if len(pasts) == 1 else self.lock(pasts, numbers)
+        before, refused = (self.write(pasts[0], numbers)[0], set()) if len(pasts) == 1 else self.lock(pasts, numbers)
+        if refused:
+            for number in refused:
+                del found[number]
+            self.judge_chunk(pasts, new, mode, [number for number in numbers if number not in refused], found)
+            return
         after, owners = self.write(new, numbers)
         reports = list(findings(self.options.culexc, "breaking", "--mode", mode, "--against", before, after))
         counts = collections.Counter(finding["severity"] for finding in reports)
@@ -320,8 +328,8 @@ def show(versions, names, pair, verdict, outcomes, wrong):
 
 
 def is_over(old, new):
-    """Runs of a retired job end up dead, however they would be read, as long as they are not given
-    back; nobody enqueues it; and once none is left it may go."""
+    """A retired job is neither enqueued nor run. What is queued ends up dead, however it would be
+    read, as long as it is not given back; and once none is left the job may go."""
     return new.retired if new is not None and new.wire == old.wire else old.retired
 
 
@@ -335,9 +343,11 @@ def outcomes_of(number, versions, old, new, by_name, answers):
             raise Failure(f"history {number}: v{writer} does not write {json.dumps(tree)}: {lines[0]}")
         sent, answer = lines[0][3:], lines[1 + readers.index(reader)]
         word = outcome(versions[reader], versions[writer], is_result, by_name, json.loads(sent), answer)
-        if not is_result and is_over(versions[old].job, versions[new].job) and word not in ("released", "news"):
+        side = "new" if reader == new else "old"
+        if is_over(versions[old].job, versions[new].job) and (
+                side == "old" or (not is_result and word not in ("released", "news"))):
             word = "over"
-        yield "new" if reader == new else "old", is_result, word, sent, answer
+        yield side, is_result, word, sent, answer
 
 
 def judge_lock(judge, number, history, verdicts, ids, answers):
