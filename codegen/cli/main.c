@@ -5,11 +5,7 @@
 #include "cli.h"
 
 static const struct verb *const verbs[] = {
-    &verb_check,
-    &verb_ir,
-    &verb_gen,
-    &verb_breaking,
-    &verb_lock,
+    &verb_check, &verb_ir, &verb_gen, &verb_breaking, &verb_lock,
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -16,18 +16,31 @@ struct order {
     bool is_check;
 };
 
+static int text_put(const struct order *order, const struct buf *text)
+{
+    if (text->len > LIMIT_LOCK_BYTES) {
+        fputs("culexc: the lock would be too large; use --live to forget versions that no store "
+              "has\n",
+              stderr);
+        return EXIT_BROKEN;
+    }
+    if (order->is_check) {
+        if (output_is_same(order->path, text->data, text->len))
+            return EXIT_CLEAN;
+        fprintf(stderr, "culexc: '%s' is out of date; write it with: culexc lock\n", order->path);
+        return EXIT_DIAGNOSTICS;
+    }
+    if (output_write(order->path, text->data, text->len))
+        return EXIT_CLEAN;
+    fprintf(stderr, "culexc: cannot write '%s': %s\n", order->path, strerror(errno));
+    return EXIT_BROKEN;
+}
+
 static int lock_put(const struct order *order, const struct lock *lock)
 {
     struct buf text = {0};
-    int status = EXIT_CLEAN;
     lock_write(lock, &text);
-    if (order->is_check && !output_is_same(order->path, text.data, text.len)) {
-        fprintf(stderr, "culexc: '%s' is out of date; write it with: culexc lock\n", order->path);
-        status = EXIT_DIAGNOSTICS;
-    } else if (!order->is_check && !output_write(order->path, text.data, text.len)) {
-        fprintf(stderr, "culexc: cannot write '%s': %s\n", order->path, strerror(errno));
-        status = EXIT_BROKEN;
-    }
+    int status = text_put(order, &text);
     buf_release(&text);
     return status;
 }

@@ -11,7 +11,7 @@
 #define LIMIT_IMPORT_DEPTH 32u
 #define LIMIT_PATH_BYTES   1024u
 #define LIMIT_STEM_BYTES   64u
-#define LIMIT_LOCK_BYTES   (8u * 1024u * 1024u)
+#define LIMIT_LOCK_BYTES   (32u * 1024u * 1024u)
 #define LIMIT_LIVE_BYTES   (8u * 1024u * 1024u)
 #define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
 
@@ -27,7 +27,7 @@
 #define LIMIT_WAS          16u
 
 /* Shapes. */
-#define LIMIT_VERSIONS      256u /* of one job that a lock remembers */
+#define LIMIT_VERSIONS      256u  /* of one job that a lock remembers */
 #define LIMIT_FIELDS        1024u /* of one struct, params or returns */
 #define LIMIT_ENUM_VALUES   4096u
 #define LIMIT_LIST_COUNT    65535u /* N of [<=N] and [N] */

@@ -34,6 +34,7 @@ static struct {
     culex_handler_call handler_call;
     culex_handler_fn handler;
     void *user;
+    const char *text;
     culex_status status; /* what the next call returns */
 } called;
 
@@ -90,6 +91,13 @@ culex_status culex_worker_register(culex_worker *worker, const culex_job_type *t
     called.handler = handler;
     called.user = user;
     return called.status;
+}
+
+culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
+{
+    (void)run;
+    called.text = format;
+    return CULEX_DISCARDED;
 }
 
 culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
@@ -198,6 +206,24 @@ static void test_register__reaches_the_typed_handler(void **state)
     assert_ptr_equal(called.user, &called);
     assert_int_equal(called.handler_call(NULL, called.handler, &job, called.user), CULEX_SNOOZED);
     assert_ptr_equal(called.value, &job);
+}
+
+static culex_outcome greet_the_last(culex_run *run, const constant_job *job, void *user)
+{
+    (void)run;
+    (void)job;
+    (void)user;
+    return CULEX_DONE;
+}
+
+static void test_register__of_a_retired_job_needs_no_handler(void **state)
+{
+    (void)state;
+    assert_int_equal(constant_job_register(NULL, NULL, NULL), CULEX_OK);
+    assert_int_equal(called.handler_call(NULL, called.handler, NULL, NULL), CULEX_DISCARDED);
+    assert_string_equal(called.text, "the job is retired");
+    assert_int_equal(constant_job_register(NULL, greet_the_last, NULL), CULEX_OK);
+    assert_int_equal(called.handler_call(NULL, called.handler, NULL, NULL), CULEX_DONE);
 }
 
 static void test_encode_decode_set_result__use_their_descriptors(void **state)
@@ -438,6 +464,7 @@ int main(void)
         cmocka_unit_test_setup(test_enqueue_at__sets_only_the_time, setup),
         cmocka_unit_test_setup(test_enqueue_many__tells_the_stride, setup),
         cmocka_unit_test_setup(test_register__reaches_the_typed_handler, setup),
+        cmocka_unit_test_setup(test_register__of_a_retired_job_needs_no_handler, setup),
         cmocka_unit_test_setup(test_encode_decode_set_result__use_their_descriptors, setup),
         cmocka_unit_test_setup(test_decode__leaves_the_output_alone_on_failure, setup),
         cmocka_unit_test(test_make__sets_what_the_descriptor_calls_the_default),
