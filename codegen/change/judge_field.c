@@ -125,9 +125,20 @@ static enum diag_id id_of_narrowing(const struct lock_field *before, const struc
                                                 : DIAG_FIELD_TYPE_NARROWED;
 }
 
+/* Whether a value may go as a string, which a reader of an enum takes for a name yet unknown and
+ * gives back. */
+static bool may_be_name(enum ir_kind kind)
+{
+    bool is_number = ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64;
+    return kind != IR_BOOL && kind != IR_STRUCT && !is_number;
+}
+
 static void judge_narrowing(struct pair *pair, enum change_reads reads)
 {
     enum diag_id id = id_of_narrowing(pair->before, pair->after, reads);
+    bool is_retired = pair->judge->is_retired;
+    if (pair->after->kind == IR_ENUM && may_be_name(pair->before->kind))
+        pair->judge->is_retired = false;
     if (id == DIAG_FIELD_LIMIT_NARROWED)
         say_with(pair, id, "has limits that stored values may break",
                  "leave the limits as they were and check the value in the handler");
@@ -137,6 +148,7 @@ static void judge_narrowing(struct pair *pair, enum change_reads reads)
     else
         say_with(pair, id, "has a type that does not hold all stored values",
                  "add a param with another name, and deprecate this one");
+    pair->judge->is_retired = is_retired;
 }
 
 static void judge_values(struct pair *pair)
