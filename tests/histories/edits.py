@@ -333,6 +333,7 @@ def swap_names(draw, version):
         return False
     field.name, other.name = other.name, field.name
     field.wire, other.wire = field.name, other.name
+    field.uid, other.uid = other.uid, field.uid  # A name means what it meant; the types have changed.
     return True
 
 
@@ -486,7 +487,7 @@ def change_shape(draw, version):
     if field is None:
         return False
     field.shape = draw.pick([shape for shape in ("single", "list", "array") if shape != field.shape])
-    field.count = None if field.shape == "single" else draw.pick((2, 4, 8)) if field.count is None else field.count
+    field.count = None if field.shape == "single" else draw.pick((2, 4, 8)) if field.count in (None, 1) else field.count
     if field.shape == "list":
         field.need = "list"
     elif field.need in ("list", "default"):

@@ -329,7 +329,7 @@ def show(versions, names, pair, verdict, outcomes, wrong):
 
 def is_over(old, new):
     """A retired job is neither enqueued nor run. What is queued ends up dead, however it would be
-    read, as long as it is not given back; and once none is left the job may go."""
+    read, as long as it is not given back, with no result; and once none is left the job may go."""
     return new.retired if new is not None and new.wire == old.wire else old.retired
 
 
@@ -345,7 +345,7 @@ def outcomes_of(number, versions, old, new, by_name, answers):
         word = outcome(versions[reader], versions[writer], is_result, by_name, json.loads(sent), answer)
         side = "new" if reader == new else "old"
         if is_over(versions[old].job, versions[new].job) and (
-                side == "old" or (not is_result and word not in ("released", "news"))):
+                side == "old" or is_result or word not in ("released", "news")):
             word = "over"
         yield side, is_result, word, sent, answer
 
@@ -404,7 +404,7 @@ def judge_batch(options, numbers):
         for old, new in {pair for versions, _ in batch.histories.values() for pair in pairs_of(versions)}:
             for mode in ("rolling", "drain"):
                 verdicts[old, new, mode] = batch.verdicts(old, new, mode)
-        lockable = [number for number, (versions, _) in batch.histories.items() if len(versions) > 2 and not any(
+        lockable = [number for number, (versions, _) in batch.histories.items() if len(versions) > 2 and versions[-1].job is not None and not any(
             judge.stored(verdicts[at, at + 1, "rolling"][number], "error") for at in range(len(versions) - 2))]
         locked = batch.locked(lockable)
         requests = {number: list(requests_of(versions)) for number, (versions, _) in batch.histories.items()}
