@@ -279,7 +279,7 @@ class Judge:
         if rolling - drain - OLD_FAILS - {"retired-removed", "result-removed"}:
             yield f"drain leaves out {sorted(rolling - drain)}"
         if not errors:
-            for word in FAILED:
+            for word in (*FAILED, "news"):
                 if word in new and not SOFT.get(("new", word), set()) & warnings:
                     yield f"no error, and new programs find stored values {word}"
         if not errors and not warnings & OLD_FAILS:
@@ -362,12 +362,12 @@ def judge_lock(judge, number, history, verdicts, ids, answers):
             if side == "new" and not is_result:
                 outcomes["new"].setdefault(word, (sent, answer))
     soft = any("field-optional-to-default" in verdicts[at, at + 1, "rolling"][number] for at in range(last))
-    failed = [word for word in FAILED if word in outcomes["new"] and not (word == "defaulted" and soft)]
+    failed = [word for word in (*FAILED, "news") if word in outcomes["new"] and not (word == "defaulted" and soft)]
     errors = judge.stored(ids, "error") - {"result-changed"}
     wrong = []
     if failed and not errors:
         wrong.append(f"no error against the lock, and new programs find what earlier versions stored {failed}")
-    if errors & NEW_FAILS and not failed and "news" not in outcomes["new"] and last == 2:
+    if errors & NEW_FAILS and not failed and last == 2:
         wrong.append(f"a false error against the lock: {sorted(errors & NEW_FAILS)}")
     for name in ("reserved-name-reused", "enum-value-name-reused"):
         judge.witnesses[name] += name in ids and bool(failed)
