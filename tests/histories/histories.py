@@ -350,6 +350,14 @@ def outcomes_of(number, versions, old, new, by_name, answers):
         yield side, is_result, word, sent, answer
 
 
+def is_lockable(judge, number, versions, verdicts):
+    """A history of one job, without an error before the last version."""
+    last = len(versions) - 1
+    is_one_job = len({version.job.wire if version.job is not None else None for version in versions}) == 1
+    return last > 1 and is_one_job and not any(
+        judge.stored(verdicts[at, at + 1, "rolling"][number], "error") for at in range(last - 1))
+
+
 def judge_lock(judge, number, history, verdicts, ids, answers):
     """What all versions that a lock has seen have stored is read by one that it finds no fault with,
     and a name that was used again is found. Results do not live long enough to be remembered."""
@@ -404,8 +412,7 @@ def judge_batch(options, numbers):
         for old, new in {pair for versions, _ in batch.histories.values() for pair in pairs_of(versions)}:
             for mode in ("rolling", "drain"):
                 verdicts[old, new, mode] = batch.verdicts(old, new, mode)
-        lockable = [number for number, (versions, _) in batch.histories.items() if len(versions) > 2 and versions[-1].job is not None and not any(
-            judge.stored(verdicts[at, at + 1, "rolling"][number], "error") for at in range(len(versions) - 2))]
+        lockable = [number for number, (versions, _) in batch.histories.items() if is_lockable(judge, number, versions, verdicts)]
         locked = batch.locked(lockable)
         requests = {number: list(requests_of(versions)) for number, (versions, _) in batch.histories.items()}
         answers = iter(batch.exchange([request for part in requests.values() for request in part]))
