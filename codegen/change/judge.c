@@ -76,9 +76,6 @@ static enum diag_id id_in_result(enum diag_id id)
     case DIAG_FIELD_REQUIRED_REMOVED:
         return DIAG_RESULT_FIELD_REMOVED;
     case DIAG_FIELD_REMOVED_UNRESERVED:
-    case DIAG_DEFAULT_REMOVED:
-    case DIAG_FIELD_DEFAULT_TO_OPTIONAL:
-    case DIAG_FIELD_OPTIONAL_TO_DEFAULT:
     case DIAG_MUST_UNDERSTAND_DROPPED:
         return DIAG_COUNT;
     default:

@@ -140,6 +140,6 @@ const struct verb verb_lock = {
         "Writes FILE (jobs.lock), to be committed: what queued runs and old programs rely on.\n"
         "All FILEs together are the schema. Refuses, with exit status 1, what 'breaking' calls\n"
         "an error. With --check nothing is written, and a lock out of date is exit status 1.\n",
-    .shares = CLI_SCHEMAS,
+    .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };
