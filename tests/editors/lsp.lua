@@ -65,6 +65,8 @@ same(vim.bo.filetype, "job")
 local client = vim.lsp.start_client({
   cmd = { vim.env.CULEXC, "lsp", "--tier", "minimal" },
   root_dir = vim.fn.getcwd(),
+  -- A request flushes the changes of its own buffer only; those of an imported one would come later.
+  flags = { debounce_text_changes = 0 },
 })
 vim.lsp.buf_attach_client(0, client)
 local mail = vim.api.nvim_get_current_buf()
