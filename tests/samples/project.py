@@ -13,7 +13,7 @@ from installed import environment, prefix_copy, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 PARTS = ("CMakeLists.txt", "meson.build", "meson_options.txt", "codegen", "runtime", "integration",
-         "man", "examples")
+         "man", "editors", "examples")
 
 
 def script(path: pathlib.Path, text: str) -> str:
