@@ -1,6 +1,6 @@
 """culex-live as a program: what it prints, refuses and never does.
 
-usage: live_test.py PROGRAMS CULEX_LIVE
+usage: live_test.py PROGRAMS CULEX_LIVE CULEXC SOURCES
 """
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAMS, CULEX_LIVE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+PROGRAMS, CULEX_LIVE, CULEXC, SOURCES = (pathlib.Path(word).resolve() for word in sys.argv[1:5])
 
 
 class Live(unittest.TestCase):
@@ -55,6 +55,21 @@ class Live(unittest.TestCase):
         self.assertEqual([row["runs"] for row in renamed], [5])
         self.assertEqual(self.rows("--queue", "rolling"), rows)
         self.assertEqual(self.rows("--ended")[0]["done"], 0)
+
+    def breaking(self, listing, code):
+        done = subprocess.run([CULEXC, "breaking", "--against", "jobs.lock", "--live", "-", "order.job"],
+                              cwd=self.folder, input=listing, capture_output=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr.decode()
+
+    def test_culexc_judges_a_change_by_it(self):
+        schema = self.folder / "order.job"
+        schema.write_text((SOURCES / "v1/order.job").read_text())
+        subprocess.run([CULEXC, "lock", "order.job"], cwd=self.folder, check=True)
+        schema.write_text(schema.read_text().replace("max_len(4)", "max_len(3)"))
+        self.enqueue()
+        self.assertIn("[field-limit-narrowed]", self.breaking(self.live(), 1))
+        self.assertNotIn("error:", self.breaking(b"", 0))
 
     def test_what_is_not_there_is_no_good_news(self):
         for words, text in (((), "no store at sqlite:"), (("--url=memory:",), "one process")):
