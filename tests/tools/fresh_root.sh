@@ -15,6 +15,7 @@ trap 'exit 1' INT TERM
 
 debootstrap --variant=minbase "$release" "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
 rm -f "$root.log"
+chmod 755 "$root" # some tests become another user
 git clone -q --no-hardlinks "$repository" "$root/culex"
 for verb; do
     echo "fresh $release: ./dev $verb"
