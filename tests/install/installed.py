@@ -48,6 +48,23 @@ def environment(prefix: pathlib.Path) -> dict:
     return env
 
 
+def path_without(name: str, folder: pathlib.Path) -> str:
+    """The caller's PATH as if no program `name` were installed; `folder` takes what stands beside
+    one that is."""
+    places = []
+    for number, place in enumerate(os.environ["PATH"].split(os.pathsep)):
+        if shutil.which(name, path=place) is None:
+            places.append(place)
+            continue
+        others = folder / str(number)
+        others.mkdir(parents=True)
+        for program in pathlib.Path(place).iterdir():
+            if program.name != name:
+                (others / program.name).symlink_to(program)
+        places.append(str(others))
+    return os.pathsep.join(places)
+
+
 def hello_copy(repository: pathlib.Path, folder: pathlib.Path) -> None:
     folder.mkdir()
     for name in ("hello.job", "enqueue.c", "worker.c"):

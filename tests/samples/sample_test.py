@@ -4,14 +4,13 @@ usage: sample_test.py KIND REPOSITORY BUILD
 """
 import collections
 import json
-import os
 import pathlib
 import shutil
 import sys
 import tempfile
 
 from project import Project, culex_copy
-from installed import environment, expect, fail, prefix_copy, run
+from installed import environment, expect, fail, path_without, prefix_copy, run
 
 MONEY = "struct money { int64 minor; string currency = \"EUR\"; }\n"
 # What includes money_job.h, where each target compiles its own copy or all share one.
@@ -124,8 +123,7 @@ def main() -> None:
             prefix_copy(build, prefix)
         env = environment(prefix)
         # Without culexc in PATH every build system has to know where it is.
-        if shutil.which("culexc") is None:
-            env["PATH"] = os.environ["PATH"]
+        env["PATH"] = path_without("culexc", scratch / "path")
         # An installed renderer needs no package; one in its source folder has no Jinja2 of its own.
         python = sys.executable if kind.culex_folder else "python3 -I -S"
         project = Project(scratch / "one", "my project", env, kind.files, python)
