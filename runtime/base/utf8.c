@@ -1,6 +1,5 @@
 #include "base/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static bool is_tail(unsigned char byte)
@@ -43,6 +42,30 @@ size_t culex__utf8_char(const char *text, size_t len)
     if (at[0] < 0xF0)
         return char_three(at, len);
     return char_four(at, len);
+}
+
+uint32_t culex__utf8_code(const char *text, size_t size)
+{
+    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = size > 0 ? (unsigned char)text[0] & lead_bits[size] : 0;
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
+bool culex__utf8_is_deceptive(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x00, 0x1f},      {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                  {0x180e, 0x180e},  {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                  {0xfe00, 0xfe0f},  {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
+                  {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0] && code >= ranges[i].first; i++) {
+        if (code <= ranges[i].last)
+            return true;
+    }
+    return false;
 }
 
 /* Eight bytes at a time while they are plain ASCII, which payload text mostly is. */

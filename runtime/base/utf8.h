@@ -4,9 +4,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the well-formed character at `text`, 1 to 4; 0 when `len` is 0 or it is malformed. */
 size_t culex__utf8_char(const char *text, size_t len);
+
+/* The code point of the well-formed character of `size` bytes at `text`; 0 when `size` is 0. */
+uint32_t culex__utf8_code(const char *text, size_t size);
+
+/* Characters that change how a terminal or an editor shows the text around them, or that nobody
+ * sees: controls, bidirectional overrides, blanks without width, selectors and tags. As in
+ * codegen/front/source.h. */
+bool culex__utf8_is_deceptive(uint32_t code);
 
 /* All `len` bytes are well-formed. NUL counts as a character. */
 bool culex__utf8_is_valid(const char *text, size_t len);

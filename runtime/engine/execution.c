@@ -56,7 +56,8 @@ int64_t culex__run_unknown_delay_ms(uint32_t attempt)
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run)
 {
-    return (struct culex_log_subject){.job = run->job.type != NULL ? run->job.type->name : NULL,
+    return (struct culex_log_subject){.queue = run->queue,
+                                      .job = run->job.type != NULL ? run->job.type->name : NULL,
                                       .id = &run->id,
                                       .attempt = run->attempt};
 }

@@ -148,10 +148,14 @@ static void settle_release(struct culex_run *run, int64_t delay_ms)
 /* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
 static void settle_unknown(struct culex_run *run, const char *wire)
 {
-    struct culex_log_subject subject = {.job = wire, .id = &run->id, .attempt = run->attempt};
+    const culex_worker *worker = run->lane->worker;
+    struct culex_log_subject subject = culex__run_subject(run);
     int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
+    subject.job = wire;
+    subject.outcome = "released";
+    subject.next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + delay_ms;
     run->lane->worker->counts.not_understood++;
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
                      "no handler is registered for this job; given back for %d s",
                      (int)(delay_ms / 1000));
     settle_release(run, delay_ms);
@@ -300,6 +304,7 @@ static void flight_time_out(struct culex_run *run, int64_t now_ns)
 static void lease_log(const struct culex_run *run, const char *text)
 {
     struct culex_log_subject subject = culex__run_subject(run);
+    subject.outcome = "lost";
     run->lane->worker->counts.lost++;
     culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s", text);
 }

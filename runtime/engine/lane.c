@@ -326,10 +326,12 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
     lane->is_likely = true;
-    if (released > 0)
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+    if (released > 0) {
+        const struct culex_log_subject subject = {.queue = lane->name};
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
                          "queue %s: %zu runs of this worker's former life were given back",
                          lane->name, released);
+    }
     return CULEX_OK;
 }
 
@@ -377,77 +379,113 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
 
 /* --- log lines ------------------------------------------------------------------------- */
 
-static void log_done(const struct culex_run *run, const struct culex_log_subject *subject)
+static void log_done(const struct culex_run *run, struct culex_log_subject *subject)
 {
+    subject->outcome = "done";
     culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, subject, "done in %.1f ms",
                      (double)run->end.duration_ns / 1000000);
 }
 
-static void log_retry(const struct culex_run *run, const struct culex_log_subject *subject,
-                      const struct culex_ack *ack)
+static void log_cancelled(const struct culex_run *run, struct culex_log_subject *subject)
 {
-    const culex_worker *worker = run->lane->worker;
-    char span[CULEX_LOG_SPAN_SIZE];
-    char at[CULEX_LOG_TIME_SIZE];
-    int64_t next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
-    culex__log_format_span(ack->delay_ms, span);
-    culex__log_format_time(next_ms, at);
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "%s%s; next at %s (in %s)",
-                     ack->event == CULEX_EVENT_CRASH ? "" : "failed: ", run->end.text, at, span);
+    subject->outcome = "cancelled";
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, subject, "cancelled");
 }
 
-static void log_fail(struct culex_run *run, const struct culex_log_subject *subject,
+static void log_retry(const struct culex_run *run, struct culex_log_subject *subject,
+                      const struct culex_ack *ack)
+{
+    bool is_crash = ack->event == CULEX_EVENT_CRASH;
+    char span[CULEX_LOG_SPAN_SIZE];
+    char at[CULEX_LOG_TIME_SIZE];
+    culex__log_format_span(ack->delay_ms, span);
+    culex__log_format_time(subject->next_ms, at);
+    subject->outcome = is_crash ? "crashed" : "failed";
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, subject,
+                     "%s%s; next at %s (in %s)", is_crash ? "" : "failed: ", run->end.text, at,
+                     span);
+}
+
+static void log_dead(const struct culex_run *run, struct culex_log_subject *subject)
+{
+    subject->outcome = "dead";
+    subject->next_ms = 0;
+    run->lane->worker->counts.dead++;
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_ERROR, subject, "dead: %s", run->end.text);
+}
+
+static void log_fail(struct culex_run *run, struct culex_log_subject *subject,
                      const struct culex_ack *ack)
 {
     culex_worker *worker = run->lane->worker;
     culex_run_state to = CULEX_RUN_DEAD;
     culex__run_apply(CULEX_RUN_ACTIVE, ack->event, run->has_cancel, ack->delay_ms > 0,
                      &run->counters, &to);
+    subject->error = run->end.text;
+    subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
     if (ack->event == CULEX_EVENT_CRASH)
         worker->counts.crashed++;
     else
         worker->counts.failed++;
-    if (to == CULEX_RUN_DEAD) {
-        worker->counts.dead++;
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, subject, "dead: %s", run->end.text);
-    } else if (to == CULEX_RUN_CANCELLED)
-        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "cancelled");
+    if (to == CULEX_RUN_DEAD)
+        log_dead(run, subject);
+    else if (to == CULEX_RUN_CANCELLED)
+        log_cancelled(run, subject);
     else
         log_retry(run, subject, ack);
 }
 
-static void log_release(struct culex_run *run, const struct culex_log_subject *subject)
+static void log_given_back(struct culex_run *run, const struct culex_log_subject *subject,
+                           const char *span)
+{
+    culex_worker *worker = run->lane->worker;
+    worker->counts.released++;
+    if (run->end.is_not_understood) {
+        worker->counts.not_understood++;
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
+                         "not understood, given back for %s: %s", span, run->end.text);
+    } else if (run->end.text != NULL)
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s", run->end.text);
+    else if (run->job.type != NULL)
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
+}
+
+static void log_release(struct culex_run *run, struct culex_log_subject *subject)
 {
     culex_worker *worker = run->lane->worker;
     char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span(run->end.delay_ms, span);
     if (run->has_cancel) {
-        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "cancelled");
-    } else if (run->end.is_snoozed) {
-        worker->counts.snoozed++;
-        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
-    } else {
-        worker->counts.released++;
-        if (run->end.is_not_understood) {
-            worker->counts.not_understood++;
-            culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
-                             "not understood, given back for %s: %s", span, run->end.text);
-        } else if (run->end.text != NULL)
-            culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s",
-                             run->end.text);
-        else if (run->job.type != NULL)
-            culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
+        log_cancelled(run, subject);
+        return;
     }
+    culex__log_format_span(run->end.delay_ms, span);
+    subject->outcome = run->end.is_snoozed ? "snoozed" : "released";
+    subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + run->end.delay_ms;
+    if (!run->end.is_snoozed) {
+        subject->error = run->end.text;
+        log_given_back(run, subject, span);
+        return;
+    }
+    worker->counts.snoozed++;
+    culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
+}
+
+static void log_refused(const struct culex_run *run, struct culex_log_subject *subject)
+{
+    culex_worker *worker = run->lane->worker;
+    worker->counts.stale++;
+    subject->outcome = "refused";
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
+                     "result refused: the lease is over, another worker may hold the run");
 }
 
 static void ack_log(struct culex_run *run, enum culex_answer answer, const struct culex_ack *ack)
 {
     culex_worker *worker = run->lane->worker;
     struct culex_log_subject subject = culex__run_subject(run);
+    subject.duration_ns = run->end.duration_ns;
     if (answer == CULEX_ANSWER_STALE || answer == CULEX_ANSWER_GONE) {
-        worker->counts.stale++;
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                         "result refused: the lease is over, another worker may hold the run");
+        log_refused(run, &subject);
         return;
     }
     switch (ack->event) {

@@ -6,63 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "engine/log_line.h"
 #include "engine/storeurl.h"
-
-enum { TEXT_SIZE = 4608, LINE_SIZE = 6 * TEXT_SIZE + 1024 };
-
-/* A line in the making. What does not fit is left out; the last byte is kept for the newline. */
-struct line {
-    char text[LINE_SIZE];
-    size_t len;
-};
-
-static void line_put(struct line *line, const char *text, size_t len)
-{
-    if (len > LINE_SIZE - 1 - line->len)
-        len = LINE_SIZE - 1 - line->len;
-    memcpy(line->text + line->len, text, len);
-    line->len += len;
-}
-
-static void line_puts(struct line *line, const char *text)
-{
-    line_put(line, text, strlen(text));
-}
-
-static void line_put_escape(struct line *line, unsigned char byte, culex_log_format format)
-{
-    char text[8];
-    int len = snprintf(text, sizeof text, format == CULEX_LOG_JSON ? "\\u%04x" : "\\x%02x", byte);
-    line_put(line, text, (size_t)len);
-}
-
-/* Control characters, and C1 ones (0xC2 0x80..0x9F), steer terminals and break lines. */
-static bool char_is_control(const unsigned char *at, size_t len)
-{
-    return (len == 1 && (at[0] < 0x20 || at[0] == 0x7f)) ||
-           (len == 2 && at[0] == 0xc2 && at[1] < 0xa0);
-}
-
-static void line_put_hostile(struct line *line, const char *text, culex_log_format format)
-{
-    size_t left = strlen(text);
-    while (left > 0) {
-        size_t len = culex__utf8_char(text, left);
-        const unsigned char *at = (const unsigned char *)text;
-        if (len == 0)
-            line_puts(line, "?");
-        else if (char_is_control(at, len))
-            line_put_escape(line, at[len - 1], format);
-        else {
-            if (format == CULEX_LOG_JSON && (*text == '"' || *text == '\\'))
-                line_puts(line, "\\");
-            line_put(line, text, len);
-        }
-        text += len > 0 ? len : 1;
-        left -= len > 0 ? len : 1;
-    }
-}
 
 static const char *level_name(int level)
 {
@@ -112,65 +57,94 @@ void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE])
         snprintf(ret_text, CULEX_LOG_SPAN_SIZE, "%lldms", (long long)ms);
 }
 
-static void line_put_text(struct line *line, const char *time, int level,
-                          const struct culex_log_subject *subject, const char *text)
+static void line_make_text(struct culex_log_line *line, const char *time, int level,
+                           const struct culex_log_subject *subject, const char *text)
 {
     char part[96];
     snprintf(part, sizeof part, "%s %-5s ", time, level_name(level));
-    line_puts(line, part);
-    if (subject != NULL && subject->job != NULL) {
-        line_put_hostile(line, subject->job, CULEX_LOG_TEXT);
-        line_puts(line, " ");
+    culex__log_line_put(line, part);
+    if (subject->job != NULL) {
+        culex__log_line_put_foreign(line, subject->job, CULEX_JOB_NAME_MAX, CULEX_LOG_TEXT);
+        culex__log_line_put(line, " ");
     }
-    if (subject != NULL && subject->id != NULL) {
+    if (subject->id != NULL) {
         char id[CULEX_UUID_TEXT_SIZE];
         culex_uuid_format(*subject->id, id);
         snprintf(part, sizeof part, "%s attempt %u ", id, (unsigned)subject->attempt);
-        line_puts(line, part);
+        culex__log_line_put(line, part);
     }
-    line_put_hostile(line, text, CULEX_LOG_TEXT);
+    culex__log_line_put_foreign(line, text, CULEX_LOG_TEXT_MAX, CULEX_LOG_TEXT);
 }
 
-static void line_put_json(struct line *line, const char *time, int level,
-                          const struct culex_log_subject *subject, const char *text)
+static void json_put_run(struct culex_log_line *line, const struct culex_log_subject *subject)
 {
-    char part[128];
-    snprintf(part, sizeof part, "{\"time\":\"%s\",\"level\":\"%s\"", time, level_name(level));
-    line_puts(line, part);
-    if (subject != NULL && subject->job != NULL) {
-        line_puts(line, ",\"job\":\"");
-        line_put_hostile(line, subject->job, CULEX_LOG_JSON);
-        line_puts(line, "\"");
-    }
-    if (subject != NULL && subject->id != NULL) {
-        char id[CULEX_UUID_TEXT_SIZE];
-        culex_uuid_format(*subject->id, id);
-        snprintf(part, sizeof part, ",\"run\":\"%s\",\"attempt\":%u", id,
-                 (unsigned)subject->attempt);
-        line_puts(line, part);
-    }
-    line_puts(line, ",\"message\":\"");
-    line_put_hostile(line, text, CULEX_LOG_JSON);
-    line_puts(line, "\"}");
+    char part[32], id[CULEX_UUID_TEXT_SIZE];
+    if (subject->id == NULL)
+        return;
+    culex_uuid_format(*subject->id, id);
+    culex__log_line_put_member(line, "run", id, sizeof id);
+    snprintf(part, sizeof part, ",\"attempt\":%u", (unsigned)subject->attempt);
+    culex__log_line_put(line, part);
+}
+
+/* By whole numbers: a program's locale may have another decimal point than JSON. */
+static void json_put_duration(struct culex_log_line *line, int64_t duration_ns)
+{
+    char part[48];
+    if (duration_ns <= 0)
+        return;
+    snprintf(part, sizeof part, ",\"duration_ms\":%lld.%03d", (long long)(duration_ns / 1000000),
+             (int)(duration_ns / 1000 % 1000));
+    culex__log_line_put(line, part);
+}
+
+static void json_put_next(struct culex_log_line *line, int64_t next_ms)
+{
+    char at[CULEX_LOG_TIME_SIZE];
+    if (next_ms == 0)
+        return;
+    culex__log_format_time(next_ms, at);
+    culex__log_line_put_member(line, "next_at", at, sizeof at);
+}
+
+static void line_make_json(struct culex_log_line *line, const char *time, int level,
+                           const struct culex_log_subject *subject, const char *text)
+{
+    culex__log_line_put(line, "{\"time\":\"");
+    culex__log_line_put(line, time);
+    culex__log_line_put(line, "\"");
+    culex__log_line_put_member(line, "level", level_name(level), SIZE_MAX);
+    culex__log_line_put_member(line, "queue", subject->queue, CULEX_QUEUE_NAME_MAX);
+    culex__log_line_put_member(line, "job", subject->job, CULEX_JOB_NAME_MAX);
+    json_put_run(line, subject);
+    culex__log_line_put_member(line, "outcome", subject->outcome, SIZE_MAX);
+    json_put_duration(line, subject->duration_ns);
+    culex__log_line_put_member(line, "error", subject->error, CULEX_ERROR_TEXT_MAX);
+    json_put_next(line, subject->next_ms);
+    culex__log_line_put_member(line, "message", text, CULEX_LOG_TEXT_MAX);
+    culex__log_line_put(line, "}");
 }
 
 void culex__log_write_list(const struct culex_log *log, int level,
                            const struct culex_log_subject *subject, const char *format,
                            va_list list)
 {
+    static const struct culex_log_subject nothing = {0};
     if (!culex__log_wants(log, level))
         return;
+    if (subject == NULL)
+        subject = &nothing;
     char time[CULEX_LOG_TIME_SIZE];
-    char text[TEXT_SIZE];
-    struct line line;
+    char text[CULEX_LOG_TEXT_MAX];
+    struct culex_log_line line;
     line.len = 0;
     culex__log_format_time(culex__env_clock_ms(log->env), time);
     if (vsnprintf(text, sizeof text, format, list) < 0)
         text[0] = '\0';
     if (log->format == CULEX_LOG_JSON)
-        line_put_json(&line, time, level, subject, text);
+        line_make_json(&line, time, level, subject, text);
     else
-        line_put_text(&line, time, level, subject, text);
+        line_make_text(&line, time, level, subject, text);
     line.text[line.len++] = '\n';
     log->sink.write(log->sink.self, line.text, line.len);
 }

@@ -1,11 +1,13 @@
 /* engine/log.h - one line per event, for people (text) or programs (JSON).
  *
  *   2026-11-21T04:00:00.123Z info  shop.send_email 0192...-... attempt 1 done in 12.3 ms
- *   {"time":"2026-11-21T04:00:00.123Z","level":"info","job":"shop.send_email","run":"0192...",
- *    "attempt":1,"message":"done in 12.3 ms"}          (one line)
+ *   {"time":"2026-11-21T04:00:00.123Z","level":"info","queue":"mail","job":"shop.send_email",
+ *    "run":"0192...","attempt":1,"outcome":"done","duration_ms":12.345,
+ *    "message":"done in 12.3 ms"}          (one line)
  *
- * Everything that is not ours (error texts, names) is made valid UTF-8 and escaped, so that a
- * line is always one line. A line goes to the sink whole, from whichever thread wrote it. */
+ * README, "Log lines", lists the members. Everything that is not ours (error texts, names) is made
+ * valid UTF-8 and visible (log_line.h), so that a line is always one line. A line goes to the sink
+ * whole, from whichever thread wrote it. */
 #ifndef CULEX_ENGINE_LOG_H
 #define CULEX_ENGINE_LOG_H
 
@@ -37,11 +39,17 @@ struct culex_log {
     int level; /* lines above it are dropped */
 };
 
-/* What a line is about; NULL or zero members are left out. */
+/* What a line is about; NULL or zero members are left out. Queue and how it ended stand in JSON
+ * only: the text of the line tells them in words. */
 struct culex_log_subject {
+    const char *queue;
     const char *job;
     const culex_uuid *id;
     uint32_t attempt;
+    const char *outcome; /* how the attempt ended: a word of the README's list */
+    int64_t duration_ns; /* of the handler */
+    const char *error;   /* the error text, without what the line says around it */
+    int64_t next_ms;     /* when the run is offered again: store's clock, ms since 1970 */
 };
 
 /* Writes each line to file descriptor 2 with one call. */

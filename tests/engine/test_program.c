@@ -1,4 +1,5 @@
 /* Options, variables, help text, log lines. */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -353,6 +354,29 @@ static void test_log_json_line(void **state)
                         "\"message\":\"a \\\"b\\\" \\\\ c\"}\n");
 }
 
+/* What programs need is a member, not a part of the text. */
+static void test_log_json_line_has_how_it_ended(void **state)
+{
+    (void)state;
+    struct culex_env env = *culex__env_system();
+    env.clock_ms = clock_ms;
+    const struct culex_log log = {
+        .sink = {sink_write, NULL}, .env = &env, .format = CULEX_LOG_JSON, .level = 3};
+    const struct culex_log_subject subject = {.queue = "mail",
+                                              .job = "shop.send",
+                                              .outcome = "failed",
+                                              .duration_ns = INT64_C(1002003456),
+                                              .error = "no \"route\"",
+                                              .next_ms = INT64_C(1795233600123)};
+    setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* where it exists: with a comma */
+    culex__log_write(&log, CULEX_LOG_INFO, &subject, "x");
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(line, "{\"time\":\"2026-11-21T04:00:00.123Z\",\"level\":\"info\","
+                              "\"queue\":\"mail\",\"job\":\"shop.send\",\"outcome\":\"failed\","
+                              "\"duration_ms\":1002.003,\"error\":\"no \\\"route\\\"\","
+                              "\"next_at\":\"2026-11-21T04:00:00.123Z\",\"message\":\"x\"}\n");
+}
+
 static void test_log_escapes_hostile_text(void **state)
 {
     (void)state;
@@ -360,6 +384,19 @@ static void test_log_escapes_hostile_text(void **state)
                                                     "31m"),
                            " a\\x0ab\\x1b[0m?\\x9b31m\n"));
     assert_non_null(strstr(log_line(CULEX_LOG_JSON, "a\nb\x01\xff"), "\"a\\u000ab\\u0001?\"}\n"));
+}
+
+/* Right-to-left overrides, line separators and blanks that nobody sees, in both formats. */
+static void test_log_shows_what_is_invisible(void **state)
+{
+    (void)state;
+    static const char hostile[] =
+        "a\u202eb\u2028c\u200bd\u2066e\ufefff\u00ad\u061c\U000e0041g \u00e9";
+    assert_non_null(strstr(log_line(CULEX_LOG_TEXT, hostile),
+                           " a\\u{202E}b\\u{2028}c\\u{200B}d\\u{2066}e\\u{FEFF}f\\u{00AD}"
+                           "\\u{061C}\\u{E0041}g \u00e9\n"));
+    assert_non_null(strstr(log_line(CULEX_LOG_JSON, hostile), "\"a\\\\u{202E}b\\\\u{2028}c"));
+    assert_null(strstr(line, "\u202e"));
 }
 
 static void test_log_cuts_a_huge_text_and_stays_one_line(void **state)
@@ -370,6 +407,9 @@ static void test_log_cuts_a_huge_text_and_stays_one_line(void **state)
     log_line(CULEX_LOG_TEXT, huge);
     assert_true(line_len < 32000);
     assert_ptr_equal(strchr(line, '\n'), line + line_len - 1);
+    log_line(CULEX_LOG_JSON, huge);
+    assert_true(line_len < 32000); /* what a child may send in one packet */
+    assert_non_null(strstr(line, "\\u000a\"}\n"));
 }
 
 static void test_log_drops_lines_above_its_level(void **state)
@@ -447,7 +487,9 @@ int main(void)
         cmocka_unit_test(test_durations),
         cmocka_unit_test(test_log_text_line),
         cmocka_unit_test(test_log_json_line),
+        cmocka_unit_test(test_log_json_line_has_how_it_ended),
         cmocka_unit_test(test_log_escapes_hostile_text),
+        cmocka_unit_test(test_log_shows_what_is_invisible),
         cmocka_unit_test(test_log_cuts_a_huge_text_and_stays_one_line),
         cmocka_unit_test(test_log_drops_lines_above_its_level),
         cmocka_unit_test(test_log_times),

@@ -1,5 +1,6 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000) and mule (0)
+ * nap enqueue tell WORDS [TOKEN]
  * nap cancel                 cancels every active run
  * nap state                  prints "STATE attempt N losses N failures N crashes N" of every run
  * nap text                   prints the error text of every run
@@ -119,6 +120,14 @@ static culex_outcome look(culex_run *run, const look_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome tell(culex_run *run, const tell_job *job, void *user)
+{
+    (void)user;
+    culex_log(run, "%s", job->words);
+    culex_run_progress(run, 1, "%s", job->words);
+    return culex_run_fail(run, "%s", job->words);
+}
+
 static int setup(culex_worker *worker, void *user)
 {
     return nap_job_register(worker, nap, user) != CULEX_OK ||
@@ -128,6 +137,7 @@ static int setup(culex_worker *worker, void *user)
            mule_job_register(worker, mule, user) != CULEX_OK ||
            ox_job_register(worker, ox, user) != CULEX_OK ||
            look_job_register(worker, look, user) != CULEX_OK ||
+           tell_job_register(worker, tell, user) != CULEX_OK ||
            gone_job_register(worker, NULL, user) != CULEX_OK;
 }
 
@@ -177,6 +187,14 @@ static culex_status stats_print(culex_client *client, culex_error *error)
     return status;
 }
 
+static culex_status tell_enqueue(culex_client *client, char **words, culex_error *error)
+{
+    tell_job job = tell_job_make(words[0]);
+    if (words[1] != NULL)
+        job.token = words[1];
+    return tell_job_enqueue(client, &job, NULL, NULL, error);
+}
+
 static culex_status enqueue(culex_client *client, const char *name, const char *length,
                             culex_error *error)
 {
@@ -210,6 +228,8 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, run_cancel, error);
     if (strcmp(argv[1], "stats") == 0)
         return stats_print(client, error);
+    if (argc > 3 && strcmp(argv[2], "tell") == 0)
+        return tell_enqueue(client, argv + 3, error);
     return enqueue(client, argc > 2 ? argv[2] : "nap", argc > 3 ? argv[3] : NULL, error);
 }
 
