@@ -62,12 +62,8 @@ int culex__integer_compare(const culex_field *field, uint64_t bits);
 enum { CULEX_BOUND_TEXT_SIZE = 32 };
 void culex__bound_text(culex_kind kind, uint64_t bits, char ret_text[CULEX_BOUND_TEXT_SIZE]);
 
-/* As culex_decode. After CULEX_EDECODE *ret_is_beyond tells that nothing but a limit of this type
- * stands against the text: it is well-formed JSON, and a value is out of range, too long or too
- * short, or a required one is missing. Another version of the schema may take it. */
-culex_status culex__decode(const culex_struct_type *type, culex_arena *arena, const void *text,
-                           size_t len, const void **ret_value, bool *ret_is_beyond,
-                           culex_error *error);
+/* The text may be a payload of some schema: a JSON object and nothing else. */
+bool culex__payload_is_well_formed(const void *text, size_t len);
 
 /* What the decoder carries along. */
 struct culex__decoder {
@@ -76,13 +72,7 @@ struct culex__decoder {
     culex_error *error;
     unsigned depth_left;
     size_t list_bytes_left;
-    bool is_beyond; /* what failed is a limit of the type */
 };
-
-/* A failure with CULEX_EDECODE because of a limit that the type sets. */
-#define culex__decode_beyond(decoder, path, ...)                                                   \
-    ((decoder)->is_beyond = true,                                                                  \
-     culex__codec_fail((decoder)->error, CULEX_EDECODE, path, __VA_ARGS__))
 
 /* Decodes one value of the field, not a struct, into `slot`. */
 culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct culex__path *path,

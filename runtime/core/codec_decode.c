@@ -61,7 +61,8 @@ static culex_status fill_field(struct culex__decoder *decoder, const struct cule
     size_t count = field->shape == CULEX_SHAPE_ARRAY ? field->count : 1;
     culex_status status = CULEX_OK;
     if ((field->flags & CULEX_FIELD_REQUIRED) != 0)
-        return culex__decode_beyond(decoder, path, "required, but not in the payload");
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "required, but not in the payload");
     if (field->shape == CULEX_SHAPE_LIST)
         return CULEX_OK;
     if (field->def != NULL) {
@@ -125,8 +126,8 @@ static culex_status list_add(struct culex__decoder *decoder, const struct culex_
 {
     size_t size = culex__slot_size(field);
     if (field->count > 0 && list->len == field->count)
-        return culex__decode_beyond(decoder, path, "expected at most %zu elements, found more",
-                                    list->len);
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "expected at most %zu elements, found more", list->len);
     if (list->len == culex__list_max(field))
         return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
                                  "expected at most %zu elements, found more", list->len);
@@ -336,28 +337,20 @@ static culex_status decode_whole(struct culex__decoder *decoder, const culex_str
     return culex__decode_malformed(decoder, NULL, "more text behind the payload");
 }
 
-/* The decoder stops at the first limit that is broken, and so knows nothing of what follows. */
-static bool is_well_formed(const struct culex__json *json)
+bool culex__payload_is_well_formed(const void *text, size_t len)
 {
-    struct culex__json again = {json->start, json->start, json->end};
-    if (culex__json_skip(&again, CULEX_PAYLOAD_DEPTH_MAX) != NULL)
+    const char *start = len == 0 ? "" : text;
+    struct culex__json json = {.start = start, .at = start, .end = start + len};
+    if (len > CULEX_PAYLOAD_MAX || culex__json_peek(&json) != '{' ||
+        culex__json_skip(&json, CULEX_PAYLOAD_DEPTH_MAX) != NULL)
         return false;
-    culex__json_peek(&again);
-    return again.at == again.end;
+    culex__json_peek(&json);
+    return json.at == json.end;
 }
 
 culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
                           size_t len, const void **ret_value, culex_error *error)
 {
-    bool is_beyond;
-    return culex__decode(type, arena, text, len, ret_value, &is_beyond, error);
-}
-
-culex_status culex__decode(const culex_struct_type *type, culex_arena *arena, const void *text,
-                           size_t len, const void **ret_value, bool *ret_is_beyond,
-                           culex_error *error)
-{
-    *ret_is_beyond = false;
     if (len > CULEX_PAYLOAD_MAX)
         return culex__fail(error, CULEX_ELIMIT, "the payload has %zu bytes, at most %d are read",
                            len, CULEX_PAYLOAD_MAX);
@@ -375,6 +368,5 @@ culex_status culex__decode(const culex_struct_type *type, culex_arena *arena, co
     culex_status status = decode_whole(&decoder, type, value);
     if (status == CULEX_OK)
         *ret_value = value;
-    *ret_is_beyond = status == CULEX_EDECODE && decoder.is_beyond && is_well_formed(&decoder.json);
     return status;
 }

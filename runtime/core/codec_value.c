@@ -72,7 +72,6 @@ static culex_status fail_text(struct culex__decoder *decoder, const struct culex
 static culex_status fail_range(struct culex__decoder *decoder, const struct culex__path *path,
                                const char *expected, const struct culex__json_text *found)
 {
-    decoder->is_beyond = true;
     return fail_text(decoder, path, CULEX_EDECODE, expected, found);
 }
 
@@ -268,11 +267,11 @@ static culex_status check_len(struct culex__decoder *decoder, const struct culex
                               const culex_field *field, size_t len)
 {
     if (len < field->min_len)
-        return culex__decode_beyond(decoder, path, "expected at least %zu bytes, found %zu",
-                                    field->min_len, len);
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "expected at least %zu bytes, found %zu", field->min_len, len);
     if (field->max_len > 0 && len > field->max_len)
-        return culex__decode_beyond(decoder, path, "expected at most %zu bytes, found %zu",
-                                    field->max_len, len);
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "expected at most %zu bytes, found %zu", field->max_len, len);
     return CULEX_OK;
 }
 

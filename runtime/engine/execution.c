@@ -278,14 +278,15 @@ static void end_set_text(struct culex_run *run, const char *format, ...)
     va_end(list);
 }
 
-/* A run that does not decode can never work and keeps its payload for the operator; one that a
- * worker with another schema would understand is left to that one. What breaks a limit of the
- * very schema that encoded it, no schema takes. */
-static void end_undecoded(struct culex_run *run, culex_status status, bool is_beyond,
-                          const culex_error *error)
+/* A payload that the very schema which encoded it does not read, no schema reads, nor does any read
+ * what is no JSON object: such a run can never work and keeps its payload for the operator. All
+ * else is left to a worker with another schema, whatever stands against it here: a kind that was
+ * widened looks like nonsense to the worker that knows the narrow one. */
+static void end_undecoded(struct culex_run *run, culex_status status, const culex_error *error)
 {
-    bool is_foreign = is_beyond && run->fingerprint != run->job.type->fingerprint;
-    if ((status == CULEX_EDECODE && !is_foreign) || status == CULEX_ELIMIT) {
+    bool is_foreign = run->fingerprint != run->job.type->fingerprint &&
+                      culex__payload_is_well_formed(run->payload, run->payload_len);
+    if ((status == CULEX_EDECODE || status == CULEX_ELIMIT) && !is_foreign) {
         run->end.event = CULEX_EVENT_DISCARD;
         end_set_text(run, "the payload cannot be decoded: %s", error->text);
         return;
@@ -322,13 +323,12 @@ static void run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
-    bool is_beyond;
-    culex_status status = culex__decode(run->job.type->params, run->arena, run->payload,
-                                        run->payload_len, &params, &is_beyond, &error);
+    culex_status status = culex_decode(run->job.type->params, run->arena, run->payload,
+                                       run->payload_len, &params, &error);
     if (status == CULEX_OK)
         end_outcome(run, run->job.call(run, run->job.handler, params, run->job.user));
     else
-        end_undecoded(run, status, is_beyond, &error);
+        end_undecoded(run, status, &error);
 }
 
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env)

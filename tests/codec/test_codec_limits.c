@@ -225,45 +225,29 @@ static void test_secrets__hold_for_all_that_is_inside(void **state)
     assert_null(strstr(bench->error.text, "73219"));
 }
 
-/* Which refusals another version of the schema might lift. */
-static void test_limits__of_the_schema_are_told_from_nonsense(void **state)
+/* What some schema may read, and what none does. */
+static void test_payload__is_told_from_what_no_schema_writes(void **state)
 {
     static const struct {
         const char *text;
-        bool is_beyond;
+        bool is_well_formed;
     } rows[] = {
-        {"{\"percent\":101}", true},
-        {"{\"percent\":\"0\"}", true},
-        {"{\"i8\":-129}", true},
-        {"{\"u64\":-1}", true},
-        {"{\"i64\":\"340282366920938463463374607431768211455\"}", true},
-        {"{\"f32\":1e300}", true},
-        {"{\"password\":\"123456789\"}", true},
-        {"{\"price\":{\"currency\":\"EURO\"}}", true},
-        {"{\"cc\":[\"a\",\"b\",\"c\",\"d\"]}", true},
-        {"{\"i8\":1000,\"new\":[{}]}  ", true},
-        {"{\"i8\":1000,\"new\":[{]}", false}, /* no JSON after all */
+        {"{}", true},
+        {"{\"i8\":\"x\",\"new\":[{}]}  ", true},
+        {"{\"i8\":340282366920938463463374607431768211456}", true},
+        {"{\"f64\":1e400}", true},
+        {"{\"i8\":1000,\"new\":[{]}", false},
         {"{\"i8\":1000} x", false},
-        {"{\"i8\":340282366920938463463374607431768211456}", false}, /* no kind of integer */
-        {"{\"i8\":1000.0}", false},
-        {"{\"i8\":\"x\"}", false},
-        {"{\"i8\":true}", false},
-        {"{\"f64\":1e400}", false},
-        {"{\"f32\":\"x\"}", false},
-        {"{\"at\":\"tomorrow\"}", false},
-        {"{\"i8\":1,\"i8\":2}", false},
-        {"{\"matrix\":[1]}", false},
-        {"{\"lang\":\"XX\"}", false}, /* that is CULEX_EUNDERSTAND */
-        {"{\"percent\":100}", false},
+        {"{\"i8\":1000", false},
+        {"[1]", false},
+        {"1", false},
+        {"", false},
     };
-    struct workbench *bench = *state;
+    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const void *value;
-        bool is_beyond = !rows[i].is_beyond;
-        culex_status status = culex__decode(&kitchen_type, bench->arena, rows[i].text,
-                                            strlen(rows[i].text), &value, &is_beyond, NULL);
-        if (is_beyond != rows[i].is_beyond || (is_beyond && status != CULEX_EDECODE))
-            fail_msg("%s: %s, %d", rows[i].text, culex_status_name(status), is_beyond);
+        if (culex__payload_is_well_formed(rows[i].text, strlen(rows[i].text)) !=
+            rows[i].is_well_formed)
+            fail_msg("%s", rows[i].text);
     }
 }
 
@@ -353,7 +337,7 @@ int main(void)
         WORKBENCH_TEST(test_limits__absurd_length_of_bytes_does_not_wrap_around),
         WORKBENCH_TEST(test_limits__objects_in_lists_count_too),
         WORKBENCH_TEST(test_secrets__hold_for_all_that_is_inside),
-        WORKBENCH_TEST(test_limits__of_the_schema_are_told_from_nonsense),
+        WORKBENCH_TEST(test_payload__is_told_from_what_no_schema_writes),
         WORKBENCH_TEST(test_limits__too_many_fields_are_refused_not_overrun),
     };
     return cmocka_run_group_tests_name("codec_limits", tests, NULL, NULL);

@@ -13,10 +13,9 @@ static const void *decode(culex_arena *arena, const void *text, size_t len)
 {
     const void *value = NULL;
     culex_error error;
-    bool is_beyond = true;
-    culex_status status =
-        culex__decode(&kitchen_type, arena, text, len, &value, &is_beyond, &error);
-    if ((status == CULEX_OK) != (value != NULL) || (is_beyond && status != CULEX_EDECODE))
+    bool is_well_formed = culex__payload_is_well_formed(text, len);
+    culex_status status = culex_decode(&kitchen_type, arena, text, len, &value, &error);
+    if ((status == CULEX_OK) != (value != NULL) || (value != NULL && !is_well_formed))
         abort();
     return value;
 }
