@@ -418,7 +418,7 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     child.config = config->executor;
     child.mailbox = culex__zygote_mailbox(config, slot);
     child.log = *config->executor->log;
-    child.log.sink = (struct culex_log_sink){log_send, NULL};
+    child.log.sink = (struct culex_log_sink){log_send, NULL, NULL};
     child.run = culex__run_create();
     if (child.run == NULL || !memory_look(&child.began_rss, &child.began_data))
         _exit(0);

@@ -1,12 +1,11 @@
 #include "engine/log.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "engine/log_line.h"
+#include "engine/stderr.h"
 #include "engine/storeurl.h"
 
 static const char *level_name(int level)
@@ -125,28 +124,46 @@ static void line_make_json(struct culex_log_line *line, const char *time, int le
     culex__log_line_put(line, "}");
 }
 
-void culex__log_write_list(const struct culex_log *log, int level,
-                           const struct culex_log_subject *subject, const char *format,
-                           va_list list)
+static void line_write(const struct culex_log *log, int level,
+                       const struct culex_log_subject *subject, const char *text)
 {
     static const struct culex_log_subject nothing = {0};
-    if (!culex__log_wants(log, level))
-        return;
     if (subject == NULL)
         subject = &nothing;
     char time[CULEX_LOG_TIME_SIZE];
-    char text[CULEX_LOG_TEXT_MAX];
     struct culex_log_line line;
     line.len = 0;
     culex__log_format_time(culex__env_clock_ms(log->env), time);
-    if (vsnprintf(text, sizeof text, format, list) < 0)
-        text[0] = '\0';
     if (log->format == CULEX_LOG_JSON)
         line_make_json(&line, time, level, subject, text);
     else
         line_make_text(&line, time, level, subject, text);
     line.text[line.len++] = '\n';
     log->sink.write(log->sink.self, line.text, line.len);
+}
+
+static void dropped_tell(const struct culex_log *log)
+{
+    char text[96];
+    uint64_t count = log->sink.take_dropped != NULL ? log->sink.take_dropped(log->sink.self) : 0;
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "%llu lines of this log were dropped: nobody took them in time",
+             (unsigned long long)count);
+    line_write(log, CULEX_LOG_WARNING, NULL, text);
+}
+
+void culex__log_write_list(const struct culex_log *log, int level,
+                           const struct culex_log_subject *subject, const char *format,
+                           va_list list)
+{
+    char text[CULEX_LOG_TEXT_MAX];
+    if (!culex__log_wants(log, level))
+        return;
+    if (vsnprintf(text, sizeof text, format, list) < 0)
+        text[0] = '\0';
+    dropped_tell(log);
+    line_write(log, level, subject, text);
 }
 
 void culex__log_write(const struct culex_log *log, int level,
@@ -158,24 +175,21 @@ void culex__log_write(const struct culex_log *log, int level,
     va_end(list);
 }
 
-/* A log line that cannot be written is lost: there is nobody to tell. */
 static void stderr_write(void *self, const char *line, size_t len)
 {
     (void)self;
-    while (len > 0) {
-        ssize_t put = write(STDERR_FILENO, line, len);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return;
-        line += put;
-        len -= (size_t)put;
-    }
+    culex__stderr_write(line, len);
+}
+
+static uint64_t stderr_take_dropped(void *self)
+{
+    (void)self;
+    return culex__stderr_take_dropped();
 }
 
 struct culex_log_sink culex__log_stderr(void)
 {
-    return (struct culex_log_sink){stderr_write, NULL};
+    return (struct culex_log_sink){stderr_write, NULL, stderr_take_dropped};
 }
 
 void culex__log_mask_url(const char *url, char *ret_text, size_t size)

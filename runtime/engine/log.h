@@ -13,6 +13,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <culex/types.h>
 #include <culex/worker.h>
@@ -26,10 +27,13 @@ enum culex_log_level {
     CULEX_LOG_DEBUG = 4
 };
 
-/* Where lines go. `write` gets one line with its newline and must bear several threads. */
+/* Where lines go. `write` gets one line with its newline and must bear several threads.
+ * `take_dropped` (may be NULL) says how many lines were lost since it was asked last, once there is
+ * hope that another one is not: that line is then preceded by one that tells. */
 struct culex_log_sink {
     void (*write)(void *self, const char *line, size_t len);
     void *self;
+    uint64_t (*take_dropped)(void *self);
 };
 
 struct culex_log {
@@ -52,7 +56,7 @@ struct culex_log_subject {
     int64_t next_ms;     /* when the run is offered again: store's clock, ms since 1970 */
 };
 
-/* Writes each line to file descriptor 2 with one call. */
+/* Writes each line to file descriptor 2, and drops it when that is blocked (engine/stderr.h). */
 struct culex_log_sink culex__log_stderr(void);
 
 static inline bool culex__log_wants(const struct culex_log *log, int level)

@@ -7,6 +7,7 @@
 
 #include "engine/options.h"
 #include "engine/signals.h"
+#include "engine/stderr.h"
 #include "engine/worker_private.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -22,6 +23,14 @@ static const char *variable_get(const char *name)
     return getenv(name);
 }
 
+/* A worker that ends is not held up by whoever reads its log. */
+static void end_tell(const char *program, const culex_error *error)
+{
+    char line[sizeof error->text + 128];
+    snprintf(line, sizeof line, "%.120s: %s\n", program, error->text);
+    culex__stderr_write(line, strlen(line));
+}
+
 static int worker_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
                         void *user)
 {
@@ -35,7 +44,7 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
     culex__signals_restore();
     if (status == CULEX_OK)
         return EXIT_SUCCESS;
-    fprintf(stderr, "%s: %s\n", program, error.text);
+    end_tell(program, &error);
     return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
 }
 

@@ -330,7 +330,8 @@ static const char *log_line(culex_log_format format, const char *text)
     static const culex_uuid id = {{0x01, 0x92, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1}};
     struct culex_env env = *culex__env_system();
     env.clock_ms = clock_ms;
-    struct culex_log log = {.sink = {sink_write, NULL}, .env = &env, .format = format, .level = 3};
+    struct culex_log log = {
+        .sink = {sink_write, NULL, NULL}, .env = &env, .format = format, .level = 3};
     struct culex_log_subject subject = {.job = "shop.send_email", .id = &id, .attempt = 2};
     culex__log_write(&log, CULEX_LOG_INFO, &subject, "%s", text);
     return line;
@@ -415,7 +416,8 @@ static void test_log_cuts_a_huge_text_and_stays_one_line(void **state)
 static void test_log_drops_lines_above_its_level(void **state)
 {
     (void)state;
-    struct culex_log log = {.sink = {sink_write, NULL}, .env = culex__env_system(), .level = 2};
+    struct culex_log log = {
+        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = 2};
     line_len = 0;
     culex__log_write(&log, CULEX_LOG_INFO, NULL, "x");
     assert_int_equal(line_len, 0);

@@ -126,7 +126,7 @@ static void scene_start_with(struct scene *scene, culex_worker_options options,
     if (options.concurrency == 0)
         options.concurrency = 2;
     assert_int_equal(culex_worker_create(&options, &scene->worker, NULL), CULEX_OK);
-    culex__worker_set_sink(scene->worker, (struct culex_log_sink){scene_sink, scene});
+    culex__worker_set_sink(scene->worker, (struct culex_log_sink){scene_sink, scene, NULL});
     assert_int_equal(culex_worker_register(scene->worker, type, call, number_handler, scene),
                      CULEX_OK);
     assert_int_equal(pthread_create(&scene->thread, NULL, scene_main, scene), 0);

@@ -380,7 +380,7 @@ culex_worker *world_worker(struct world *world, culex_worker_options options,
     culex__worker_set_env(world->worker, &world->env);
     culex__worker_set_backend(world->worker, &world->base);
     culex__worker_set_executor(world->worker, executor_inline_create);
-    culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world});
+    culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
     if (type != NULL)
         assert_int_equal(
             culex_worker_register(world->worker, type, number_call, number_handler, world), 0);

@@ -27,8 +27,8 @@ void pen_init(struct pen *pen, unsigned count)
     memset(pen, 0, sizeof *pen);
     pen->log = calloc(1, PEN_LOG_SIZE);
     assert_non_null(pen->log);
-    pen->logger =
-        (struct culex_log){{pen_line, pen}, culex__env_system(), CULEX_LOG_TEXT, CULEX_LOG_WARNING};
+    pen->logger = (struct culex_log){
+        {pen_line, pen, NULL}, culex__env_system(), CULEX_LOG_TEXT, CULEX_LOG_WARNING};
     pen->config = (struct culex_executor_config){
         .isolation = CULEX_ISOLATION_PROCESS,
         .count = count,

@@ -119,7 +119,7 @@ static void worker_start(struct theatre *t, const char *url)
     type = number_type();
     if (culex_worker_create(&options, &t->worker, &error) != CULEX_OK)
         fail_msg("%s", error.text);
-    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t});
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
     assert_int_equal(culex_worker_register(t->worker, &type, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
 }
@@ -709,7 +709,7 @@ static void test_sick_queue_does_not_delay_the_other(void **state)
     culex_uuid held = enqueue_ok(t->server.url);
     hold(t, true);
     assert_int_equal(culex_worker_create(&options, &t->worker, &error), CULEX_OK);
-    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t});
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
     assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
     assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
