@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 /* Pages in the log: from the first figure on we try, from the second on we wait for our turn. A
  * checkpoint costs two fsyncs, and a run some four pages: at 4000 pages they are shared by a
@@ -126,7 +127,6 @@ void culex__sqlite_guard_close(struct culex_sqlite *store)
     culex__sqlite_start(store);
     if (store->db != NULL && sqlite3_get_autocommit(store->db))
         culex__sqlite_guard_checkpoint(store, true);
-    if (store->lock_fd >= 0)
-        close(store->lock_fd);
+    culex__descriptor_close(store->lock_fd);
     store->lock_fd = -1;
 }

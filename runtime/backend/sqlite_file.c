@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 #include "sqlite_schema.h"
 
@@ -85,7 +86,7 @@ int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suff
     int cause = errno;
     free(path);
     errno = cause;
-    return fd;
+    return culex__descriptor_own(fd);
 }
 
 /* --- statements without a prepared form ------------------------------------------------ */

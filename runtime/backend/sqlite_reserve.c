@@ -13,6 +13,7 @@
 
 #include "backend/sqlite.h"
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 enum {
     WHOLE = CULEX__SQLITE_RESERVE_BYTES,
@@ -117,8 +118,7 @@ void culex__sqlite_reserve_open(struct culex_sqlite *store)
 
 void culex__sqlite_reserve_close(struct culex_sqlite *store)
 {
-    if (store->reserve.fd >= 0)
-        close(store->reserve.fd);
+    culex__descriptor_close(store->reserve.fd);
     store->reserve.fd = -1;
 }
 

@@ -37,6 +37,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 void culex__sqlite_wake_init(struct culex_sqlite *store)
 {
@@ -69,7 +70,7 @@ static bool address_fill(const struct culex_sqlite *store, const char *name,
 
 static int datagram_socket(void)
 {
-    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return culex__descriptor_own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 static bool bind_as(struct culex_sqlite *store, const char *prefix)
@@ -112,10 +113,10 @@ static void watch_wal(struct culex_sqlite *store)
     if (path == NULL)
         return;
     strcpy(stpcpy(path, store->path), "-wal");
-    wake->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    wake->inotify_fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (wake->inotify_fd >= 0 && (inotify_add_watch(wake->inotify_fd, path, IN_MODIFY) < 0 ||
                                   !watch(wake, wake->inotify_fd))) {
-        close(wake->inotify_fd);
+        culex__descriptor_close(wake->inotify_fd);
         wake->inotify_fd = -1;
     }
     free(path);
@@ -123,8 +124,7 @@ static void watch_wal(struct culex_sqlite *store)
 
 static void close_fd(int *fd)
 {
-    if (*fd >= 0)
-        close(*fd);
+    culex__descriptor_close(*fd);
     *fd = -1;
 }
 
@@ -152,7 +152,7 @@ static void close_door(struct culex_sqlite *store)
 static culex_status open_door(struct culex_sqlite *store, culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    wake->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    wake->epoll_fd = culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
     wake->socket_fd = datagram_socket();
     bool is_open = wake->epoll_fd >= 0 && wake->socket_fd >= 0 &&
                    (bind_in_folder(store) || bind_as(store, "@")) && watch(wake, wake->socket_fd);

@@ -15,9 +15,9 @@
 #include "base/utf8.h"
 #include "engine/child_message.h"
 #include "engine/crash_report.h"
+#include "platform/descriptor.h"
 
 enum {
-    CHANNEL_FD = 3,
     ANNOUNCE_COUNT = 16,
     ANNOUNCE_NS = 500000,
     LOOK_COUNT = 64,        /* short runs between two looks at our own size */
@@ -40,6 +40,7 @@ enum {
 struct child {
     const struct culex_executor_config *config;
     struct culex_mailbox *mailbox;
+    int channel_fd; /* at a high number, away from the handlers' own */
     struct culex_log log;
     struct culex_run *run;
     culex_arena *arena;
@@ -64,7 +65,7 @@ static struct child *self;
 /* Without a supervisor there is nothing to run for. */
 static void packet_send(const void *packet, size_t len)
 {
-    while (send(CHANNEL_FD, packet, len, MSG_NOSIGNAL) < 0) {
+    while (send(self->channel_fd, packet, len, MSG_NOSIGNAL) < 0) {
         if (errno == ECONNRESET || errno == EPIPE)
             _exit(0);
         if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
@@ -81,7 +82,7 @@ static void record_send(enum culex_record_type type, const void *head, size_t he
                              {(void *)(uintptr_t)head, head_len},
                              {(void *)(uintptr_t)bytes, len}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
-    while (sendmsg(CHANNEL_FD, &message, MSG_NOSIGNAL) < 0) {
+    while (sendmsg(self->channel_fd, &message, MSG_NOSIGNAL) < 0) {
         if (errno == ECONNRESET || errno == EPIPE)
             _exit(0);
         if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
@@ -322,7 +323,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
 static void packet_receive(struct child *child)
 {
     for (;;) {
-        ssize_t got = recv(CHANNEL_FD, child->packet, sizeof child->packet, 0);
+        ssize_t got = recv(child->channel_fd, child->packet, sizeof child->packet, 0);
         if (got > 0) {
             child->packet_len = (size_t)got;
             return;
@@ -399,10 +400,7 @@ static void child_prepare(const struct culex_zygote_config *config, size_t slot,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != zygote_pid)
         _exit(0);
-    if (channel_fd != CHANNEL_FD && dup2(channel_fd, CHANNEL_FD) < 0)
-        _exit(0);
-    culex__process_close_from(CHANNEL_FD + 1);
-    fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+    culex__descriptors_drop(channel_fd);
     mailbox_keep(config, slot);
     culex__crash_report_install(culex__zygote_mailbox(config, slot), zygote_pid);
     sigset_t none;
@@ -415,6 +413,7 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
 {
     static struct child child;
     child_prepare(config, slot, channel_fd, zygote_pid);
+    child.channel_fd = culex__descriptor_raise(channel_fd);
     child.config = config->executor;
     child.mailbox = culex__zygote_mailbox(config, slot);
     child.log = *config->executor->log;

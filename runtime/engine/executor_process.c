@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "engine/processes.h"
+#include "platform/descriptor.h"
 
 enum { EVENTS_MAX = 64 };
 
@@ -198,12 +199,9 @@ static void processes_free(struct culex_processes *processes)
     culex__zygote_link_close(&processes->link);
     for (size_t i = 0; i < processes->child_count; i++)
         culex__processes_child_close(&processes->children[i]);
-    if (processes->timer_fd >= 0)
-        close(processes->timer_fd);
-    if (processes->kick_fd >= 0)
-        close(processes->kick_fd);
-    if (processes->epoll_fd >= 0)
-        close(processes->epoll_fd);
+    culex__descriptor_close(processes->timer_fd);
+    culex__descriptor_close(processes->kick_fd);
+    culex__descriptor_close(processes->epoll_fd);
     if (processes->zygote.mailboxes != NULL)
         munmap(processes->zygote.mailboxes, processes->zygote.stride * processes->child_count);
     culex__run_list_free(&processes->queue);

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "engine/run_list.h"
+#include "platform/descriptor.h"
 
 enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
 
@@ -47,8 +48,7 @@ struct threads {
 
 static void threads_free(struct threads *threads)
 {
-    if (threads->fd >= 0)
-        close(threads->fd);
+    culex__descriptor_close(threads->fd);
     culex__run_list_free(&threads->to_start);
     culex__run_list_free(&threads->ended);
     pthread_cond_destroy(&threads->gone);
@@ -289,7 +289,7 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);
-    threads->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    threads->fd = culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     culex_status status = CULEX_OK;
     if (threads->fd < 0)
         status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));

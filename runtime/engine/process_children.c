@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/crash_report.h"
+#include "platform/descriptor.h"
 
 enum {
     FORK_RETRY_MS = 10, /* doubled up to ... */
@@ -22,8 +23,7 @@ enum {
 
 void culex__processes_child_close(struct culex_handler_process *child)
 {
-    if (child->fd >= 0)
-        close(child->fd); /* leaves the epoll set by itself: nobody else has it */
+    culex__descriptor_close(child->fd); /* leaves the epoll set by itself: nobody else has it */
     child->fd = -1;
     child->is_deaf = true;
 }
@@ -61,9 +61,7 @@ static bool channel_open(struct culex_processes *processes, struct culex_handler
         culex__process_watch(&processes->effects, processes->epoll_fd, fds[0], EPOLLIN,
                              CULEX_WATCH_CHILDREN + child->slot) == 0 &&
         culex__zygote_link_fork(&processes->link, child->slot, child->generation, fds[1]);
-    int failure = errno;
-    close(fds[1]);
-    errno = failure;
+    culex__descriptor_close(fds[1]);
     return is_open;
 }
 
@@ -138,9 +136,11 @@ static void child_blame(struct culex_processes *processes, struct culex_handler_
         return;
     }
     if (child->wrong != NULL)
-        snprintf(text, sizeof text,
-                 "the handler's process was killed because it sent %s: its memory is damaged",
-                 child->wrong);
+        snprintf(
+            text, sizeof text,
+            "the handler's process was killed because it sent %s: its memory is damaged, or it "
+            "wrote to a descriptor that it did not open",
+            child->wrong);
     else
         culex__crash_report_describe(&child->mailbox->crash, &exit, why, run, processes->symbols,
                                      text, sizeof text);

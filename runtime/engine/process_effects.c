@@ -6,12 +6,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "platform/descriptor.h"
 
 static bool is_refused(const struct culex_process_effects *effects, const char *call)
 {
@@ -30,7 +30,11 @@ int culex__process_socketpair(const struct culex_process_effects *effects, int r
 {
     if (is_refused(effects, "socketpair"))
         return -1;
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0)
+        return -1;
+    culex__descriptor_own(ret_fds[0]);
+    culex__descriptor_own(ret_fds[1]);
+    return 0;
 }
 
 void *culex__process_share(const struct culex_process_effects *effects, size_t size)
@@ -43,19 +47,23 @@ void *culex__process_share(const struct culex_process_effects *effects, size_t s
 
 int culex__process_epoll(const struct culex_process_effects *effects)
 {
-    return is_refused(effects, "epoll_create1") ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (is_refused(effects, "epoll_create1"))
+        return -1;
+    return culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
 }
 
 int culex__process_eventfd(const struct culex_process_effects *effects)
 {
-    return is_refused(effects, "eventfd") ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (is_refused(effects, "eventfd"))
+        return -1;
+    return culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
 int culex__process_timerfd(const struct culex_process_effects *effects)
 {
     if (is_refused(effects, "timerfd_create"))
         return -1;
-    return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    return culex__descriptor_own(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
 int culex__process_watch(const struct culex_process_effects *effects, int epoll_fd, int fd,
@@ -89,17 +97,4 @@ ssize_t culex__process_send(const struct culex_process_effects *effects, int soc
         memcpy(CMSG_DATA(head), &fd, sizeof fd);
     }
     return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-void culex__process_close_from(int first)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0)
-        return;
-#endif
-    struct rlimit limit = {.rlim_cur = 0};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    int end = limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
-    for (int fd = first; fd < end; fd++)
-        close(fd);
 }

@@ -2,7 +2,8 @@
  *
  * Every call that can fail for want of memory, descriptors or processes goes through here, so
  * that a test can refuse the n-th of them, in the supervisor, the zygote and the children.
- * All return as the call they are named after does, errno included. */
+ * All return as the call they are named after does, errno included. The descriptors are the
+ * library's: culex__descriptor_close closes them. */
 #ifndef CULEX_ENGINE_PROCESS_EFFECTS_H
 #define CULEX_ENGINE_PROCESS_EFFECTS_H
 
@@ -33,8 +34,5 @@ int culex__process_watch(const struct culex_process_effects *effects, int epoll_
 /* Sends one packet without waiting, with descriptor `fd` unless that is negative. */
 ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,
                             const void *bytes, size_t len, int fd);
-
-/* Closes every descriptor from `first` on. */
-void culex__process_close_from(int first);
 
 #endif

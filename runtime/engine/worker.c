@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
+#include "platform/descriptor.h"
 
 enum {
     LOOK_MS = 5000,       /* the store is asked at least this often */
@@ -57,7 +58,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
                                      .env = worker->env,
                                      .format = worker->options.log_format,
                                      .level = worker->options.log_level};
-    worker->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    worker->stop_fd = culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (worker->stop_fd < 0) {
         status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
         culex_worker_free(worker);
@@ -71,8 +72,7 @@ void culex_worker_free(culex_worker *worker)
 {
     if (worker == NULL)
         return;
-    if (worker->stop_fd >= 0)
-        close(worker->stop_fd);
+    culex__descriptor_close(worker->stop_fd);
     free(worker->jobs);
     free(worker);
 }

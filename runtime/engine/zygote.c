@@ -17,8 +17,9 @@
 
 #include "engine/child.h"
 #include "engine/crash_report.h"
+#include "platform/descriptor.h"
 
-enum { SOCKET_FD = 3, BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
+enum { BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
 
 struct slot {
     pid_t pid; /* 0: none */
@@ -31,6 +32,7 @@ struct slot {
 struct zygote {
     const struct culex_zygote_config *config;
     pid_t pid;
+    int socket_fd; /* config->socket_fd, at a high number */
     int signal_fd;
     bool has_dead;   /* there may be more of them than one turn buries */
     bool has_strays; /* something may have been re-parented to us */
@@ -52,8 +54,8 @@ static bool reports_send(struct zygote *zygote)
         struct slot *slot = &zygote->slots[i];
         if (!slot->has_report)
             continue;
-        ssize_t put =
-            send(SOCKET_FD, &slot->report, sizeof slot->report, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t put = send(zygote->socket_fd, &slot->report, sizeof slot->report,
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
         slot->has_report = put < 0;
         is_done = is_done && put >= 0;
     }
@@ -76,9 +78,13 @@ static void slot_report(struct slot *slot, size_t index, uint32_t type, int code
 static void child_fork(struct zygote *zygote, const struct culex_zygote_request *request, int fd)
 {
     struct slot *slot = &zygote->slots[request->slot];
-    if (slot->pid != 0 || fd < 0)
+    if (slot->pid != 0)
         return;
     *slot = (struct slot){.generation = request->generation};
+    if (fd < 0) { /* the kernel had no number left for it */
+        slot_report(slot, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
+        return;
+    }
     pid_t pid = culex__process_fork(zygote->config->effects);
     if (pid == 0)
         culex__child_main(zygote->config, request->slot, fd, zygote->pid);
@@ -123,20 +129,19 @@ static bool request_take(struct zygote *zygote)
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
-    ssize_t got = recvmsg(SOCKET_FD, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t got = recvmsg(zygote->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR || errno == ENOMEM || errno == ENOBUFS;
     if (got != sizeof request)
         return false;
-    int fd = message_fd(&message);
+    int fd = culex__descriptor_own(message_fd(&message));
     if (request.slot < zygote->config->slot_count) {
         if (request.type == CULEX_ZYGOTE_FORK)
             child_fork(zygote, &request, fd);
         else if (request.type == CULEX_ZYGOTE_SIGNAL)
             child_signal(zygote, &request);
     }
-    if (fd >= 0)
-        close(fd);
+    culex__descriptor_close(fd);
     return true;
 }
 
@@ -271,7 +276,7 @@ static bool zygote_turn(struct zygote *zygote)
 {
     bool is_told = reports_send(zygote);
     struct pollfd fds[2] = {
-        {.fd = SOCKET_FD, .events = (short)(POLLIN | (is_told ? 0 : POLLOUT))},
+        {.fd = zygote->socket_fd, .events = (short)(POLLIN | (is_told ? 0 : POLLOUT))},
         {.fd = zygote->signal_fd, .events = POLLIN},
     };
     int64_t next_ns = leases_guard(zygote);
@@ -320,6 +325,20 @@ static void signals_reset(void)
     }
 }
 
+/* What the program opened stays, for its handlers; nothing is read from its terminal. Our own go
+ * where none of the program's numbers, and none that a handler is given, comes near. */
+static void descriptors_prepare(struct zygote *zygote)
+{
+
+    culex__descriptors_drop(zygote->config->socket_fd);
+    zygote->socket_fd = culex__descriptor_raise(zygote->config->socket_fd);
+    int null_fd = open("/dev/null", O_RDONLY);
+    if (null_fd > 0) {
+        dup2(null_fd, STDIN_FILENO);
+        close(null_fd);
+    }
+}
+
 /* SIGTERM and the like may reach every process of a service at once: they are for the supervisor
  * to act on, and stay blocked here. SIGUSR1 only wakes us to see that it is gone. */
 static bool zygote_prepare(struct zygote *zygote)
@@ -336,14 +355,10 @@ static bool zygote_prepare(struct zygote *zygote)
     prctl(PR_SET_NAME, "culex-zygote");
     if (prctl(PR_SET_PDEATHSIG, SIGUSR1) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return false;
-    int null_fd = open("/dev/null", O_RDONLY);
-    if (null_fd > 0)
-        dup2(null_fd, STDIN_FILENO);
-    if (config->socket_fd != SOCKET_FD && dup2(config->socket_fd, SOCKET_FD) < 0)
-        return false;
-    culex__process_close_from(SOCKET_FD + 1);
-    fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
+    descriptors_prepare(zygote);
     zygote->signal_fd = signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (zygote->signal_fd >= 0)
+        zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
     zygote->slots = calloc(config->slot_count, sizeof *zygote->slots);
     return zygote->signal_fd >= 0 && zygote->slots != NULL;
 }

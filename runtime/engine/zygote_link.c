@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 enum { CLOSE_ROUNDS = 5000 };
 
@@ -39,12 +40,11 @@ culex_status culex__zygote_link_open(struct culex_zygote_link *link,
                            strerror(errno));
     config->socket_fd = fds[1];
     pid_t pid = zygote_fork(link, config);
-    int failure = errno;
-    close(fds[1]);
+    culex__descriptor_close(fds[1]);
     if (pid < 0) {
-        close(fds[0]);
+        culex__descriptor_close(fds[0]);
         return culex__fail(error, CULEX_ENOMEM, "cannot fork for handler processes: %s",
-                           strerror(failure));
+                           strerror(errno));
     }
     link->fd = fds[0];
     link->pid = pid;
@@ -92,8 +92,7 @@ void culex__zygote_link_bury(struct culex_zygote_link *link, char *ret_text, siz
 {
     int status = 0;
     snprintf(ret_text, size, "ended");
-    if (link->fd >= 0)
-        close(link->fd);
+    culex__descriptor_close(link->fd);
     link->fd = -1;
     if (link->pid == 0)
         return;
@@ -111,8 +110,7 @@ void culex__zygote_link_bury(struct culex_zygote_link *link, char *ret_text, siz
 void culex__zygote_link_close(struct culex_zygote_link *link)
 {
     char text[64];
-    if (link->fd >= 0)
-        close(link->fd);
+    culex__descriptor_close(link->fd);
     link->fd = -1;
     for (int round = 0; link->pid != 0 && round < CLOSE_ROUNDS; round++) {
         if (waitpid(link->pid, NULL, WNOHANG) != 0)

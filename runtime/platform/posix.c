@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 #ifndef CLOCK_BOOTTIME
 #define CLOCK_BOOTTIME CLOCK_MONOTONIC
@@ -80,7 +81,7 @@ static int system_poll(void *self, struct pollfd *fds, nfds_t count, int timeout
 static void system_close(void *self, int fd)
 {
     (void)self;
-    close(fd);
+    culex__descriptor_close(fd);
 }
 
 /* Waits until the non-blocking connect on `fd` has ended; 0 or an errno. */
@@ -108,7 +109,8 @@ static int connect_finish(int fd, int64_t deadline_ns)
 /* A connected socket, or -1 with the reason in errno. */
 static int socket_open(const struct sockaddr *address, socklen_t size, int64_t deadline_ns)
 {
-    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = culex__descriptor_own(socket(address->sa_family, type, 0));
     if (fd < 0)
         return -1;
     int failure = connect(fd, address, size) < 0 ? errno : 0;
@@ -118,7 +120,7 @@ static int socket_open(const struct sockaddr *address, socklen_t size, int64_t d
     if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
         return fd; /* recv and send say themselves whether they wait */
     failure = failure != 0 ? failure : errno;
-    close(fd);
+    culex__descriptor_close(fd);
     errno = failure;
     return -1;
 }

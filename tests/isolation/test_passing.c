@@ -1,7 +1,10 @@
 /* What passes between a handler in its own process and the supervisor. */
 #include "pen.h"
 
+#include <culex/worker.h>
+#include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -25,6 +28,8 @@ static struct pen *pen_begin(void **state, unsigned count)
 static int finish(void **state)
 {
     struct pen *pen = *state;
+    if (pen == NULL)
+        return 0; /* the test closed it itself */
     pen_close(pen);
     free(pen);
     return 0;
@@ -281,11 +286,111 @@ static void test_runs_behind_a_long_one_go_elsewhere(void **state)
     pen_await(pen, runs[0]);
 }
 
-static void test_child_has_no_descriptors_but_its_own(void **state)
+/* Those of this process, the folder's own left out; `from` on. */
+static void descriptors_list(char *text, size_t size)
 {
-    struct pen *pen = pen_begin(state, 2);
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    text[0] = '\0';
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        size_t len = strlen(text);
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(folder))
+            snprintf(text + len, size - len, "%s ", entry->d_name);
+    }
+    closedir(folder);
+}
+
+static size_t numbers_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += *text == ' ';
+    return count;
+}
+
+/* What the program had open before, in the same places, and one of ours, out of its way. The zygote
+ * has one more. */
+static void descriptors_expect(struct pen *pen, const char *before)
+{
     pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
-    assert_string_equal(pen_expect(pen, "lists_descriptors", 0, CULEX_EVENT_FAIL), "0 1 2 3 ");
+    const char *text = pen_expect(pen, "lists_descriptors", 0, CULEX_EVENT_FAIL);
+    assert_memory_equal(text, before, strlen(before));
+    const char *own = text + strlen(before);
+    assert_true(atoi(own) > 100);
+    assert_int_equal(strspn(own, "0123456789"), strlen(own) - 1);
+    text = pen_expect(pen, "lists_descriptors", 1, CULEX_EVENT_FAIL);
+    assert_memory_equal(text, before, strlen(before));
+    assert_int_equal(numbers_count(text), numbers_count(before) + 2);
+}
+
+/* Row 33. Another worker of the same program is not inherited either: its channels would stay open,
+ * and its connections carry a password. */
+static void test_child_has_the_programs_descriptors_and_its_own(void **state)
+{
+    char before[512];
+    struct pen other;
+    culex_worker *worker;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    struct pen *pen = pen_new(state, 2);
+    descriptors_list(before, sizeof before);
+    pen_init(&other, 2);
+    pen_open(&other);
+    pen_expect(&other, "nothing", 0, CULEX_EVENT_DONE);
+    assert_int_equal(culex_worker_create(NULL, &worker, NULL), CULEX_OK);
+    pen_open(pen);
+    descriptors_expect(pen, before);
+    size_t open = pen_descriptors();
+    other.executor->ops->stop(other.executor, pen_now_ns());
+    pen_forget(&other);
+    free(other.log);
+    culex_worker_free(worker);
+    pen->descriptors -= open - pen_descriptors();
+    finish(state);
+    fclose(file);
+    *state = NULL;
+}
+
+/* A log file that was opened before is as usable in a handler as in main(). */
+static void test_handler_writes_to_a_file_that_the_program_opened(void **state)
+{
+    char text[64] = "";
+    zoo_file = tmpfile();
+    assert_non_null(zoo_file);
+    struct pen *pen = pen_begin(state, 1);
+    for (int i = 0; i < 2; i++) {
+        const struct culex_run *run = pen_submit(pen, "writes_down", 0, "a line\n");
+        pen_await(pen, run);
+        if (run->end.event != CULEX_EVENT_DONE)
+            fail_msg("%s", run->end.text);
+    }
+    rewind(zoo_file);
+    assert_int_equal(fread(text, 1, sizeof text - 1, zoo_file), 14);
+    assert_string_equal(text, "a line\na line\n");
+    finish(state);
+    fclose(zoo_file);
+    zoo_file = NULL;
+    *state = NULL;
+}
+
+/* There may be no high numbers. */
+static void test_few_descriptors_are_enough(void **state)
+{
+    struct rlimit before, few;
+    char list[512];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct pen *pen = pen_new(state, 2);
+    descriptors_list(list, sizeof list);
+    few = (struct rlimit){pen_descriptors() + 9, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    pen_open(pen);
+    const char *text = pen_expect(pen, "lists_descriptors", 0, CULEX_EVENT_FAIL);
+    assert_int_equal(numbers_count(text), numbers_count(list) + 1);
+    for (int i = 0; i < 20; i++) {
+        pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
+        pen_expect(pen, "null_write", 0, CULEX_EVENT_CRASH);
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
 }
 
 static void zoo_forget(void *user)
@@ -331,7 +436,9 @@ int main(int argc, char **argv)
         PASS_TEST(test_withdrawn_runs_never_start),
         PASS_TEST(test_withdrawal_races_with_starts),
         PASS_TEST(test_runs_behind_a_long_one_go_elsewhere),
-        PASS_TEST(test_child_has_no_descriptors_but_its_own),
+        PASS_TEST(test_child_has_the_programs_descriptors_and_its_own),
+        PASS_TEST(test_handler_writes_to_a_file_that_the_program_opened),
+        PASS_TEST(test_few_descriptors_are_enough),
         PASS_TEST(test_secrets_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 typedef culex_outcome (*zoo_handler)(culex_run *run, const struct zoo_params *params);
 
 struct zoo_board *zoo_board;
+FILE *zoo_file;
 
 /* Faults on purpose are no findings. */
 #if defined(__clang__) || defined(__GNUC__)
@@ -26,6 +27,8 @@ struct zoo_board *zoo_board;
 #else
 #define FAULTY
 #endif
+
+enum { DESCRIPTORS = 1100 /* numbers that ours are below */ };
 
 /* The compiler must not know what is wrong with these. */
 static int *volatile no_where = NULL;
@@ -141,20 +144,30 @@ static culex_outcome stamps(culex_run *run, const struct zoo_params *params)
     return CULEX_DONE;
 }
 
-/* Names of our descriptors, the folder's own left out. */
+/* Names of our descriptors, the folder's own left out; n: those of the zygote. */
 static culex_outcome lists_descriptors(culex_run *run, const struct zoo_params *params)
 {
     char text[512] = "";
-    DIR *folder = opendir("/proc/self/fd");
-    (void)params;
+    char path[64] = "/proc/self/fd";
+    if (params->n != 0)
+        snprintf(path, sizeof path, "/proc/%d/fd", (int)getppid());
+    DIR *folder = opendir(path);
     for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(folder) &&
+        if (entry->d_name[0] != '.' && (params->n != 0 || atoi(entry->d_name) != dirfd(folder)) &&
             strlen(text) < sizeof text - 40)
             sprintf(text + strlen(text), "%.20s ", entry->d_name);
     }
     if (folder != NULL)
         closedir(folder);
     return culex_run_fail(run, "%s", text);
+}
+
+/* Into what the program opened before it had handlers. */
+static culex_outcome writes_down(culex_run *run, const struct zoo_params *params)
+{
+    if (zoo_file == NULL || fprintf(zoo_file, "%s", params->text) < 0 || fflush(zoo_file) != 0)
+        return culex_run_fail(run, "%s", strerror(errno));
+    return CULEX_DONE;
 }
 
 /* --- faults ---------------------------------------------------------------------------- */
@@ -356,11 +369,23 @@ static culex_outcome kills_zygote(culex_run *run, const struct zoo_params *param
 
 /* --- those that meddle ------------------------------------------------------------------ */
 
+/* Our end of the channel to the supervisor, found as one that tries all numbers would meet it. */
+static int channel_find(void)
+{
+    for (int fd = 3; fd < DESCRIPTORS; fd++) {
+        int type = 0;
+        socklen_t size = sizeof type;
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET)
+            return fd;
+    }
+    _exit(98);
+}
+
 static culex_outcome closes_all(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
     (void)params;
-    for (int fd = 0; fd < 64; fd++)
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
         close(fd);
     return CULEX_DONE;
 }
@@ -372,7 +397,7 @@ static culex_outcome writes_everywhere(culex_run *run, const struct zoo_params *
     int null_fd = fileno(fopen("/dev/null", "w"));
     dup2(null_fd, 1); /* not to litter the test's output */
     dup2(null_fd, 2);
-    for (int fd = 0; fd < 64; fd++) {
+    for (int fd = 0; fd <= channel_find(); fd++) {
         ssize_t put = write(fd, "garbage garbage garbage", 23);
         (void)put;
     }
@@ -425,7 +450,7 @@ static void record_lie(uint32_t type, uint32_t len, uint64_t seq, const void *by
     memcpy(packet, &record, sizeof record);
     if (size > 0)
         memcpy(packet + sizeof record, bytes, size);
-    send(3, packet, sizeof record + size, MSG_NOSIGNAL);
+    send(channel_find(), packet, sizeof record + size, MSG_NOSIGNAL);
 }
 
 static void result_lie(uint64_t seq, uint32_t total, uint32_t offset, size_t size)
@@ -442,7 +467,7 @@ static void message_lie(int64_t which, uint64_t seq)
     int64_t negative = -1;
     switch (which) {
     case 0:
-        send(3, "x", 1, MSG_NOSIGNAL);
+        send(channel_find(), "x", 1, MSG_NOSIGNAL);
         return;
     case 1:
         record_lie(CULEX_RECORD_WAKE, 5, seq, NULL, 0);
@@ -535,7 +560,7 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     else {
         struct culex_record wake = {CULEX_RECORD_WAKE, 0, seq};
         mailbox_lie(params->n, mailbox, seq);
-        send(3, &wake, sizeof wake, MSG_NOSIGNAL);
+        send(channel_find(), &wake, sizeof wake, MSG_NOSIGNAL);
     }
     rest();
     return CULEX_DONE;
@@ -557,6 +582,7 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     X(logs)                                                                                        \
     X(stamps)                                                                                      \
     X(lists_descriptors)                                                                           \
+    X(writes_down)                                                                                 \
     X(null_write)                                                                                  \
     X(wild_write)                                                                                  \
     X(wild_jump)                                                                                   \

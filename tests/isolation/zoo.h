@@ -3,6 +3,7 @@
 #define CULEX_ISOLATION_ZOO_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "engine/execution.h"
 
@@ -23,6 +24,9 @@ struct zoo_board {
 };
 
 extern struct zoo_board *zoo_board;
+
+/* For writes_down: a test opens it before the handlers' processes are made. */
+extern FILE *zoo_file;
 
 void zoo_open(void); /* a fresh board */
 void zoo_close(void);

@@ -148,7 +148,10 @@ CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job
  * Unless isolation is NONE, the processes of handlers are forked here, before the URL of the
  * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
  * CULEX_PASSWORD are wiped from their environment. A program that hands a password over in
- * options.url holds it itself. Call it while the process has one thread. */
+ * options.url holds it itself. What the program has open by then (files, sockets, pipes) is open in
+ * handlers too, under the same numbers, for as long as the worker runs; a handler's process shares
+ * the file's position with the others. Clients of Culex are no part of that, and a connection to a
+ * database must not be used across a fork. Call it while the process has one thread. */
 CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error);
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not

@@ -1,0 +1,65 @@
+#include "platform/descriptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+enum {
+    KNOWN = 65536, /* higher numbers are not noted, and so inherited */
+    HIGH = 1000,   /* within 1024, where a process without a higher limit can still have it */
+    LOW = 3        /* the first that is not a standard one */
+};
+
+static _Atomic uint64_t owned[KNOWN / 64];
+
+int culex__descriptor_own(int fd)
+{
+    if (fd >= 0 && fd < KNOWN)
+        atomic_fetch_or(&owned[fd / 64], UINT64_C(1) << fd % 64);
+    return fd;
+}
+
+/* Before it is closed: then another thread may have the number. */
+static void disown(int fd)
+{
+    if (fd < KNOWN)
+        atomic_fetch_and(&owned[fd / 64], ~(UINT64_C(1) << fd % 64));
+}
+
+void culex__descriptor_close(int fd)
+{
+    int failure = errno;
+    if (fd < 0)
+        return;
+    disown(fd);
+    close(fd);
+    errno = failure;
+}
+
+/* A low RLIMIT_NOFILE, or one used up, refuses high numbers: then half as high will do. */
+int culex__descriptor_raise(int fd)
+{
+    for (int from = HIGH; from > fd && from >= LOW; from /= 2) {
+        int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
+        if (high < 0)
+            continue;
+        culex__descriptor_close(fd);
+        return culex__descriptor_own(high);
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return culex__descriptor_own(fd);
+}
+
+void culex__descriptors_drop(int kept)
+{
+    for (int word = 0; word < KNOWN / 64; word++) {
+        uint64_t left = atomic_load(&owned[word]);
+        for (int bit = 0; left != 0; bit++, left >>= 1) {
+            int fd = word * 64 + bit;
+            if ((left & 1) != 0 && fd != kept)
+                culex__descriptor_close(fd);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* platform/descriptor.h - which descriptors of this process the library itself has open.
+ *
+ * A handler's process inherits what the program opened, and must not inherit ours: connections
+ * that carry a password, and channels whose end nobody would see while a copy is open. So each
+ * descriptor that we open is noted by its number, until it is closed. SQLite's own, of a client
+ * that the program opened, are not known here; after a fork nobody may use that client anyway.
+ *
+ * The numbers belong to the process, and so does the note: this is no state of a client or worker.
+ * Any thread. */
+#ifndef CULEX_PLATFORM_DESCRIPTOR_H
+#define CULEX_PLATFORM_DESCRIPTOR_H
+
+/* Notes `fd` and returns it; a negative one is returned as it is. */
+int culex__descriptor_own(int fd);
+
+/* Closes it and forgets it. A negative one is ignored; errno stays. */
+void culex__descriptor_close(int fd);
+
+/* Moves `fd`, ours, to a high number, which no program will take for its own, and closes the low
+ * one. Returns the new number; `fd` itself where there is no higher one to be had. */
+int culex__descriptor_raise(int fd);
+
+/* In a process just forked: closes all of ours but `kept`. */
+void culex__descriptors_drop(int kept);
+
+#endif
