@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/codec.h"
+#include "core/secret.h"
+#include "engine/log_line.h"
 
-/* Payload and result memory above this is given back after the run. */
-enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250 };
+/* Payload and result memory above this is given back after the run. Secrets take at most their
+ * payload and, once more, what base64 makes of it, with their lengths. */
+enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250, SECRETS_MAX = 16 * CULEX_PAYLOAD_MAX };
 
 struct culex_run *culex__run_create(void)
 {
@@ -18,6 +23,7 @@ struct culex_run *culex__run_create(void)
     if (run == NULL)
         return NULL;
     culex_buf_init(&run->result, 0);
+    culex_buf_init(&run->secrets, SECRETS_MAX);
     pthread_mutex_init(&run->news.lock, NULL);
     return run;
 }
@@ -29,6 +35,7 @@ void culex__run_free(struct culex_run *run)
     free(run->payload);
     free(run->text);
     culex_buf_release(&run->result);
+    culex_buf_release(&run->secrets);
     pthread_mutex_destroy(&run->news.lock);
     free(run);
 }
@@ -47,6 +54,13 @@ bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t l
         memcpy(run->payload, payload, len);
     run->payload_len = len;
     return true;
+}
+
+void culex__run_forget_secrets(struct culex_run *run)
+{
+    if (run->secrets.cap > KEEP_BYTES)
+        culex_buf_release(&run->secrets);
+    culex__buf_cut(&run->secrets, 0);
 }
 
 int64_t culex__run_unknown_delay_ms(uint32_t attempt)
@@ -116,15 +130,26 @@ void culex_run_extend(culex_run *run, culex_duration duration)
         culex__run_report_extend(run, extend_ms);
 }
 
+/* What the handler says, without the run's secrets. Returns the length. */
+static size_t words_format(const culex_run *run, char ret_text[CULEX_LOG_TEXT_MAX],
+                           const char *format, va_list list)
+{
+    char raw[CULEX_LOG_TEXT_MAX] = "";
+    int len = vsnprintf(raw, sizeof raw, format, list);
+    size_t used = len < 0 ? 0 : (size_t)len < sizeof raw ? (size_t)len : sizeof raw - 1;
+    return culex__secrets_scrub(&run->secrets, raw, used, (size_t)len > used, ret_text,
+                                CULEX_LOG_TEXT_MAX);
+}
+
 void culex_run_progress(culex_run *run, int percent, const char *format, ...)
 {
-    char raw[2 * CULEX_PROGRESS_MAX] = "", clean[PROGRESS_TEXT_MAX + 1];
+    char words[CULEX_LOG_TEXT_MAX], clean[PROGRESS_TEXT_MAX + 1];
     char text[CULEX_PROGRESS_MAX + 1];
     va_list list;
     va_start(list, format);
-    vsnprintf(raw, sizeof raw, format, list);
+    size_t len = words_format(run, words, format, list);
     va_end(list);
-    culex__utf8_clean(clean, sizeof clean, raw, strlen(raw));
+    culex__utf8_clean(clean, sizeof clean, words, len);
     percent = percent < 0 ? -1 : percent > 100 ? 100 : percent;
     snprintf(text, sizeof text, "%d %s", percent, clean);
     if (run->port != NULL)
@@ -193,18 +218,15 @@ void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news)
 
 static void text_set(culex_run *run, const char *format, va_list list)
 {
-    char raw[CULEX_ERROR_TEXT_MAX + 1];
+    char words[CULEX_LOG_TEXT_MAX];
+    size_t len = words_format(run, words, format, list);
     if (run->text == NULL)
         run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
     if (run->text == NULL) {
         run->end.text = "(no memory for the error text)";
         return;
     }
-    int len = vsnprintf(raw, sizeof raw, format, list);
-    if (len < 0)
-        len = 0;
-    size_t used = (size_t)len < sizeof raw ? (size_t)len : sizeof raw - 1;
-    culex__utf8_clean(run->text, CULEX_ERROR_TEXT_MAX + 1, raw, used);
+    culex__utf8_clean(run->text, CULEX_ERROR_TEXT_MAX + 1, words, len);
     run->end.text = run->text;
 }
 
@@ -251,10 +273,14 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
 void culex_log(culex_run *run, const char *format, ...)
 {
     struct culex_log_subject subject = culex__run_subject(run);
+    char words[CULEX_LOG_TEXT_MAX];
     va_list list;
+    if (!culex__log_wants(run->log, CULEX_LOG_INFO))
+        return;
     va_start(list, format);
-    culex__log_write_list(run->log, CULEX_LOG_INFO, &subject, format, list);
+    words_format(run, words, format, list);
     va_end(list);
+    culex__log_write(run->log, CULEX_LOG_INFO, &subject, "%s", words);
 }
 
 void *culex_run_alloc(culex_run *run, size_t size)
@@ -319,12 +345,22 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
     end_set_text(run, "the handler returned %d, which is no outcome", (int)outcome);
 }
 
+static culex_status params_decode(struct culex_run *run, const void **ret_params,
+                                  culex_error *error)
+{
+    const culex_struct_type *type = run->job.type->params;
+    culex_status status =
+        culex_decode(type, run->arena, run->payload, run->payload_len, ret_params, error);
+    if (status == CULEX_OK && !culex__secrets_collect(type, *ret_params, &run->secrets))
+        return culex__fail(error, CULEX_ENOMEM, "no memory for its secrets");
+    return status;
+}
+
 static void run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
-    culex_status status = culex_decode(run->job.type->params, run->arena, run->payload,
-                                       run->payload_len, &params, &error);
+    culex_status status = params_decode(run, &params, &error);
     if (status == CULEX_OK)
         end_outcome(run, run->job.call(run, run->job.handler, params, run->job.user));
     else
@@ -335,6 +371,7 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
 {
     run->end = (struct culex_execution_end){0};
     run->has_result = false;
+    culex__run_forget_secrets(run);
     if (run->result.cap > KEEP_BYTES)
         culex_buf_release(&run->result);
     int64_t started_ns = culex__env_boottime_ns(env);

@@ -81,6 +81,7 @@ struct culex_run {
 
     /* Filled by the handler's thread. */
     culex_arena *arena; /* the thread's, while the handler runs */
+    culex_buf secrets;  /* of its params (core/secret.h): in none of its texts */
     char *text;         /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
     culex_buf result;
     bool has_result;
@@ -111,6 +112,9 @@ void culex__run_free(struct culex_run *run);
 
 /* Copies the payload; false when out of memory. */
 bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len);
+
+/* The struct is about to carry another run. */
+void culex__run_forget_secrets(struct culex_run *run);
 
 /* Calls the handler on the calling thread and fills run->end. Resets `arena`; NULL, which
  * means that there was no memory for one, releases the run. */

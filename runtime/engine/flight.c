@@ -107,6 +107,7 @@ static void run_reset(struct culex_run *run, struct culex_lane *lane)
     run->is_timed_out = run->is_fenced = run->is_suspect = false;
     run->term_ns = INT64_MAX;
     run->job = (struct culex_job){0};
+    culex__run_forget_secrets(run);
     culex__run_reset_news(run, &worker->executor->has_news);
 }
 

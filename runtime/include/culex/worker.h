@@ -43,6 +43,11 @@ CULEX_API bool culex_run_cancelled(const culex_run *run);
  * start; a run that has not started by then is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 
+/* In what a handler says, here and in culex_run_fail, culex_run_discard and culex_log, whole values
+ * of the run's [[secret]] params are replaced by "[secret]": strings and bytes as they are, and all
+ * kinds as they stand in the payload, from 4 bytes on, bool and char excepted. Parts of a value,
+ * and other spellings of it, are not known. */
+
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
  * at 250 bytes, made valid UTF-8). The store learns it with the next heartbeat, a third of a lease
  * away at most; the last report before that counts. culex_client_get shows it. */
