@@ -241,6 +241,7 @@ struct culex_backend_ops {
     culex_status (*list)(struct culex_backend *backend, const char *queue, culex_run_state state,
                          uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                          culex_error *error);
+    /* Any thread may, whatever others do with the backend. */
     void (*list_release)(struct culex_backend *backend, struct culex_list_reply *reply);
 
     /* Names of all queues, sorted, as one NULL-terminated block to free() at once. */
@@ -281,7 +282,18 @@ struct culex_backend_ops {
 struct culex_backend {
     const struct culex_backend_ops *ops;
     const struct culex_env *env;
+    int64_t
+        deadline_ns; /* boot time; no operation goes on after it. 0: none. The engine's to set */
 };
+
+/* When an operation that begins now, and may take `timeout_ms`, has to end. */
+static inline int64_t culex__backend_deadline_ns(const struct culex_backend *backend,
+                                                 int64_t timeout_ms)
+{
+    int64_t own_ns = culex__env_boottime_ns(backend->env) + timeout_ms * 1000000;
+    return backend->deadline_ns != 0 && backend->deadline_ns < own_ns ? backend->deadline_ns
+                                                                      : own_ns;
+}
 
 struct culex_backend_options {
     const char *prefix;      /* NULL: "culex" */

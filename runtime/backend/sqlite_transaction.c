@@ -8,7 +8,7 @@
 void culex__sqlite_start(struct culex_sqlite *store)
 {
     const struct culex_env *env = store->base.env;
-    store->deadline_ns = culex__env_boottime_ns(env) + store->timeout_ms * 1000000;
+    store->deadline_ns = culex__backend_deadline_ns(&store->base, store->timeout_ms);
     store->now_ms =
         env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : culex__env_clock_ms(env);
 }

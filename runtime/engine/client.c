@@ -36,7 +36,7 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
     client->env = env;
     client->timeout_ms = timeout_ms;
     client->backend = backend;
-    pthread_mutex_init(&client->lock, NULL);
+    culex__turn_init(&client->turn);
     culex_buf_init(&client->payloads, 0);
     culex_status status = culex__client_sync_clock(client, error);
     if (status != CULEX_OK) {
@@ -80,7 +80,7 @@ void culex_client_close(culex_client *client)
         return;
     client->backend->ops->close(client->backend);
     culex_buf_release(&client->payloads);
-    pthread_mutex_destroy(&client->lock);
+    culex__turn_destroy(&client->turn);
     free(client);
 }
 
@@ -109,20 +109,32 @@ culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id, culex
 {
     if (client == NULL || ret_id == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client or no place for the id");
-    pthread_mutex_lock(&client->lock);
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
     *ret_id = culex__client_next_id(client);
-    pthread_mutex_unlock(&client->lock);
-    return CULEX_OK;
+    return culex__effort_end(&effort, CULEX_OK, error);
 }
 
 /* --- effort ---------------------------------------------------------------------------- */
 
-struct culex_effort culex__effort_begin(culex_client *client)
+culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
+                                 culex_error *error)
 {
     int64_t now_ns = culex__env_boottime_ns(client->env);
     int64_t most_ms = INT64_MAX / 2000000;
     int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
-    return (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
+    if (!culex__turn_take(&client->turn, timeout_ms))
+        return culex__fail(error, CULEX_EBUSY,
+                           "other threads used this client for all of the %lld ms that a call may "
+                           "take; threads that should not wait for each other need clients of "
+                           "their own",
+                           (long long)client->timeout_ms);
+    *ret_effort =
+        (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
+    client->backend->deadline_ns = ret_effort->deadline_ns;
+    return CULEX_OK;
 }
 
 static bool status_is_passing(culex_status status)
@@ -152,14 +164,22 @@ static bool status_is_answer(culex_status status)
            status == CULEX_ECONFLICT || status == CULEX_EUNIQUE || status == CULEX_EEXPIRED;
 }
 
-culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
-                               culex_error *error)
+culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,
+                                 culex_error *error)
 {
     if (!effort->is_unknown || status_is_answer(status) || status == CULEX_EUNKNOWN)
         return status;
     if (error != NULL)
         error->code = CULEX_EUNKNOWN;
     return CULEX_EUNKNOWN;
+}
+
+culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
+                               culex_error *error)
+{
+    effort->client->backend->deadline_ns = 0;
+    culex__turn_give(&effort->client->turn);
+    return culex__effort_judge(effort, status, error);
 }
 
 /* --- operations on one run or queue ------------------------------------------------------ */
@@ -191,28 +211,28 @@ typedef bool (*call_explains_fn)(struct culex_backend *backend, struct call *cal
 static culex_status client_call(culex_client *client, struct call *call, call_fn function,
                                 call_explains_fn explains, culex_error *error)
 {
-    culex_status status;
-    pthread_mutex_lock(&client->lock);
-    struct culex_effort effort = culex__effort_begin(client);
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
     do
         status = function(client->backend, call, error);
     while (culex__effort_again(&effort, status));
     if (effort.is_unknown && explains != NULL && explains(client->backend, call, status))
         status = CULEX_OK;
-    pthread_mutex_unlock(&client->lock);
     return culex__effort_end(&effort, status, error);
 }
 
 culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
                                    culex_error *error)
 {
-    culex_status status;
-    pthread_mutex_lock(&client->lock);
-    struct culex_effort effort = culex__effort_begin(client);
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
     do
         status = function(client->backend, arg, error);
     while (culex__effort_again(&effort, status));
-    pthread_mutex_unlock(&client->lock);
     return culex__effort_end(&effort, status, error);
 }
 
@@ -442,13 +462,6 @@ static bool page_visit(const struct culex_list_reply *page, culex_run_visitor vi
     return true;
 }
 
-static void page_release(culex_client *client, struct culex_list_reply *page)
-{
-    pthread_mutex_lock(&client->lock);
-    client->backend->ops->list_release(client->backend, page);
-    pthread_mutex_unlock(&client->lock);
-}
-
 culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
                                uint64_t *cursor, size_t limit, culex_run_visitor visit, void *user,
                                culex_error *error)
@@ -471,7 +484,7 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
         is_wanted = page_visit(&call.ret_list, visit, user);
         left -= call.ret_list.count < left ? call.ret_list.count : left;
         *cursor = call.ret_list.cursor;
-        page_release(client, &call.ret_list);
+        client->backend->ops->list_release(client->backend, &call.ret_list);
         if (*cursor == 0)
             break;
     }

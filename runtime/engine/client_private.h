@@ -2,19 +2,18 @@
 #ifndef CULEX_ENGINE_CLIENT_PRIVATE_H
 #define CULEX_ENGINE_CLIENT_PRIVATE_H
 
-#include <pthread.h>
-
 #include <culex/client.h>
 
 #include "backend/backend.h"
 #include "core/uuid7.h"
 #include "engine/storeclock.h"
+#include "engine/turn.h"
 
 struct culex_client {
     const struct culex_env *env;
     int64_t timeout_ms; /* of one public call */
 
-    pthread_mutex_t lock; /* guards everything below */
+    struct culex_turn turn; /* guards everything below */
     struct culex_backend *backend;
     struct culex_storeclock clock;
     struct culex_uuid7 ids;
@@ -28,21 +27,22 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error);
 
-/* The next id. With the lock held. */
+/* The next id. In its turn, as all that follows. */
 culex_uuid culex__client_next_id(culex_client *client);
 
-/* Learns the store's clock again and forgets how far ids had got. With the lock held. */
+/* Learns the store's clock again and forgets how far ids had got. */
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
 
 /* One operation of a public call; `arg` is what it needs and where its answer goes. */
 typedef culex_status (*culex_client_fn)(struct culex_backend *backend, void *arg,
                                         culex_error *error);
 
-/* Calls `function` under the lock, repeating it as an effort does. */
+/* Calls `function` as an effort of its own. */
 culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
                                    culex_error *error);
 
-/* How one public call copes with a store in trouble: it repeats until its time is up. */
+/* How one public call copes with other threads and a store in trouble: it waits for its turn and
+ * repeats until its time is up. Nothing that it does takes longer. */
 struct culex_effort {
     culex_client *client;
     int64_t deadline_ns;
@@ -50,13 +50,20 @@ struct culex_effort {
     bool is_unknown; /* a try may have been applied without our knowing */
 };
 
-struct culex_effort culex__effort_begin(culex_client *client);
+/* CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
+ * the client is the caller's until culex__effort_end. */
+culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
+                                 culex_error *error);
 
 /* True when the try that gave `status` should be repeated; it has waited then. */
 bool culex__effort_again(struct culex_effort *effort, culex_status status);
 
-/* The status of the whole: CULEX_EUNKNOWN when a try may have been applied and the last one
+/* The status of the tries so far: CULEX_EUNKNOWN when one may have been applied and the last one
  * got no certain answer. */
+culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,
+                                 culex_error *error);
+
+/* Judges, and gives the client back. */
 culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
                                culex_error *error);
 

@@ -24,7 +24,8 @@ struct order {
     size_t stride;
     size_t count;
     culex_uuid *ids; /* for every run */
-    bool is_own_id;  /* ids were made here */
+    bool is_own_id;  /* ids are made here */
+    bool has_ids;    /* they have been made */
     char tags[CULEX_TAGS_SIZE];
 };
 
@@ -192,19 +193,49 @@ static culex_status batch_send(const struct order *order, struct batch *batch,
         status = backend->ops->enqueue(backend, order->queue, batch->runs, batch->count,
                                        batch->results, error);
     while (culex__effort_again(effort, status));
-    return culex__effort_end(effort, status, error);
+    return culex__effort_judge(effort, status, error);
 }
 
+static culex_status batch_insist(struct order *order, struct batch *batch,
+                                 struct culex_effort *effort, culex_error *error)
+{
+    culex_status status = batch_send(order, batch, effort, error);
+    if (status != CULEX_OK || !order->is_own_id || effort->is_unknown ||
+        !batch_has_expired(batch) || culex__client_sync_clock(order->client, NULL) != CULEX_OK)
+        return status;
+    order_renew_ids(order, batch);
+    return batch_send(order, batch, effort, error);
+}
+
+static void order_make_ids(struct order *order)
+{
+    for (size_t i = 0; i < order->count && order->is_own_id && !order->has_ids; i++)
+        order->ids[i] = culex__client_next_id(order->client);
+    order->has_ids = true;
+}
+
+static void payloads_trim(culex_buf *payloads)
+{
+    if (payloads->cap <= BATCH_BYTES)
+        return;
+    culex_buf_release(payloads);
+    culex_buf_init(payloads, 0);
+}
+
+/* One turn with the client, so that other threads need not wait for the whole of a long order. */
 static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
                                   culex_error *error)
 {
-    struct culex_effort effort = culex__effort_begin(order->client);
-    culex_status status = batch_send(order, batch, &effort, error);
-    if (status == CULEX_OK && order->is_own_id && !effort.is_unknown && batch_has_expired(batch) &&
-        culex__client_sync_clock(order->client, NULL) == CULEX_OK) {
-        order_renew_ids(order, batch);
-        status = batch_send(order, batch, &effort, error);
-    }
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(order->client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
+    order_make_ids(order);
+    status = batch_fill(batch, order, *ret_enqueued, error);
+    if (status == CULEX_OK)
+        status = batch_insist(order, batch, &effort, error);
+    payloads_trim(&order->client->payloads);
+    status = culex__effort_end(&effort, status, error);
     for (size_t i = 0; i < batch->count && status == CULEX_OK; i++) {
         status = result_status(&batch->results[i], order->queue, error);
         if (status == CULEX_OK)
@@ -215,24 +246,12 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
 
 static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_error *error)
 {
-    culex_client *client = order->client;
     struct batch *batch = malloc(sizeof *batch);
     if (batch == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
     culex_status status = CULEX_OK;
-    pthread_mutex_lock(&client->lock);
-    for (size_t i = 0; i < order->count && order->is_own_id; i++)
-        order->ids[i] = culex__client_next_id(client);
-    while (*ret_enqueued < order->count && status == CULEX_OK) {
-        status = batch_fill(batch, order, *ret_enqueued, error);
-        if (status == CULEX_OK)
-            status = batch_enqueue(order, batch, ret_enqueued, error);
-    }
-    if (client->payloads.cap > BATCH_BYTES) {
-        culex_buf_release(&client->payloads);
-        culex_buf_init(&client->payloads, 0);
-    }
-    pthread_mutex_unlock(&client->lock);
+    while (*ret_enqueued < order->count && status == CULEX_OK)
+        status = batch_enqueue(order, batch, ret_enqueued, error);
     free(batch);
     return status;
 }

@@ -69,11 +69,13 @@ static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **stat
     culex_uuid id;
     world->enqueue_fault = WORLD_LOSE_REPLY;
     world->enqueue_fault_count = 1;
-    struct culex_effort effort = culex__effort_begin(world->client);
+    struct culex_effort effort;
+    assert_int_equal(culex__effort_begin(world->client, &effort, NULL), CULEX_OK);
     assert_true(culex__effort_again(&effort, CULEX_EUNKNOWN));
     assert_true(culex__effort_again(&effort, CULEX_ECONNECT));
-    assert_int_equal(culex__effort_end(&effort, CULEX_ECONNECT, NULL), CULEX_EUNKNOWN);
-    assert_int_equal(culex__effort_end(&effort, CULEX_ECONFLICT, NULL), CULEX_ECONFLICT);
+    assert_int_equal(culex__effort_judge(&effort, CULEX_ECONNECT, NULL), CULEX_EUNKNOWN);
+    assert_int_equal(culex__effort_judge(&effort, CULEX_ECONFLICT, NULL), CULEX_ECONFLICT);
+    assert_int_equal(culex__effort_end(&effort, CULEX_OK, NULL), CULEX_OK);
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, NULL),
                      CULEX_OK);
 }
