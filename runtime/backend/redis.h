@@ -37,7 +37,7 @@ enum culex__redis_level {
 struct culex__redis_queue {
     struct culex__redis_queue *next;
     enum culex__redis_level level; /* of the commands that were tried */
-    uint64_t generation;           /* on the connection with this number */
+    uint64_t generation;           /* on the connection with this number; 0: to be tried again */
     bool is_named;                 /* it stands in PREFIX:queues */
     char name[];
 };

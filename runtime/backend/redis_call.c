@@ -229,6 +229,9 @@ culex_status culex__redis_finish(struct culex__redis *redis,
         status = queue_probe(redis, redis->call_queue, redis->call_level, deadline_ns, error);
     if (status == CULEX_OK)
         status = script_run(redis, script, &redis->request, deadline_ns, ret_reply, error);
+    /* A right was withdrawn: until it is back, nothing is sent that would be left half done. */
+    if (status == CULEX_EDENIED && redis->call_queue != NULL)
+        redis->call_queue->generation = 0;
     return status;
 }
 

@@ -15,11 +15,15 @@ if r.state == ACTIVE then
   call('HSET', runs, id, record_text(r))
   return r.state
 end
+-- Needs no memory, so a full server takes what follows.
+call('ZREM', scheduled, '')
 if r.state == SCHEDULED then
-  call('ZREM', scheduled, id)
-elseif call('ZREM', urgent, id) == 0 then
+  due_drops[#due_drops + 1] = id
+elseif string.match(r.tail, TAIL_priority) ~= '0' then
+  urgent_drops[#urgent_drops + 1] = id
+else
   -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.
-  call('HINCRBY', meta, 'ghosts', 1)
+  count('ghosts', 1)
 end
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
 put(record_puts, id, record_text(r))

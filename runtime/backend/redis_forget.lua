@@ -9,14 +9,15 @@ if not text then return '' end
 local r = record_parse(text)
 if r and not IS_FINAL[r.state] then return '!' end
 local slot = call('HGET', meta, 'slot')
+call('HDEL', progress, id)
+slots_turn(slot, now)
+-- An id that is remembered while its run is still there does no harm; one forgotten could come again.
+remember({id}, now)
 call('HDEL', runs, id)
 call('HDEL', payloads, id)
 call('HDEL', errors, id)
 call('HDEL', results, id)
-call('HDEL', progress, id)
 call('ZREM', done, id)
 call('ZREM', cancelled, id)
 call('ZREM', dead, id)
-slots_turn(slot, now)
-remember({id}, now)
 return 'O'

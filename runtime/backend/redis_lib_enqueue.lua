@@ -129,12 +129,11 @@ local function enqueue(first, now, is_unlimited)
     end
   end
 
-  -- The first write must be one that a server without memory refuses: nothing is half done.
-  write('HSET', payloads, bodies)
-  write('HSET', runs, records)
+  if #records == 0 then return table.concat(answers), holders end
+  -- The first write must be one that a server without memory refuses: nothing is half done. The
+  -- records come last: with them the runs exist, and a repeated call finds them.
   write('ZADD', scheduled, dues)
   write('RPUSH', ready, backs)
-  write('HSET', unique, keys)
   if #urgents > 0 then
     local order, entries = call('HINCRBY', meta, 'back', #urgents) - #urgents, {}
     for at, id in ipairs(urgents) do
@@ -143,10 +142,11 @@ local function enqueue(first, now, is_unlimited)
     end
     write('ZADD', urgent, entries)
   end
-  if #records > 0 then
-    call('HINCRBY', meta, 'enqueued', #records / 2)
-    slots_turn(facts[1], now)
-  end
   if #backs + #urgents > 0 then wake_one() end
+  slots_turn(facts[1], now)
+  call('HINCRBY', meta, 'enqueued', #records / 2)
+  write('HSET', payloads, bodies)
+  write('HSET', unique, keys)
+  write('HSET', runs, records)
   return table.concat(answers), holders
 end

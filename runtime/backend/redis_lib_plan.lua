@@ -3,7 +3,7 @@
 
 local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
 local text_puts, result_puts = {}, {}
-local lease_drops, due_drops, payload_drops, key_drops = {}, {}, {}, {}
+local lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
 local backs, fronts, urgents = {}, {}, {}
 local counts = {}
 
@@ -114,26 +114,28 @@ local function quarantine(id, now, text)
   count('damaged', 1)
 end
 
+-- In the ORDER of redis_lib_base.lua; texts do no harm before their records.
 local function plan_write()
-  write('ZREM', active, lease_drops)
-  write('ZREM', scheduled, due_drops)
-  write('HSET', runs, record_puts)
-  write('ZADD', active, lease_puts)
-  write('ZADD', scheduled, due_puts)
-  write('ZADD', done, done_puts)
-  write('ZADD', dead, dead_puts)
-  write('ZADD', cancelled, cancelled_puts)
-  write('HDEL', payloads, payload_drops)
-  write('HDEL', unique, key_drops)
   write('HSET', errors, text_puts)
   write('HSET', results, result_puts)
+  write('ZADD', active, lease_puts)
+  write('ZADD', scheduled, due_puts)
   write('RPUSH', ready, backs)
   write('LPUSH', ready, fronts)
   write('ZADD', urgent, urgents)
+  write('HSET', runs, record_puts)
+  write('ZADD', done, done_puts)
+  write('ZADD', dead, dead_puts)
+  write('ZADD', cancelled, cancelled_puts)
+  write('ZREM', active, lease_drops)
+  write('ZREM', scheduled, due_drops)
+  write('ZREM', urgent, urgent_drops)
+  write('HDEL', payloads, payload_drops)
+  write('HDEL', unique, key_drops)
   for name, by in pairs(counts) do call('HINCRBY', meta, name, by) end
   record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
   text_puts, result_puts = {}, {}
-  lease_drops, due_drops, payload_drops, key_drops = {}, {}, {}, {}
+  lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
   backs, fronts, urgents = {}, {}, {}
   counts = {}
 end

@@ -15,19 +15,21 @@ local function keys_release(ids, texts)
   end
 end
 
+-- Remembered first: an id that is known twice does no harm, one that is unknown could come again.
 local function runs_delete(ids)
   if #ids == 0 then return end
-  for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   remember(ids, now)
+  for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   deleted = deleted + #ids
 end
 
 local function set_purge(key)
   local ids = call('ZRANGE', key, 0, limit - deleted - 1)
   if #ids == 0 then return false end
-  keys_release(ids, read(runs, ids))
-  write('ZREM', key, ids)
+  local texts = read(runs, ids)
   runs_delete(ids)
+  keys_release(ids, texts)
+  write('ZREM', key, ids)
   return deleted < limit
 end
 
@@ -40,10 +42,10 @@ local function list_purge()
     local r = texts[at] and record_parse(texts[at])
     if r and r.state == WAITING then waiting[#waiting + 1] = id end
   end
+  runs_delete(waiting)
   keys_release(ids, texts)
   call('LPOP', ready, #ids)
   if #waiting < #ids then call('HINCRBY', meta, 'ghosts', #waiting - #ids) end
-  runs_delete(waiting)
 end
 
 call('ZREM', scheduled, '')

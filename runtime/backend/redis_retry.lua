@@ -16,14 +16,17 @@ if key ~= '' then
   local holder = call('HGET', unique, key)
   if holder and holder ~= id and call('HEXISTS', runs, holder) == 1 then return 'U' end
 end
-call('ZREM', dead, id)
-if key ~= '' then call('HSET', unique, key, id) end
+-- The record as it is: nothing has changed yet if this is refused.
+call('HSET', runs, id, text)
 r.state, r.at_ms, r.owner, r.cancel = to, 0, '', 0
 r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 -- Its old date would kill it at once; somebody wants it to run now.
 r.expires_at_ms = 0
-put(record_puts, id, record_text(r))
 ready_put(id, r, false)
 plan_write()
+-- A live run that stood among the dead would be deleted with them: it leaves before it lives.
+call('ZREM', dead, id)
+call('HSET', runs, id, record_text(r))
+if key ~= '' then call('HSET', unique, key, id) end
 if call('HGET', meta, 'paused') ~= '1' then wake_one() end
 return 'O'

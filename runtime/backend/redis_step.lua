@@ -87,9 +87,9 @@ end
 
 local function dones_write()
   if ended_count == 0 then return end
-  write('ZREM', active, ended)
   write('HSET', runs, ended_records)
   write('ZADD', done, ended_scores)
+  write('ZREM', active, ended)
   write('HDEL', payloads, ended)
   count('done', ended_count)
 end
@@ -211,25 +211,26 @@ end
 local function purge(key)
   local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX)
   if #ids == 0 then return end
-  -- They are the first ones of the set.
-  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+  remember(ids, now)
   call('HDEL', runs, unpack(ids))
   fields_drop(errors, ids)
   fields_drop(progress, ids)
   fields_drop(key == done and results or payloads, ids)
-  remember(ids, now)
+  -- They are the first ones of the set.
+  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
 end
 
 local function sessions_purge()
   local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, PURGE_MAX)
   if #old == 0 then return end
-  call('ZREM', sessions_seen, unpack(old))
   call('HDEL', sessions, unpack(old))
+  call('ZREM', sessions_seen, unpack(old))
 end
 
--- Claims. Runs are looked at where they lie and leave their index only when decided upon.
+-- Claims. Runs are looked at where they lie and leave their index only when all is written.
 
-local grants, memo, granted, ghosts_met = {}, {}, {}, 0
+local grants, memo, decided, ghosts_met = {}, {}, {}, 0
+local urgent_used, ready_used = 0, 0
 local grant_count, is_enough, bytes = 0, false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
@@ -237,6 +238,7 @@ local claim_puts, claim_leases, progress_drops = {}, {}, {}
 
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
+  decided[id] = true
   put(text_puts, id, reason)
   finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
   put(record_puts, id, record_text(r))
@@ -250,7 +252,7 @@ end
 local function grant(id, text, attempt, payload)
   local pair, triple = grant_count * 2, grant_count * 3
   grant_count = grant_count + 1
-  granted[id] = true
+  decided[id] = true
   claim_puts[pair + 1] = id
   claim_puts[pair + 2] = text
   claim_leases[pair + 1] = lease_text
@@ -275,7 +277,7 @@ end
 local function candidate_parsed(id, text, payload)
   local r = record_parse(text)
   if not r then quarantine(id, now, 'damaged record') return true end
-  if r.state ~= WAITING or granted[id] then ghosts_met = ghosts_met + 1 return true end
+  if r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if is_expired(r) then refuse(id, r, 'expired') return true end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
@@ -292,7 +294,7 @@ end
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs never began and never expire: only the beginning of their records changes.
-  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or granted[id] then
+  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id] then
     return candidate_parsed(id, text, payload)
   end
   if not is_room(payload, false) then return false end
@@ -312,20 +314,19 @@ local function candidates(ids)
 end
 
 local function claim_urgent(most)
-  local ids = call('ZRANGE', urgent, 0, most - 1)
+  local ids = call('ZRANGE', urgent, urgent_used, urgent_used + most - 1)
   if #ids == 0 then return 0 end
   local used = candidates(ids)
-  if used > 0 then call('ZREM', urgent, unpack(ids, 1, used)) end
+  for at = 1, used do urgent_drops[#urgent_drops + 1] = ids[at] end
+  urgent_used = urgent_used + used
+  ghosts_met = 0
   return #ids
 end
 
 local function claim_ready(most)
-  local ids = call('LRANGE', ready, 0, most - 1)
+  local ids = call('LRANGE', ready, ready_used, ready_used + most - 1)
   if #ids == 0 then return 0 end
-  ghosts_met = 0
-  local used = candidates(ids)
-  if used > 0 then call('LPOP', ready, used) end
-  if ghosts_met > 0 then call('HINCRBY', meta, 'ghosts', -ghosts_met) end
+  ready_used = ready_used + candidates(ids)
   return #ids
 end
 
@@ -342,6 +343,14 @@ local function claim()
     until met < most
   end
   return false
+end
+
+-- What was decided upon leaves its index.
+local function claimed_drop()
+  plan_write()
+  if ready_used > 0 then call('LPOP', ready, ready_used) end
+  write('HDEL', progress, progress_drops)
+  if ghosts_met > 0 then call('HINCRBY', meta, 'ghosts', -ghosts_met) end
 end
 
 local function remembered_grants(list)
@@ -426,26 +435,29 @@ purge(done)
 purge(dead)
 purge(cancelled)
 
-local is_cut = false
-if want > 0 and not is_paused then
-  is_cut = claim()
-  write('HSET', runs, claim_puts)
-  write('ZADD', active, claim_leases)
-  write('HDEL', progress, progress_drops)
-  plan_write()
-  if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
+local function step_remember()
+  if not last_seen or now - last_seen > 60000 or now < tonumber(last_seen) then
+    sessions_purge()
+    call('ZADD', sessions_seen, now, session)
+    last_seen = now
+  end
+  call('HSET', sessions, session,
+    nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|' .. table.concat(memo))
 end
+
+-- The step is remembered before entries leave for its grants: should that be refused, the same step
+-- gets them when it comes again.
+local is_claiming = want > 0 and not is_paused
+local is_cut = is_claiming and claim()
+write('ZADD', active, claim_leases)
+write('HSET', runs, claim_puts)
+step_remember()
+if is_claiming then claimed_drop() end
+if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
 -- ghosts may have changed since they were read; the list's own end settles the doubt.
 local waiting = waiting_count(call('HGET', meta, 'ghosts'))
 if waiting > 0 and not is_paused then wake_one() end
 
-if not last_seen or now - last_seen > 60000 or now < tonumber(last_seen) then
-  sessions_purge()
-  call('ZADD', sessions_seen, now, session)
-  last_seen = now
-end
-call('HSET', sessions, session,
-  nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|' .. table.concat(memo))
 return reply(is_paused, is_cut and 0 or due_in(due, lease_end),
   not due and not lease_end and waiting == 0, acks, beats)

@@ -10,16 +10,12 @@
 
 #include <cmocka.h>
 
-#include <ctype.h>
-
 #include "backend/redis.h"
-#include "backend/redis_scripts.h"
+#include "commands.h"
 #include "engine/client_private.h"
 #include "engine/worker_private.h"
 #include "redis_server.h"
 #include "world.h"
-
-enum { COMMANDS_MAX = 64, COMMAND_SIZE = 32 };
 
 struct stage {
     struct redis_server server;
@@ -335,37 +331,6 @@ static void test_nobody_flushes_configures_or_leaves_the_prefix(void **state)
 
 /* --- every command --------------------------------------------------------------------------- */
 
-struct commands {
-    char names[COMMANDS_MAX][COMMAND_SIZE];
-    size_t count;
-};
-
-static void command_add(struct commands *commands, const char *name, size_t len)
-{
-    char text[COMMAND_SIZE];
-    assert_true(len < sizeof text && commands->count < COMMANDS_MAX);
-    for (size_t i = 0; i < len; i++)
-        text[i] = (char)tolower((unsigned char)name[i]);
-    text[len] = '\0';
-    for (size_t i = 0; i < commands->count; i++) {
-        if (strcmp(commands->names[i], text) == 0)
-            return;
-    }
-    strcpy(commands->names[commands->count++], text);
-}
-
-/* What the script calls: the first argument of call(), pcall() and write(). */
-static void commands_collect(struct commands *commands, const struct culex__redis_script *script)
-{
-    static const char *const verbs[] = {"call('", "write('"};
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        for (const char *at = script->text; (at = strstr(at, verbs[i])) != NULL;) {
-            at += strlen(verbs[i]);
-            command_add(commands, at, strcspn(at, "'"));
-        }
-    }
-}
-
 static void assert_denied(const struct stage *s, culex_status status, const culex_error *error,
                           const char *verb, const char *command)
 {
@@ -388,8 +353,8 @@ static void test_permission_worker_is_refused_without_each_command(void **state)
     commands_collect(&commands, &culex__redis_hello);
     commands_collect(&commands, &culex__redis_step);
     commands_collect(&commands, &culex__redis_tick);
-    command_add(&commands, "blpop", 5);
-    command_add(&commands, "evalsha", 7);
+    command_add(&commands, "blpop");
+    command_add(&commands, "evalsha");
     assert_true(commands.count > 20);
     for (size_t i = 0; i < commands.count; i++) {
         struct culex_backend *backend = without(s, commands.names[i]);

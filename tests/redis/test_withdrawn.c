@@ -1,0 +1,503 @@
+/* A right that is withdrawn from a connection in use. What a user may is asked once a connection,
+ * so a script can be refused in its middle: for each verb in each situation, and for each command
+ * of its script, that command is taken away before the call and given back after it. Then no run
+ * that was enqueued may be stranded or deleted, with nobody to repair anything. */
+#include "fixture.h"
+
+#include "commands.h"
+
+#define BOB   "bob"
+#define KEY   "abcdef"
+#define STALL 13000 /* ms between the steps of somebody who only looks after the queue */
+
+struct play {
+    struct fixture *f;
+    struct culex_backend *bob; /* whose right goes */
+    struct culex_new_run run;  /* the run that matters */
+    bool is_enqueued;
+    bool is_executed;
+    size_t granted;         /* by bob's last step */
+    struct culex_step step; /* bob's; the same again when it is repeated */
+    struct culex_ack ack;
+    struct culex_beat beat;
+};
+
+/* --- bob ------------------------------------------------------------------------------------- */
+
+static void right_change(struct play *play, char sign, const char *command)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%c%s", sign, command);
+    fixture_say(play->f, "ACL SETUSER " BOB " %s", text);
+}
+
+static void bob_enter(struct play *play)
+{
+    char url[192];
+    fixture_say(play->f, "ACL SETUSER " BOB " reset on >%s ~* &* +@all", "pw");
+    snprintf(url, sizeof url, "%s?user=" BOB "&password=pw", play->f->server.url);
+    play->bob = fixture_open(play->f, url);
+}
+
+static culex_status bob_enqueue(struct play *play)
+{
+    struct culex_enqueue_result result;
+    culex_status status = play->bob->ops->enqueue(play->bob, "q", &play->run, 1, &result, NULL);
+    if (status == CULEX_OK)
+        assert_true(result.outcome == CULEX_ENQUEUED_NEW ||
+                    result.outcome == CULEX_ENQUEUED_DUPLICATE);
+    return status;
+}
+
+static culex_status bob_step(struct play *play)
+{
+    struct culex_step_reply reply;
+    culex_status status = play->bob->ops->step(play->bob, &play->step, &reply, NULL);
+    play->granted = status == CULEX_OK ? reply.grant_count : 0;
+    if (status == CULEX_OK)
+        play->bob->ops->step_release(play->bob, &reply);
+    return status;
+}
+
+static void bob_claims(struct play *play)
+{
+    play->step = fixture_step(play->f, SESSION_A, 1);
+    assert_int_equal(bob_step(play), CULEX_OK);
+    play->step = fixture_step(play->f, SESSION_A, 0);
+}
+
+static void bob_acks(struct play *play, enum culex_run_event event, int64_t delay_ms)
+{
+    play->ack = (struct culex_ack){
+        .id = play->run.id, .attempt = 1, .event = event, .delay_ms = delay_ms, .text = "why"};
+    play->step.acks = &play->ack;
+    play->step.ack_count = 1;
+}
+
+/* --- situations ------------------------------------------------------------------------------ */
+
+static void prepare_new(struct play *play)
+{
+    struct culex_new_run other = fixture_run(play->f);
+    struct culex_enqueue_result result;
+    play->run = fixture_run(play->f);
+    assert_ok(play->bob->ops->enqueue(play->bob, "q", &other, 1, &result, &call_error));
+}
+
+static void prepare_new_urgent(struct play *play)
+{
+    prepare_new(play);
+    play->run.priority = 5;
+}
+
+static void prepare_new_later(struct play *play)
+{
+    prepare_new(play);
+    play->run.delay_ms = 3000;
+    play->run.unique_key = KEY;
+}
+
+static void prepare_enqueued(struct play *play, int priority, int64_t delay_ms)
+{
+    size_t released;
+    int64_t now_ms;
+    play->run = fixture_run(play->f);
+    play->run.priority = priority;
+    play->run.delay_ms = delay_ms;
+    play->run.unique_key = KEY;
+    assert_ok(
+        play->bob->ops->hello(play->bob, "q", "bob", SESSION_A, &released, &now_ms, &call_error));
+    assert_int_equal(bob_enqueue(play), CULEX_OK);
+    play->is_enqueued = true;
+    play->step = fixture_step(play->f, SESSION_A, 1);
+}
+
+static void prepare_waiting(struct play *play)
+{
+    prepare_enqueued(play, 0, 0);
+}
+
+static void prepare_urgent(struct play *play)
+{
+    prepare_enqueued(play, 5, 0);
+}
+
+static void prepare_scheduled(struct play *play)
+{
+    prepare_enqueued(play, 0, 3000);
+}
+
+static void prepare_due(struct play *play)
+{
+    prepare_enqueued(play, 0, 3000);
+    play->f->now_ms += 3000;
+    play->step.want = 0;
+}
+
+static void prepare_due_urgent(struct play *play)
+{
+    prepare_enqueued(play, 5, 3000);
+    play->f->now_ms += 3000;
+    play->step.want = 0;
+}
+
+static void prepare_active(struct play *play)
+{
+    prepare_waiting(play);
+    bob_claims(play);
+}
+
+static void prepare_done(struct play *play)
+{
+    prepare_active(play);
+    bob_acks(play, CULEX_EVENT_DONE, 0);
+    play->ack.text = NULL;
+}
+
+static void prepare_result(struct play *play)
+{
+    prepare_done(play);
+    play->ack.result = "{}";
+    play->ack.result_len = 2;
+}
+
+static void prepare_fail(struct play *play)
+{
+    prepare_active(play);
+    bob_acks(play, CULEX_EVENT_FAIL, 2000);
+}
+
+static void prepare_release(struct play *play)
+{
+    prepare_active(play);
+    bob_acks(play, CULEX_EVENT_RELEASE, 0);
+}
+
+static void prepare_release_urgent(struct play *play)
+{
+    prepare_urgent(play);
+    bob_claims(play);
+    bob_acks(play, CULEX_EVENT_RELEASE, 0);
+}
+
+static void prepare_discard(struct play *play)
+{
+    prepare_active(play);
+    bob_acks(play, CULEX_EVENT_DISCARD, 0);
+}
+
+static void prepare_beat(struct play *play)
+{
+    prepare_active(play);
+    play->beat = (struct culex_beat){.id = play->run.id, .attempt = 1, .progress = "10 on"};
+    play->step.beats = &play->beat;
+    play->step.beat_count = 1;
+}
+
+static void prepare_lost(struct play *play)
+{
+    prepare_active(play);
+    play->f->now_ms += 1001;
+}
+
+static void prepare_dead(struct play *play)
+{
+    prepare_discard(play);
+    assert_int_equal(bob_step(play), CULEX_OK);
+    play->step = fixture_step(play->f, SESSION_A, 0);
+}
+
+static void prepare_dead_urgent(struct play *play)
+{
+    prepare_urgent(play);
+    bob_claims(play);
+    bob_acks(play, CULEX_EVENT_DISCARD, 0);
+    assert_int_equal(bob_step(play), CULEX_OK);
+}
+
+static void prepare_forgotten(struct play *play)
+{
+    prepare_dead(play);
+    play->f->now_ms += 60001;
+}
+
+static void prepare_expired(struct play *play)
+{
+    prepare_new(play);
+    play->run.expires_ms = 1000;
+    play->run.unique_key = KEY;
+    assert_int_equal(bob_enqueue(play), CULEX_OK);
+    play->is_enqueued = true;
+    play->f->now_ms += 1001;
+    play->step = fixture_step(play->f, SESSION_A, 2);
+    assert_ok(play->bob->ops->pause(play->bob, "q", false, &call_error)); /* tries all commands */
+}
+
+/* Something for FSCK to do: another run has lost its entry, and one its record. */
+static void prepare_disorder(struct play *play)
+{
+    prepare_waiting(play);
+    prepare_new(play);
+    assert_int_equal(bob_enqueue(play), CULEX_OK);
+    fixture_say(play->f, "LPOP culex:{q}:%s", "ready");
+    fixture_say(play->f, "HSET culex:{q}:runs 0123456789abcdef %s", "x");
+}
+
+/* --- verbs ----------------------------------------------------------------------------------- */
+
+static culex_status act_hello(struct play *play)
+{
+    size_t released;
+    int64_t now_ms;
+    return play->bob->ops->hello(play->bob, "q", "bob", SESSION_B, &released, &now_ms, NULL);
+}
+
+static culex_status act_tick(struct play *play)
+{
+    struct culex_tick_reply reply;
+    struct culex_tick tick = {.queue = "q", .schedule = "j", .interval_ms = 1, .run = &play->run};
+    return play->bob->ops->tick(play->bob, &tick, &reply, NULL);
+}
+
+static culex_status act_cancel(struct play *play)
+{
+    culex_run_state state;
+    return play->bob->ops->cancel(play->bob, "q", play->run.id, &state, NULL);
+}
+
+static culex_status act_retry(struct play *play)
+{
+    return play->bob->ops->retry(play->bob, "q", play->run.id, NULL);
+}
+
+static culex_status act_forget(struct play *play)
+{
+    return play->bob->ops->forget(play->bob, "q", play->run.id, NULL);
+}
+
+static culex_status act_purge_waiting(struct play *play)
+{
+    size_t deleted;
+    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_WAITING, 10, &deleted, NULL);
+}
+
+static culex_status act_purge_scheduled(struct play *play)
+{
+    size_t deleted;
+    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_SCHEDULED, 10, &deleted, NULL);
+}
+
+static culex_status act_fsck(struct play *play)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_status status;
+    do
+        status = play->bob->ops->fsck(play->bob, "q", reply.cursor, true, &reply, NULL);
+    while (status == CULEX_OK && reply.cursor != 0);
+    return status;
+}
+
+/* How the run may have ended by the verb: letters of states, '-' for "deleted". */
+static const struct situation {
+    const char *name;
+    const struct culex__redis_script *script;
+    void (*prepare)(struct play *play);
+    culex_status (*act)(struct play *play);
+    const char *ends;
+} situations[] = {
+    {"enqueue", &culex__redis_enqueue, prepare_new, bob_enqueue, ""},
+    {"enqueue urgent", &culex__redis_enqueue, prepare_new_urgent, bob_enqueue, ""},
+    {"enqueue for later", &culex__redis_enqueue, prepare_new_later, bob_enqueue, ""},
+    {"tick", &culex__redis_tick, prepare_new, act_tick, ""},
+    {"claim", &culex__redis_step, prepare_waiting, bob_step, ""},
+    {"claim urgent", &culex__redis_step, prepare_urgent, bob_step, ""},
+    {"claim expired", &culex__redis_step, prepare_expired, bob_step, "X"},
+    {"promote", &culex__redis_step, prepare_due, bob_step, ""},
+    {"promote urgent", &culex__redis_step, prepare_due_urgent, bob_step, ""},
+    {"reap", &culex__redis_step, prepare_lost, bob_step, ""},
+    {"beat", &culex__redis_step, prepare_beat, bob_step, ""},
+    {"done", &culex__redis_step, prepare_done, bob_step, "D"},
+    {"done with a result", &culex__redis_step, prepare_result, bob_step, "D"},
+    {"fail", &culex__redis_step, prepare_fail, bob_step, ""},
+    {"release", &culex__redis_step, prepare_release, bob_step, ""},
+    {"release urgent", &culex__redis_step, prepare_release_urgent, bob_step, ""},
+    {"discard", &culex__redis_step, prepare_discard, bob_step, "X"},
+    {"purge by age", &culex__redis_step, prepare_forgotten, bob_step, "-X"},
+    {"hello", &culex__redis_hello, prepare_active, act_hello, ""},
+    {"cancel waiting", &culex__redis_cancel, prepare_waiting, act_cancel, "C"},
+    {"cancel urgent", &culex__redis_cancel, prepare_urgent, act_cancel, "C"},
+    {"cancel scheduled", &culex__redis_cancel, prepare_scheduled, act_cancel, "C"},
+    {"cancel active", &culex__redis_cancel, prepare_active, act_cancel, "C"},
+    {"retry", &culex__redis_retry, prepare_dead, act_retry, "X"},
+    {"retry urgent", &culex__redis_retry, prepare_dead_urgent, act_retry, "X"},
+    {"forget", &culex__redis_forget, prepare_dead, act_forget, "X-"},
+    {"purge waiting", &culex__redis_purge, prepare_waiting, act_purge_waiting, "-"},
+    {"purge urgent", &culex__redis_purge, prepare_urgent, act_purge_waiting, "-"},
+    {"purge scheduled", &culex__redis_purge, prepare_scheduled, act_purge_scheduled, "-"},
+    {"fsck", &culex__redis_fsck, prepare_disorder, act_fsck, ""},
+};
+enum { SITUATIONS = sizeof situations / sizeof situations[0] };
+
+/* --- afterwards ------------------------------------------------------------------------------ */
+
+/* The letter in the run's record, '-' when there is none. */
+static char letter_of(const struct play *play)
+{
+    redisReply *reply = redis_server_command(&play->f->server, "HGET culex:{q}:runs %b",
+                                             play->run.id.b, sizeof play->run.id.b);
+    assert_non_null(reply);
+    char letter = reply->type == REDIS_REPLY_STRING ? reply->str[2] : '-';
+    freeReplyObject(reply);
+    return letter;
+}
+
+/* Everything that the queue keeps, counted. */
+static long long size_of(const struct play *play)
+{
+    static const char *const sizes[] = {
+        "HLEN runs",    "HLEN payloads", "LLEN ready",  "ZCARD urgent",    "ZCARD scheduled",
+        "ZCARD active", "ZCARD done",    "ZCARD dead",  "ZCARD cancelled", "HLEN errors",
+        "HLEN results", "HLEN unique",   "LLEN wake",   "HLEN sessions",   "SCARD seen0",
+        "SCARD seen1",  "SCARD seen2",   "SCARD seen3", "SCARD seen4",     "SCARD seen5",
+        "EXISTS probe"};
+    long long size = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char format[64];
+        const char *key = strchr(sizes[i], ' ');
+        snprintf(format, sizeof format, "%.*s culex:{q}:%%s", (int)(key - sizes[i]), sizes[i]);
+        size += fixture_say(play->f, format, key + 1);
+    }
+    return size;
+}
+
+static void somebody_steps(struct play *play, uint32_t want)
+{
+    struct fixture *f = play->f;
+    struct culex_step step = fixture_step(f, "cccccccccccccccc", want);
+    struct culex_step_reply reply;
+    fixture_run_step(f, &step, &reply);
+    for (size_t i = 0; i < reply.grant_count; i++) {
+        const struct culex_grant *grant = &reply.grants[i];
+        play->is_executed |= memcmp(&grant->id, &play->run.id, sizeof grant->id) == 0;
+        fixture_ack(f, "cccccccccccccccc", grant->id, grant->attempt, CULEX_EVENT_DONE);
+    }
+    f->backend->ops->step_release(f->backend, &reply);
+}
+
+/* First for longer than anything is kept, so that a live run which stands among final ones gets
+ * deleted with them. */
+static void time_passes(struct play *play)
+{
+    for (int i = 0; i < 6; i++) {
+        play->f->now_ms += STALL;
+        somebody_steps(play, 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        somebody_steps(play, 10);
+        play->f->now_ms += STALL;
+    }
+}
+
+/* `is_ended`: the verb said so in the end. */
+static void judge(struct play *play, const struct situation *situation, const char *command,
+                  bool is_ended)
+{
+    char before = letter_of(play);
+    bool has_ended = strchr("DXC-", before) != NULL;
+    if (has_ended && play->is_enqueued && strchr(situation->ends, before) == NULL)
+        fail_msg("%s without %s: the run is %c", situation->name, command, before);
+    time_passes(play);
+    bool may_never_start =
+        play->run.expires_ms > 0 || (is_ended && strchr(situation->ends, 'C') != NULL);
+    if (!has_ended && !play->is_executed && !may_never_start)
+        fail_msg("%s without %s: the run was %c and never starts", situation->name, command,
+                 before);
+    if (strchr("SWA", letter_of(play)) != NULL)
+        fail_msg("%s without %s: the run stays %c", situation->name, command, letter_of(play));
+}
+
+/* --- the tests ------------------------------------------------------------------------------- */
+
+static struct commands commands_of(const struct situation *situation)
+{
+    struct commands commands = {.count = 0};
+    commands_collect(&commands, situation->script);
+    return commands;
+}
+
+static void play_begin(struct play *play, struct fixture *f, const struct situation *situation)
+{
+    fixture_say(f, "FLUSHALL %s", "SYNC");
+    *play = (struct play){.f = f};
+    bob_enter(play);
+    situation->prepare(play);
+}
+
+static void play_end(struct play *play)
+{
+    play->bob->ops->close(play->bob);
+}
+
+/* Bob meets his refusal and is never seen again. */
+static void test_withdrawn__nothing_is_stranded(void **state)
+{
+    unsigned refused = 0;
+    for (size_t i = 0; i < SITUATIONS; i++) {
+        struct commands commands = commands_of(&situations[i]);
+        for (size_t k = 0; k < commands.count; k++) {
+            struct play play;
+            play_begin(&play, *state, &situations[i]);
+            right_change(&play, '-', commands.names[k]);
+            culex_status status = situations[i].act(&play);
+            assert_true(status == CULEX_OK || status == CULEX_EDENIED);
+            refused += status == CULEX_EDENIED;
+            play.is_enqueued |= status == CULEX_OK;
+            play_end(&play);
+            if (play.is_enqueued)
+                judge(&play, &situations[i], commands.names[k], status == CULEX_OK);
+        }
+    }
+    printf("%u refusals\n", refused);
+    assert_true(refused > 250);
+}
+
+/* Bob asks again and again while the right is gone, which leaves nothing more behind than the first
+ * time, and once more when it is back. */
+static void test_withdrawn__repeated_until_the_right_is_back(void **state)
+{
+    for (size_t i = 0; i < SITUATIONS; i++) {
+        struct commands commands = commands_of(&situations[i]);
+        for (size_t k = 0; k < commands.count; k++) {
+            struct play play;
+            play_begin(&play, *state, &situations[i]);
+            right_change(&play, '-', commands.names[k]);
+            bool is_refused = situations[i].act(&play) == CULEX_EDENIED;
+            long long size = size_of(&play);
+            for (int again = 0; is_refused && again < 3; again++)
+                assert_int_equal(situations[i].act(&play), CULEX_EDENIED);
+            if (is_refused && size_of(&play) != size)
+                fail_msg("%s without %s: each refusal leaves something", situations[i].name,
+                         commands.names[k]);
+            right_change(&play, '+', commands.names[k]);
+            culex_status status = is_refused ? situations[i].act(&play) : CULEX_OK;
+            if (status != CULEX_OK && status != CULEX_ESTATE && status != CULEX_ENOTFOUND)
+                fail_msg("%s after %s: %s", situations[i].name, commands.names[k],
+                         culex_status_name(status));
+            if (strncmp(situations[i].name, "claim", 5) == 0 && play.run.expires_ms == 0)
+                assert_int_equal(play.granted, 1);
+            play.is_enqueued = true;
+            play_end(&play);
+            judge(&play, &situations[i], commands.names[k], true);
+        }
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_withdrawn__nothing_is_stranded),
+        TEST(test_withdrawn__repeated_until_the_right_is_back),
+    };
+    return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
+}
