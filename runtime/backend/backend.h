@@ -18,8 +18,9 @@
  * do runs whose lease ran out, in the order of their lease ends. Runs that become due in the
  * same moment in which others are enqueued may stand before or behind them.
  *
- * Retention: a done record is kept keep_success_ms, but at least the step's lease, so that
- * a repeated ack is recognised; a cancelled one keep_success_ms; a dead one keep_failure_ms.
+ * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
+ * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
+ * STEP: each forgets more than it adds, and due_in_ms asks for the next.
  * Expiry concerns runs that were never started; RETRY lifts it.
  */
 #ifndef CULEX_BACKEND_BACKEND_H
@@ -98,7 +99,7 @@ struct culex_beat {
 
 enum culex_answer {
     CULEX_ANSWER_OK,
-    CULEX_ANSWER_REPEATED, /* ack: this very result was recorded before */
+    CULEX_ANSWER_REPEATED, /* ack: this very result was recorded before, and the record is there */
     CULEX_ANSWER_STALE,    /* not the holder any more; nothing changed; counted in stats.stale */
     CULEX_ANSWER_GONE,     /* the store knows no such run */
     CULEX_ANSWER_CANCEL    /* beat: still the holder, but somebody asked to cancel the run */
@@ -133,8 +134,9 @@ struct culex_grant {
 
 struct culex_step_reply {
     int64_t now_ms;
-    int64_t due_in_ms; /* until something of this queue wants a STEP (scheduled due, lease end);
-                          -1: nothing in sight */
+    int64_t due_in_ms; /* until something of this queue wants a STEP (scheduled due, lease end, a
+                          record to be forgotten); -1: nothing in sight. Records that are not due
+                          yet are forgotten together: not sooner than CULEX_FORGET_GAP_MS */
     bool is_paused;
     bool is_empty;           /* nothing scheduled, waiting or active: a drain may end */
     enum culex_answer *acks; /* parallel to the request */

@@ -20,7 +20,7 @@ local function give_back(from, to)
     local id = ids[at]
     local r = texts[at] and record_parse(texts[at])
     if r and r.state == ACTIVE and r.owner == before then
-      leave(id, r, 'RELEASE', 0, now, 0)
+      leave(id, r, 'RELEASE', 0, now)
       released = released + 1
     end
   end

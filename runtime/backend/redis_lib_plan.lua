@@ -51,8 +51,8 @@ local function finish(id, r, state, until_ms)
   end
 end
 
-local function keep_until(r, now, field, least)
-  return now + math.max(tonumber(string.match(r.tail, field)), least or 0)
+local function keep_until(r, now, field)
+  return now + tonumber(string.match(r.tail, field))
 end
 
 local function is_exhausted(r)
@@ -83,12 +83,12 @@ local function apply(r, event, is_delayed)
 end
 
 -- Takes an active run from its holder by `event` and puts it where the rules say.
-local function leave(id, r, event, delay, now, lease)
+local function leave(id, r, event, delay, now)
   local to = apply(r, event, delay > 0)
   lease_drops[#lease_drops + 1] = id
   r.timeout_from_ms = 0
   if to == DONE then
-    finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms, lease))
+    finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
   else
     r.owner = ''
     if to == DEAD then

@@ -30,6 +30,17 @@ local function holds(r, attempt)
   return r.state == ACTIVE and r.attempt == attempt and r.owner == session
 end
 
+-- Successes that are kept for no time leave no record behind.
+local forgotten = {}
+
+local function done_forget(id, key)
+  forgotten[#forgotten + 1] = id
+  lease_drops[#lease_drops + 1] = id
+  payload_drops[#payload_drops + 1] = id
+  unique_release(id, key)
+  count('done', 1)
+end
+
 local function ack_settle(id, r, order, blob)
   local event, attempt, delay, has_blob = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])$')
   if not r then return 'G' end
@@ -42,8 +53,12 @@ local function ack_settle(id, r, order, blob)
   end
   if event == 'FAIL' or event == 'DISCARD' then count('failed', 1) end
   if event == 'CRASH' then count('crashed', 1) end
+  if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' then
+    done_forget(id, string.match(r.tail, TAIL_unique_key))
+    return 'O'
+  end
   if has_blob == '1' then put(event == 'DONE' and result_puts or text_puts, id, blob) end
-  leave(id, r, event, tonumber(delay), now, lease)
+  leave(id, r, event, tonumber(delay), now)
   return 'O'
 end
 
@@ -60,7 +75,7 @@ local function held_make(attempt)
 end
 
 local function done_make(held, attempt, keep)
-  local until_text = text_of(now + math.max(tonumber(keep), lease))
+  local until_text = text_of(now + tonumber(keep))
   local done_text = version_text .. '|' .. NEXT[ACTIVE .. '_DONE'] .. '|' .. attempt .. '|' .. session .. '|'
     .. until_text .. '|0|'
   held.dones[keep], held.untils[keep] = done_text, until_text
@@ -73,6 +88,7 @@ local function done_settle(id, text, attempt)
   if sub(text, 1, len) ~= held.before then return false end
   local _, _, rest, keep, key = find(text, RECORD_HELD, len + 1)
   if not rest then return false end
+  if keep == '0' then done_forget(id, key) return true end
   local done_text = held.dones[keep] or done_make(held, attempt, keep)
   local pair = ended_count * 2
   ended_count = ended_count + 1
@@ -92,6 +108,18 @@ local function dones_write()
   write('ZREM', active, ended)
   write('HDEL', payloads, ended)
   count('done', ended_count)
+end
+
+local function fields_drop(key, ids)
+  if call('HLEN', key) > 0 then write('HDEL', key, ids) end
+end
+
+-- What is kept beside the records of done runs and their payloads.
+local function runs_forget(ids)
+  remember(ids, now)
+  write('HDEL', runs, ids)
+  fields_drop(errors, ids)
+  fields_drop(progress, ids)
 end
 
 local function acks_settle()
@@ -114,6 +142,7 @@ local function acks_settle()
     end
   end
   dones_write()
+  if #forgotten > 0 then runs_forget(forgotten) end
   plan_write()
   return table.concat(answers)
 end
@@ -178,7 +207,7 @@ local function reap()
       count('lost', 1)
       put(text_puts, id, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out before the worker said how the'
         .. ' run ended (loss ' .. r.losses + 1 .. ' of ' .. LOSSES_MAX .. ')')
-      leave(id, r, 'LOSS', 0, now, lease)
+      leave(id, r, 'LOSS', 0, now)
     else
       lease_drops[#lease_drops + 1] = id
       if texts[at] and not r then quarantine(id, now, 'damaged record') end
@@ -204,20 +233,30 @@ local function promote()
   plan_write()
 end
 
-local function fields_drop(key, ids)
-  if call('HLEN', key) > 0 then call('HDEL', key, unpack(ids)) end
+-- The earlier of two instants that may be nil.
+local function sooner(a, b)
+  return a and b and math.min(a, b) or a or b
 end
 
+-- When what is kept of ended runs wants the next step.
+local forget
+
+local function forget_at(at)
+  forget = sooner(forget, at > now and math.max(at, now + FORGET_GAP_MS) or at)
+end
+
+-- Forgets runs of one final state whose time is over, more than this step may have added.
 local function purge(key)
-  local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX)
-  if #ids == 0 then return end
-  remember(ids, now)
-  call('HDEL', runs, unpack(ids))
-  fields_drop(errors, ids)
-  fields_drop(progress, ids)
-  fields_drop(key == done and results or payloads, ids)
-  -- They are the first ones of the set.
-  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+  local first = head(key)
+  if first and first <= now then
+    local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX + ack_count)
+    runs_forget(ids)
+    fields_drop(key == done and results or payloads, ids)
+    -- They are the first ones of the set.
+    call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+    first = head(key)
+  end
+  if first then forget_at(first) end
 end
 
 local function sessions_purge()
@@ -230,6 +269,7 @@ end
 -- Claims. Runs are looked at where they lie and leave their index only when all is written.
 
 local grants, memo, decided, ghosts_met = {}, {}, {}, 0
+local ghosts -- as meta counts them, once facts are read
 local urgent_used, ready_used = 0, 0
 local grant_count, is_enough, bytes = 0, false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
@@ -241,6 +281,7 @@ local function refuse(id, r, reason)
   decided[id] = true
   put(text_puts, id, reason)
   finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
+  forget_at(r.at_ms)
   put(record_puts, id, record_text(r))
 end
 
@@ -350,7 +391,7 @@ local function claimed_drop()
   plan_write()
   if ready_used > 0 then call('LPOP', ready, ready_used) end
   write('HDEL', progress, progress_drops)
-  if ghosts_met > 0 then call('HINCRBY', meta, 'ghosts', -ghosts_met) end
+  if ghosts_met > 0 then ghosts = call('HINCRBY', meta, 'ghosts', -ghosts_met) end
 end
 
 local function remembered_grants(list)
@@ -374,18 +415,18 @@ local function reply(is_paused, due, is_empty, acks, beats)
   return {now, due, flags, acks, beats, unpack(grants)}
 end
 
--- When something of this queue comes due, of two instants that may be nil; -1 for never.
-local function due_in(a, b)
-  local first = a and b and math.min(a, b) or a or b
+-- When something of this queue comes due; -1 for never.
+local function due_in(first)
   return first and math.max(first - now, 0) or -1
 end
 
-local function waiting_count(ghosts)
+local function waiting_count()
   return math.max(call('LLEN', ready) - math.max(tonumber(ghosts or 0), 0), 0) + call('ZCARD', urgent)
 end
 
 local facts = call('HMGET', meta, 'paused', 'slot', 'ghosts')
 local is_paused = facts[1] == '1'
+ghosts = facts[3]
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
@@ -393,8 +434,8 @@ if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
 -- What is said when nothing is done.
 local function reply_unchanged(acks, beats)
   local due, lease_end = head(scheduled), head(active)
-  return reply(is_paused, due_in(due, lease_end),
-    not due and not lease_end and waiting_count(facts[3]) == 0, acks, beats)
+  return reply(is_paused, due_in(sooner(due, lease_end)),
+    not due and not lease_end and waiting_count() == 0, acks, beats)
 end
 
 -- Hex without leading zeros: the longer one is greater.
@@ -434,10 +475,11 @@ end
 purge(done)
 purge(dead)
 purge(cancelled)
+local is_seen = last_seen and now - last_seen <= 60000 and now >= tonumber(last_seen)
+if not is_seen then sessions_purge() end
 
 local function step_remember()
-  if not last_seen or now - last_seen > 60000 or now < tonumber(last_seen) then
-    sessions_purge()
+  if not is_seen then
     call('ZADD', sessions_seen, now, session)
     last_seen = now
   end
@@ -455,9 +497,8 @@ step_remember()
 if is_claiming then claimed_drop() end
 if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
--- ghosts may have changed since they were read; the list's own end settles the doubt.
-local waiting = waiting_count(call('HGET', meta, 'ghosts'))
+local waiting = waiting_count()
 if waiting > 0 and not is_paused then wake_one() end
 
-return reply(is_paused, is_cut and 0 or due_in(due, lease_end),
+return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
   not due and not lease_end and waiting == 0, acks, beats)

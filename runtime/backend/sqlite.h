@@ -319,7 +319,6 @@ static inline int64_t culex__sqlite_id_time_ms(culex_uuid id)
 struct culex_sqlite_move {
     enum culex_run_event event;
     int64_t delay_ms;
-    int64_t lease_ms; /* of the worker that reports; 0: not reported by one */
     const char *text;
     const void *result;
     size_t result_len;

@@ -143,14 +143,9 @@ static void count_event(struct culex_sqlite_queue *queue, enum culex_run_event e
     queue->is_changed = true;
 }
 
-/* A done record outlives the lease of the worker that reported it, so that a report repeated
- * within its lease still reads REPEATED. */
-static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run,
-                        const struct culex_sqlite_move *move)
+static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run)
 {
     int64_t keep_ms = run->state == CULEX_RUN_DEAD ? run->keep_failure_ms : run->keep_success_ms;
-    if (run->state == CULEX_RUN_DONE && keep_ms < move->lease_ms)
-        keep_ms = move->lease_ms;
     run->is_delayed = false;
     run->at_ms = culex__sqlite_later(store->now_ms, keep_ms);
 }
@@ -196,11 +191,12 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
     count_event(queue, move->event, from, run->state);
     if (culex__run_state_is_final(to))
-        place_final(store, run, move);
+        place_final(store, run);
     else
         place_ready(store, queue, run, move);
     if (to == CULEX_RUN_DONE)
-        return finish(store, run, move, error);
+        return run->keep_success_ms > 0 ? finish(store, run, move, error)
+                                        : culex__sqlite_run_forget(store, queue, run, error);
     const char *text = move->text != NULL && move->text[0] != '\0' ? move->text : NULL;
     return culex__sqlite_run_save(store, run, text, error);
 }

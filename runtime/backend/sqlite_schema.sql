@@ -69,7 +69,7 @@ CREATE UNIQUE INDEX run_id ON run (queue, id);
 CREATE INDEX run_ready ON run (queue, priority, at_ms, seq) WHERE state = 'W';
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
 CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
-CREATE INDEX run_final ON run (queue, at_ms) WHERE state <> 'W' AND state <> 'A';
+CREATE INDEX run_final ON run (queue, state, at_ms) WHERE state <> 'W' AND state <> 'A';
 CREATE UNIQUE INDEX run_unique ON run (queue, unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('W', 'A');
 

@@ -63,7 +63,6 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
     }
     struct culex_sqlite_move move = {.event = ack->event,
                                      .delay_ms = ack->delay_ms,
-                                     .lease_ms = step->lease_ms,
                                      .text = ack->text,
                                      .result = ack->result,
                                      .result_len = ack->result_len};
@@ -186,29 +185,74 @@ static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_q
         store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_PURGE, "iu", queue->key, &last), error);
 }
 
-static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                          culex_error *error)
+static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_run_state state, int64_t seq, culex_error *error)
 {
-    int64_t seqs[CULEX_PURGE_MAX];
-    size_t count = 0;
-    const int64_t *kept = queue->kept;
     struct culex_sqlite_run run;
+    culex_status status = by_seq(store, seq, &run, error);
+    if (status == CULEX_ECORRUPT)
+        return culex__sqlite_run_aside(store, queue, state, seq, error);
+    return status == CULEX_OK ? culex__sqlite_run_forget(store, queue, &run, error) : status;
+}
+
+/* Runs of one final state whose time is over: more than this step can have added. */
+static culex_status purge_state(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_step *step, culex_run_state state,
+                                culex_error *error)
+{
+    const char letter[2] = {culex__run_state_letter(state), '\0'};
+    int64_t seqs[CULEX_PURGE_MAX];
+    size_t left = CULEX_PURGE_MAX + step->ack_count, count = CULEX_PURGE_MAX;
     culex_status status = CULEX_OK;
-    if (kept[CULEX_RUN_DONE] + kept[CULEX_RUN_DEAD] + kept[CULEX_RUN_CANCELLED] > 0)
+    while (status == CULEX_OK && count == CULEX_PURGE_MAX && left > 0) {
+        size_t most = left < CULEX_PURGE_MAX ? left : CULEX_PURGE_MAX;
         status = culex__sqlite_collect(store,
-                                       culex__sqlite_bind(store, CULEX__SQLITE_FINAL_OVER, "iii",
-                                                          queue->key, store->now_ms,
-                                                          (int64_t)CULEX_PURGE_MAX),
-                                       CULEX_PURGE_MAX, seqs, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        run.state = CULEX_RUN_DEAD; /* unless the row can tell */
-        status = by_seq(store, seqs[i], &run, error);
-        if (status == CULEX_OK)
-            status = culex__sqlite_run_forget(store, queue, &run, error);
-        else if (status == CULEX_ECORRUPT)
-            status = culex__sqlite_run_aside(store, queue, run.state, seqs[i], error);
+                                       culex__sqlite_bind(store, CULEX__SQLITE_FINAL_OVER, "itii",
+                                                          queue->key, letter, store->now_ms,
+                                                          (int64_t)most),
+                                       most, seqs, &count, error);
+        for (size_t i = 0; i < count && status == CULEX_OK; i++)
+            status = forget_one(store, queue, state, seqs[i], error);
+        left -= most;
+    }
+    return status;
+}
+
+static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+
+enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
+
+static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                          const struct culex_step *step, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        if (queue->kept[finals[i]] > 0)
+            status = purge_state(store, queue, step, finals[i], error);
     }
     return status == CULEX_OK ? purge_seen(store, queue, error) : status;
+}
+
+/* When what is kept of ended runs wants the next step: see CULEX_FORGET_GAP_MS. */
+static culex_status next_forget(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                int64_t *ret_at_ms, culex_error *error)
+{
+    int64_t first = INT64_MAX, at_ms;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        const char letter[2] = {culex__run_state_letter(finals[i]), '\0'};
+        if (queue->kept[finals[i]] == 0)
+            continue;
+        status = culex__sqlite_first_int(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_NEXT_FINAL, "it", queue->key, letter),
+            INT64_MAX, &at_ms, error);
+        if (status == CULEX_OK && at_ms < first)
+            first = at_ms;
+    }
+    if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
+        first = store->now_ms + CULEX_FORGET_GAP_MS;
+    *ret_at_ms = first;
+    return status;
 }
 
 /* --- the reply ------------------------------------------------------------------------- */
@@ -223,7 +267,7 @@ static void sooner(const struct culex_sqlite *store, int64_t at_ms, int64_t *due
 static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                             struct culex_step_reply *reply, culex_error *error)
 {
-    int64_t lease = INT64_MAX, due = INT64_MAX;
+    int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
     culex_status status = CULEX_OK;
     if (queue->kept[CULEX_RUN_ACTIVE] > 0)
         status = culex__sqlite_first_int(
@@ -234,12 +278,15 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
             store,
             culex__sqlite_bind(store, CULEX__SQLITE_NEXT_DUE, "ii", queue->key, store->now_ms),
             INT64_MAX, &due, error);
+    if (status == CULEX_OK)
+        status = next_forget(store, queue, &forget, error);
     reply->now_ms = store->now_ms;
     reply->is_paused = queue->is_paused != 0;
     reply->is_empty = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] == 0;
     reply->due_in_ms = -1;
     sooner(store, lease, &reply->due_in_ms);
     sooner(store, due, &reply->due_in_ms);
+    sooner(store, forget, &reply->due_in_ms);
     if (store->wake.known_due_ms <= store->now_ms)
         store->wake.known_due_ms = INT64_MAX;
     if (due < store->wake.known_due_ms)
@@ -256,7 +303,7 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     if (status == CULEX_OK && queue->key != 0)
         status = reap(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = purge(store, queue, error);
+        status = purge(store, queue, step, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
     if (status == CULEX_OK)

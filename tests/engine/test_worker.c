@@ -611,6 +611,30 @@ static void test_idle_worker_hardly_calls(void **state)
     assert_true(world->step_count < 50);
 }
 
+static void worker_stop(struct world *world)
+{
+    culex_worker_stop(world->worker);
+}
+
+/* What is due to be forgotten is work: all of it goes in a moment, and then nobody wakes for it. */
+static void test_idle_worker_forgets_what_is_due(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_queue_stats stats;
+    type.keep_success_ms = 10000;
+    for (int64_t n = 0; n < 1000; n++)
+        world_enqueue(world, &type, n);
+    world->then = worker_stop;
+    world->then_ms = 12000;
+    world_worker(world, (culex_worker_options){.batch = 128}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1000);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.count[CULEX_RUN_DONE], 0);
+    assert_true(world->step_count < 1000 / 64 + 40);
+}
+
 /* Another worker was woken, claimed the run after our last look, and was killed. */
 static void taken_by_another(struct world *world)
 {
@@ -801,6 +825,7 @@ int main(void)
         UNIT(test_bulk_is_claimed_in_batches),
         UNIT(test_long_runs_are_not_prefetched),
         UNIT(test_idle_worker_hardly_calls),
+        UNIT(test_idle_worker_forgets_what_is_due),
         UNIT(test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second),
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),

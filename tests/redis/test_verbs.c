@@ -62,6 +62,23 @@ static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
 }
 
+/* The claim that drops them leaves a token for the worker who takes what stood behind them. */
+static void test_cancel__ghosts_hide_no_work(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run runs[5];
+    culex_run_state after;
+    for (int i = 0; i < 5; i++) {
+        runs[i] = fixture_run(f);
+        fixture_enqueue(f, &runs[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_ok(f->backend->ops->cancel(f->backend, "q", runs[i].id, &after, &call_error));
+    fixture_say(f, "DEL %s", "culex:{q}:wake");
+    fixture_claim(f, runs[3].id);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
+}
+
 static long long seen_total(struct fixture *f)
 {
     long long total = 0;
@@ -119,6 +136,7 @@ int main(void)
         TEST(test_step__claims_and_acks),
         TEST(test_clock__is_the_servers),
         TEST(test_cancel__ghosts_are_neither_counted_nor_granted),
+        TEST(test_cancel__ghosts_hide_no_work),
         TEST(test_seen__slots_are_dropped_when_their_time_is_over),
         TEST(test_keys__share_a_slot_and_never_expire),
     };

@@ -61,18 +61,18 @@ static void jobs_make(struct sim_world *world)
     struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     for (int i = 0; i < JOBS; i++) {
-        cast->jobs[i] =
-            (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
-                             .name = names[i],
-                             .wire = names[i],
-                             .queue = i < 3 ? "alpha" : "beta",
-                             .params = &number_struct,
-                             .fingerprint = 1,
-                             .keep_success_ms = sim_between(random, world->options.is_sqlite, 4000),
-                             .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
-                             .retry = {.max = (uint32_t)sim_between(random, 0, 4),
-                                       .backoff = CULEX_BACKOFF_CONSTANT,
-                                       .base_ms = sim_between(random, 0, 800)}};
+        cast->jobs[i] = (culex_job_type){
+            .descriptor_version = CULEX_DESCRIPTOR_VERSION,
+            .name = names[i],
+            .wire = names[i],
+            .queue = i < 3 ? "alpha" : "beta",
+            .params = &number_struct,
+            .fingerprint = 1,
+            .keep_success_ms = sim_between(random, 0, 3) == 0 ? 0 : sim_between(random, 1, 4000),
+            .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
+            .retry = {.max = (uint32_t)sim_between(random, 0, 4),
+                      .backoff = CULEX_BACKOFF_CONSTANT,
+                      .base_ms = sim_between(random, 0, 800)}};
     }
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;

@@ -68,27 +68,6 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     run->completions = 0;
 }
 
-static void change_gone(struct sim_oracle *oracle, const struct run *run)
-{
-    const struct sim_record *before = &run->record;
-    switch (oracle->call.verb) {
-    case SIM_PURGE:
-        if (before->state == 'A')
-            sim_violation(oracle, &run->id, "an active run is purged");
-        SOMETIMES(PURGED_BY_OPERATOR);
-        return;
-    case SIM_FORGET:
-        if (!sim_is_final(before->state))
-            sim_violation(oracle, &run->id, "a run that is not final is deleted");
-        SOMETIMES(DELETED_BY_OPERATOR);
-        return;
-    default:
-        if (!sim_is_final(before->state) || before->at_ms > oracle->call.now_ms)
-            sim_violation(oracle, &run->id, "a run is forgotten before its time");
-        SOMETIMES(FORGOTTEN);
-    }
-}
-
 static void change_claimed(struct sim_oracle *oracle, const struct run *run,
                            const struct sim_record *after)
 {
@@ -225,6 +204,40 @@ static void change_left(struct sim_oracle *oracle, struct run *run, const struct
         sim_violation(oracle, &run->id, "a second completion is recorded");
     if (run->record.has_cancel && after->state == 'C')
         SOMETIMES(CANCELLED_AT_BEAT);
+}
+
+/* A success that is kept for no time leaves no record: it counts as if there had been one. */
+static void change_done_unkept(struct sim_oracle *oracle, struct run *run)
+{
+    struct sim_record done = run->record;
+    done.state = 'D';
+    change_left(oracle, run, &done);
+    SOMETIMES(DONE_UNKEPT);
+}
+
+static void change_gone(struct sim_oracle *oracle, struct run *run)
+{
+    const struct sim_record *before = &run->record;
+    switch (oracle->call.verb) {
+    case SIM_PURGE:
+        if (before->state == 'A')
+            sim_violation(oracle, &run->id, "an active run is purged");
+        SOMETIMES(PURGED_BY_OPERATOR);
+        return;
+    case SIM_FORGET:
+        if (!sim_is_final(before->state))
+            sim_violation(oracle, &run->id, "a run that is not final is deleted");
+        SOMETIMES(DELETED_BY_OPERATOR);
+        return;
+    default:
+        if (before->state == 'A') {
+            change_done_unkept(oracle, run);
+            return;
+        }
+        if (!sim_is_final(before->state) || before->at_ms > oracle->call.now_ms)
+            sim_violation(oracle, &run->id, "a run is forgotten before its time");
+        SOMETIMES(FORGOTTEN);
+    }
 }
 
 static void change_held(struct sim_oracle *oracle, const struct run *run,

@@ -187,19 +187,110 @@ void case_settle__done_is_forgotten_after_its_time(struct suite *suite)
     assert_int_equal(suite_end(suite, ANN, run.id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
 }
 
-/* However short the record is kept, a report that is sent again finds it. */
-void case_settle__done_outlives_the_lease(struct suite *suite)
+void case_settle__done_is_kept_no_longer_than_asked(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
-    run.keep_success_ms = 0;
+    run.keep_success_ms = 1000;
     suite_put_run(suite, &run);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
-    suite_pass(suite, SUITE_LEASE_MS - 1);
-    assert_int_equal(suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0),
-                     CULEX_ANSWER_REPEATED);
-    suite_pass(suite, 2);
+    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite->reply.due_in_ms, 1000);
+    suite_pass(suite, 999);
+    assert_state(suite, run.id, CULEX_RUN_DONE);
+    suite_pass(suite, 1);
     assert_null(suite_get(suite, run.id));
+    assert_int_equal(suite->reply.due_in_ms, -1);
+}
+
+/* Nothing of it is left but its id; the report is still known by its nonce. */
+void case_settle__done_kept_for_0s_is_gone_at_its_ack(struct suite *suite)
+{
+    static const char *const results[] = {NULL, "{\"sum\":4}"};
+    struct culex_new_run run = suite_run(suite);
+    run.keep_success_ms = 0;
+    run.unique_key = "0aa0";
+    for (int i = 0; i < 2; i++) {
+        run.id = suite_id(suite, suite->now_ms);
+        suite_put_run(suite, &run);
+        struct culex_ack ack = {.id = run.id,
+                                .attempt = suite_take(suite, ANN, run.id),
+                                .event = CULEX_EVENT_DONE,
+                                .result = results[i],
+                                .result_len = results[i] != NULL ? strlen(results[i]) : 0};
+        struct culex_step step = suite_step_make(suite, ANN, 0);
+        step.acks = &ack;
+        step.ack_count = 1;
+        suite_step(suite, &step);
+        assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
+        assert_true(suite->reply.is_empty);
+        assert_null(suite_get(suite, run.id));
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
+        suite_step(suite, &step);
+        assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
+        assert_int_equal(suite_stats(suite).done, i + 1);
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_GONE);
+        assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
+    }
+}
+
+/* Claims a batch and reports the one before it, as a busy worker does. */
+static size_t batch_turn(struct suite *suite, struct culex_ack *acks, size_t count, uint32_t want)
+{
+    struct culex_step step = suite_step_make(suite, ANN, want);
+    step.acks = acks;
+    step.ack_count = count;
+    suite_step(suite, &step);
+    for (size_t i = 0; i < suite->reply.grant_count; i++)
+        acks[i] = (struct culex_ack){.id = suite->reply.grants[i].id,
+                                     .attempt = suite->reply.grants[i].attempt,
+                                     .event = CULEX_EVENT_DONE};
+    return suite->reply.grant_count;
+}
+
+/* However large its batches: or the records of a busy queue would only ever grow in number. */
+void case_settle__a_step_forgets_more_than_it_adds(struct suite *suite)
+{
+    enum { BATCH = 200, TURNS = 5 };
+    struct culex_ack acks[BATCH];
+    struct culex_new_run run = suite_run(suite);
+    size_t count = 0;
+    run.keep_success_ms = 1;
+    for (int i = 0; i < BATCH * TURNS; i++) {
+        run.id = suite_id(suite, suite->now_ms);
+        suite_put_run(suite, &run);
+    }
+    for (int turn = 0; turn <= TURNS; turn++) {
+        count = batch_turn(suite, acks, count, BATCH);
+        assert_int_equal(count, turn < TURNS ? BATCH : 0);
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], turn > 0 ? BATCH : 0);
+        suite->now_ms += 1;
+    }
+}
+
+/* In bounded steps, each of which says when to come again: at once while more is due, later than
+ * a second otherwise, so that runs which ended one after the other do not wake a worker each. */
+void case_settle__what_is_due_to_be_forgotten_asks_for_steps(struct suite *suite)
+{
+    enum { RUNS = 200 };
+    struct culex_ack acks[RUNS];
+    struct culex_new_run run = suite_run(suite);
+    run.keep_success_ms = 5000;
+    for (int i = 0; i < RUNS; i++) {
+        run.id = suite_id(suite, suite->now_ms);
+        suite_put_run(suite, &run);
+    }
+    batch_turn(suite, acks, 0, RUNS);
+    batch_turn(suite, acks, RUNS, 0);
+    assert_int_equal(suite->reply.due_in_ms, 5000);
+    suite_pass(suite, 4500);
+    assert_int_equal(suite->reply.due_in_ms, 1000);
+    suite->now_ms += 500;
+    int steps = 1;
+    for (suite_pass(suite, 0); suite->reply.due_in_ms != -1 && steps < 20; steps++) {
+        assert_int_equal(suite->reply.due_in_ms, 0);
+        suite_pass(suite, 0);
+    }
+    assert_in_range(steps, 2, 10);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
 }
 
 void case_settle__done_again_is_repeated(struct suite *suite)

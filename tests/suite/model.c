@@ -19,6 +19,7 @@ enum {
     REAPED_AT_ONCE = 32,
     PROMOTED_AT_ONCE = 64,
     PURGED_AT_ONCE = 64,
+    FORGET_GAP_MS = 1000,
 };
 
 /* --- memory, kept until close --------------------------------------------------------- */
@@ -177,16 +178,14 @@ static void make_scheduled(struct model *model, struct model_run *run, int64_t a
     run->at_ms = at_ms;
 }
 
-/* `least_ms`: a done run is kept as long as the lease of the step that reported it, so that a
- * report which is sent again finds it. */
-static void make_final(struct model *model, struct model_run *run, culex_run_state state,
-                       int64_t least_ms)
+static void make_final(struct model *model, struct model_run *run, culex_run_state state)
 {
     culex_queue_stats *stats = &run->queue->stats;
     run->state = state;
     int64_t keep_ms =
         state == CULEX_RUN_DEAD ? run->made.keep_failure_ms : run->made.keep_success_ms;
-    run->at_ms = now_of(model) + (keep_ms > least_ms ? keep_ms : least_ms);
+    run->at_ms = now_of(model) + keep_ms;
+    run->is_gone = state == CULEX_RUN_DONE && keep_ms <= 0;
     stats->done += state == CULEX_RUN_DONE;
     stats->dead += state == CULEX_RUN_DEAD;
     stats->cancelled += state == CULEX_RUN_CANCELLED;
@@ -210,9 +209,9 @@ static void give_back(struct model *model, struct model_run *run, const struct c
 {
     int64_t now = now_of(model);
     if (run->is_cancel_requested)
-        make_final(model, run, CULEX_RUN_CANCELLED, 0);
+        make_final(model, run, CULEX_RUN_CANCELLED);
     else if (is_charged && is_spent(&run->counters))
-        make_final(model, run, CULEX_RUN_DEAD, 0);
+        make_final(model, run, CULEX_RUN_DEAD);
     else if (ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_CRASH)
         make_scheduled(model, run, now + (ack->delay_ms > 0 ? ack->delay_ms : 0));
     else if (ack->event == CULEX_EVENT_RELEASE && ack->delay_ms > 0)
@@ -221,8 +220,7 @@ static void give_back(struct model *model, struct model_run *run, const struct c
         make_ready(model, run, true);
 }
 
-static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack,
-                   int64_t lease_ms)
+static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
@@ -231,7 +229,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     case CULEX_EVENT_DONE:
         run->result = keep_bytes(model, ack->result, ack->result_len);
         run->result_len = ack->result_len;
-        make_final(model, run, CULEX_RUN_DONE, lease_ms);
+        make_final(model, run, CULEX_RUN_DONE);
         break;
     case CULEX_EVENT_FAIL:
         counters->failures++;
@@ -265,7 +263,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         counters->crash_streak = 0;
         stats->failed++;
         set_error(model, run, ack->text);
-        make_final(model, run, CULEX_RUN_DEAD, 0);
+        make_final(model, run, CULEX_RUN_DEAD);
         break;
     default:
         abort(); /* the callers send no other */
@@ -403,7 +401,7 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
         queue->stats.stale++;
         return CULEX_ANSWER_STALE;
     }
-    settle(model, run, ack, step->lease_ms);
+    settle(model, run, ack);
     return CULEX_ANSWER_OK;
 }
 
@@ -454,11 +452,11 @@ static void reap(struct model *model, const struct model_queue *queue)
         lost[count++]->state = CULEX_RUN_STATE_COUNT; /* found already */
     while (count > 0) {
         lost[--count]->state = CULEX_RUN_ACTIVE;
-        settle(model, lost[count], &loss, 0);
+        settle(model, lost[count], &loss);
     }
 }
 
-static void maintain(struct model *model, const struct model_queue *queue)
+static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count)
 {
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     struct model_run *run;
@@ -467,7 +465,7 @@ static void maintain(struct model *model, const struct model_queue *queue)
         if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED)) != NULL)
             make_due(model, run);
     }
-    for (int n = 0; n < PURGED_AT_ONCE; n++) {
+    for (size_t n = 0; n < PURGED_AT_ONCE + ack_count; n++) {
         for (size_t i = 0; i < sizeof finals / sizeof finals[0]; i++) {
             if ((run = first_due(model, queue, finals[i])) != NULL)
                 run->is_gone = true;
@@ -515,7 +513,7 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
         session->beats[i] = beat_one(model, step, &step->beats[i]);
-    maintain(model, session->queue);
+    maintain(model, session->queue, step->ack_count);
     return session;
 }
 
@@ -546,7 +544,7 @@ bool model_is_suspect(const struct model_run *run)
 void model_expire(struct model *model, struct model_run *run)
 {
     set_error(model, run, "expired");
-    make_final(model, run, CULEX_RUN_DEAD, 0);
+    make_final(model, run, CULEX_RUN_DEAD);
 }
 
 void model_claim(struct model *model, const struct culex_step *step, struct model_session *session,
@@ -597,6 +595,18 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->payload_len = run->made.payload_len;
 }
 
+/* How long until `run` wants a step; -1 for never. Ended runs that go one by one want them less
+ * often than that. */
+static int64_t wait_of(const struct model_run *run, int64_t now)
+{
+    int64_t in = run->at_ms - now;
+    if (run->state == CULEX_RUN_WAITING)
+        return -1;
+    if (in <= 0)
+        return 0;
+    return is_final(run->state) && in < FORGET_GAP_MS ? FORGET_GAP_MS : in;
+}
+
 void model_outlook(struct model *model, const struct model_queue *queue,
                    struct culex_step_reply *reply)
 {
@@ -604,12 +614,12 @@ void model_outlook(struct model *model, const struct model_queue *queue,
     reply->is_empty = true;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
-        if (run->queue != queue || run->is_gone || is_final(run->state))
+        if (run->queue != queue || run->is_gone)
             continue;
-        reply->is_empty = false;
-        int64_t in = run->at_ms - reply->now_ms;
-        if (run->state != CULEX_RUN_WAITING && (reply->due_in_ms < 0 || in < reply->due_in_ms))
-            reply->due_in_ms = in > 0 ? in : 0;
+        int64_t in = wait_of(run, reply->now_ms);
+        reply->is_empty = reply->is_empty && is_final(run->state);
+        if (in >= 0 && (reply->due_in_ms < 0 || in < reply->due_in_ms))
+            reply->due_in_ms = in;
     }
 }
 
@@ -680,7 +690,7 @@ static culex_status model_hello(struct culex_backend *backend, const char *queue
         if (run->queue == home && !run->is_gone && run->state == CULEX_RUN_ACTIVE &&
             name->session != NULL && strcmp(name->session, session) != 0 &&
             strcmp(run->owner, name->session) == 0) {
-            settle(model, run, &release, 0);
+            settle(model, run, &release);
             ++*ret_released;
         }
     }
@@ -733,7 +743,7 @@ static culex_status model_cancel(struct culex_backend *backend, const char *queu
     if (run->state == CULEX_RUN_ACTIVE)
         run->is_cancel_requested = true;
     else
-        make_final(of(backend), run, CULEX_RUN_CANCELLED, 0);
+        make_final(of(backend), run, CULEX_RUN_CANCELLED);
     *ret_state = run->state;
     return CULEX_OK;
 }
