@@ -72,7 +72,7 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     const char *const *tags = order->type->tags;
     size_t tag_count = order->type->tag_count;
     order->policy = culex__new_run_make(order->type);
-    order->queue = order->type->queue != NULL ? order->type->queue : order->type->wire;
+    order->queue = culex__job_queue(order->type);
     order->is_own_id = true;
     if (options != NULL) {
         culex_status status = order_apply(order, options, error);

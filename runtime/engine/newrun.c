@@ -20,6 +20,11 @@ culex_status culex__job_type_check(const culex_job_type *type, culex_error *erro
     return CULEX_OK;
 }
 
+const char *culex__job_queue(const culex_job_type *type)
+{
+    return type->queue != NULL ? type->queue : type->wire;
+}
+
 static bool queue_char_is_allowed(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

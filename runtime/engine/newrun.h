@@ -14,6 +14,9 @@ enum { CULEX_TAGS_SIZE = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
  * the descriptor is incomplete. */
 culex_status culex__job_type_check(const culex_job_type *type, culex_error *error);
 
+/* The queue that runs of the job go to unless their producer says another. */
+const char *culex__job_queue(const culex_job_type *type);
+
 /* Queue names: 1 to CULEX_QUEUE_NAME_MAX of A-Z a-z 0-9 _ - . : */
 culex_status culex__queue_check(const char *queue, culex_error *error);
 

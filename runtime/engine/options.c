@@ -421,6 +421,17 @@ void culex__settings_release(struct culex_settings *settings)
     settings->options.queue_count = 0;
 }
 
+const char *culex__settings_variable(size_t i)
+{
+    /* Not an option: a password does not belong on a command line. */
+    static const char password[] = "CULEX_PASSWORD";
+    for (size_t row = 0; row < ROW_COUNT; row++) {
+        if (rows[row].variable != NULL && i-- == 0)
+            return rows[row].variable;
+    }
+    return i == 0 ? password : NULL;
+}
+
 /* --- help ------------------------------------------------------------------------------ */
 
 static void help_row(FILE *out, const struct option_row *row)

@@ -34,6 +34,9 @@ culex_status culex__settings_read(enum culex_program program, int argc, char **a
                                   culex_error *error);
 void culex__settings_release(struct culex_settings *settings);
 
+/* The i-th variable that means something to any of our programs; NULL after the last. */
+const char *culex__settings_variable(size_t i);
+
 /* The text of --help, at most 80 columns wide; `program` is its name. */
 void culex__settings_help(FILE *out, enum culex_program owner, const char *program);
 

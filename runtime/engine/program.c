@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <culex/culex.h>
 
+#include "engine/advice.h"
+#include "engine/log_line.h"
 #include "engine/options.h"
 #include "engine/signals.h"
 #include "engine/stderr.h"
@@ -23,12 +26,26 @@ static const char *variable_get(const char *name)
     return getenv(name);
 }
 
-/* A worker that ends is not held up by whoever reads its log. */
-static void end_tell(const char *program, const culex_error *error)
+/* A worker that ends is not held up by whoever reads its log, and what it says is a line as the
+ * log's are. */
+static void end_tell(const char *program, const char *text)
 {
-    char line[sizeof error->text + 128];
-    snprintf(line, sizeof line, "%.120s: %s\n", program, error->text);
-    culex__stderr_write(line, strlen(line));
+    struct culex_log_line line;
+    line.len = 0;
+    culex__log_line_put_foreign(&line, program, 120, CULEX_LOG_TEXT);
+    culex__log_line_put(&line, ": ");
+    culex__log_line_put_foreign(&line, text, CULEX_LOG_TEXT_MAX, CULEX_LOG_TEXT);
+    line.text[line.len++] = '\n';
+    culex__stderr_write(line.text, line.len);
+}
+
+static void setup_tell(const culex_worker *worker, const char *program)
+{
+    char text[sizeof worker->setup_error.text + 32];
+    const char *reason = worker->setup_error.text;
+    snprintf(text, sizeof text, "setup failed: %s",
+             reason[0] != '\0' ? reason : "it returned without a reason");
+    end_tell(program, text);
 }
 
 static int worker_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
@@ -36,7 +53,7 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
 {
     culex_error error = {0};
     if (setup != NULL && setup(worker, user) != 0) {
-        fprintf(stderr, "%s: setup failed\n", program);
+        setup_tell(worker, program);
         return EXIT_FAILED;
     }
     culex__signals_catch(worker);
@@ -44,7 +61,7 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
     culex__signals_restore();
     if (status == CULEX_OK)
         return EXIT_SUCCESS;
-    end_tell(program, &error);
+    end_tell(program, error.text);
     return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -57,7 +74,7 @@ static int doctor_serve(const culex_worker_options *options, const char *program
     culex_doctor_report *report = NULL;
     culex_error error = {0};
     if (culex_doctor(options->url, &store, &report, &error) != CULEX_OK) {
-        fprintf(stderr, "%s: %s\n", program, error.text);
+        end_tell(program, error.text);
         return EXIT_FAILED;
     }
     char *text = culex_doctor_report_text(report);
@@ -85,11 +102,12 @@ static int settings_serve(const struct culex_settings *settings, const char *pro
         return doctor_serve(&settings->options, program);
     culex_status status = culex_worker_create(&settings->options, &worker, &error);
     if (status != CULEX_OK) {
-        fprintf(stderr, "%s: %s\n", program, error.text);
+        end_tell(program, error.text);
         return status == CULEX_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
     }
     if (!settings->options.core_dumps)
         culex__worker_set_private(worker);
+    culex__advise_variables(&worker->log, environ);
     int code = worker_serve(worker, program, setup, user);
     culex_worker_free(worker);
     return code;
@@ -105,7 +123,7 @@ int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *use
         CULEX_OK)
         code = settings_serve(&settings, program, setup, user);
     else
-        fprintf(stderr, "%s: %s\n", program, error.text);
+        end_tell(program, error.text);
     culex__settings_release(&settings);
     return code;
 }

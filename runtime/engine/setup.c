@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/advice.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
 #include "engine/storeurl.h"
@@ -57,11 +58,6 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     return CULEX_OK;
 }
 
-static const char *job_queue(const culex_job_type *type)
-{
-    return type->queue != NULL ? type->queue : type->wire;
-}
-
 static culex_status lanes_create(culex_worker *worker, culex_error *error)
 {
     const culex_worker_options *options = &worker->options;
@@ -76,7 +72,7 @@ static culex_status lanes_create(culex_worker *worker, culex_error *error)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
     for (size_t i = 0; i < count; i++) {
         const char *queue =
-            options->queue_count > 0 ? options->queues[i] : job_queue(worker->jobs[i].type);
+            options->queue_count > 0 ? options->queues[i] : culex__job_queue(worker->jobs[i].type);
         culex_status status = lane_add(worker, queue, room, error);
         if (status != CULEX_OK)
             return status;
@@ -244,6 +240,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
                          "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
                          worker->lane_count, masked, options->concurrency);
+        culex__advise_queues(worker);
     }
     return status;
 }

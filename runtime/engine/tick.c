@@ -52,7 +52,7 @@ culex_status culex__ticks_create(culex_worker *worker, culex_error *error)
         return culex__fail(error, CULEX_ENOMEM, "no memory for periodic jobs");
     for (size_t i = 0; i < worker->job_count; i++) {
         const culex_job_type *type = worker->jobs[i].type;
-        struct culex_lane *lane = lane_find(worker, type->queue != NULL ? type->queue : type->wire);
+        struct culex_lane *lane = lane_find(worker, culex__job_queue(type));
         if (type->every_ms <= 0 || lane == NULL || worker->jobs[i].call == NULL)
             continue;
         struct culex_tick_state *tick = &worker->ticks[worker->tick_count++];

@@ -102,17 +102,34 @@ void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink)
     worker->log.sink = sink;
 }
 
+/* The newest reason is what the setup ends with. */
+static culex_error *setup_error(culex_worker *worker)
+{
+    return worker != NULL ? &worker->setup_error : NULL;
+}
+
 culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
                                    culex_handler_call call, culex_handler_fn handler, void *user)
 {
     struct culex_job job = {type, call, handler, user};
-    return call != NULL ? culex__worker_add_job(worker, &job, NULL) : CULEX_EINVAL;
+    return call != NULL ? culex__worker_add_job(worker, &job, setup_error(worker)) : CULEX_EINVAL;
 }
 
 culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type)
 {
     struct culex_job job = {type, NULL, NULL, NULL};
-    return culex__worker_add_job(worker, &job, NULL);
+    return culex__worker_add_job(worker, &job, setup_error(worker));
+}
+
+int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
+{
+    char text[sizeof worker->setup_error.text];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    culex__fail(&worker->setup_error, CULEX_EINVAL, "%s", text);
+    return 1;
 }
 
 void culex_worker_stop(culex_worker *worker)

@@ -102,6 +102,7 @@ struct culex_worker {
     struct culex_log log;
     culex_executor_make executor_make;   /* of a test; NULL: as options.isolation says */
     bool is_private;                     /* nobody may look into this process */
+    culex_error setup_error;             /* why a job was not registered, or a setup gave up */
     struct culex_backend *given_backend; /* of a test; not closed */
     char name[128];
     char session[17];

@@ -6,11 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "engine/log.h"
 #include "engine/options.h"
+
+/* What was written last. */
+static char line[65536];
+static size_t line_len;
 
 /* --- options -------------------------------------------------------------------------------- */
 
@@ -204,8 +209,8 @@ static char *help_text(enum culex_program program)
     FILE *out = open_memstream(&text, &len);
     culex__settings_help(out, program, "worker");
     fclose(out);
-    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
-        assert_true(strcspn(line, "\n") <= 80);
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1)
+        assert_true(strcspn(at, "\n") <= 80);
     return text;
 }
 
@@ -271,6 +276,78 @@ static void test_main_returns_2_on_wrong_usage_and_1_when_setup_fails(void **sta
     assert_int_equal(culex_worker_main(3, right, NULL, NULL), 1); /* no job registered */
 }
 
+static int setup_twice(culex_worker *worker, void *user)
+{
+    static const culex_struct_type params = {.name = "t.twice"};
+    static const culex_job_type type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                        .name = "t.twice",
+                                        .wire = "t.twice",
+                                        .params = &params};
+    *(culex_worker **)user = worker;
+    return culex_worker_retire(worker, &type) != CULEX_OK ||
+           culex_worker_retire(worker, &type) != CULEX_OK;
+}
+
+static int setup_silently(culex_worker *worker, void *user)
+{
+    (void)worker, (void)user;
+    return 1;
+}
+
+static int setup_loudly(culex_worker *worker, void *user)
+{
+    (void)user;
+    return culex_worker_setup_failed(worker, "no %s", "bed\u202e");
+}
+
+/* What is written to descriptor 2 meanwhile, in `line`. */
+static int main_listen(culex_worker_setup call, void *user)
+{
+    char *argv[] = {(char *)(uintptr_t) "worker",
+                    (char *)(uintptr_t) "--url=memory:", (char *)(uintptr_t) "--core-dumps", NULL};
+    int fds[2], before = dup(2);
+    assert_int_equal(pipe(fds), 0);
+    dup2(fds[1], 2);
+    int code = culex_worker_main(3, argv, call, user);
+    dup2(before, 2);
+    close(before);
+    close(fds[1]);
+    ssize_t got = read(fds[0], line, sizeof line - 1);
+    line[got > 0 ? got : 0] = '\0';
+    close(fds[0]);
+    return code;
+}
+
+static void test_main_tells_why_the_setup_failed(void **state)
+{
+    (void)state;
+    culex_worker *worker = NULL;
+    assert_int_equal(main_listen(setup_twice, &worker), 1);
+    assert_string_equal(line, "worker: setup failed: job t.twice is registered already\n");
+    assert_int_equal(main_listen(setup_silently, NULL), 1);
+    assert_string_equal(line, "worker: setup failed: it returned without a reason\n");
+    assert_int_equal(main_listen(setup_loudly, NULL), 1);
+    assert_string_equal(line, "worker: setup failed: no bed\\u{202E}\n");
+}
+
+static void test_main_warns_of_a_variable_that_means_nothing(void **state)
+{
+    (void)state;
+    setenv("CULEX_CONCURENCY", "4", 1);
+    setenv("CULEX_COLOUR_OF_THE_BIKE_SHED", "blue", 1);
+    setenv("CULEX_PASSWORD", "x", 1);
+    assert_int_equal(main_listen(setup_silently, NULL), 1);
+    unsetenv("CULEX_CONCURENCY");
+    unsetenv("CULEX_COLOUR_OF_THE_BIKE_SHED");
+    unsetenv("CULEX_PASSWORD");
+    assert_non_null(strstr(line, " warn  the variable CULEX_CONCURENCY means nothing; did you mean "
+                                 "CULEX_CONCURRENCY?\n"));
+    assert_non_null(
+        strstr(line, " warn  the variable CULEX_COLOUR_OF_THE_BIKE_SHED means nothing\n"));
+    assert_null(strstr(line, "blue"));
+    assert_null(strstr(line, "CULEX_PASSWORD"));
+}
+
 static void test_durations(void **state)
 {
     (void)state;
@@ -307,9 +384,6 @@ static void test_durations(void **state)
 }
 
 /* --- log -------------------------------------------------------------------------------------- */
-
-static char line[65536];
-static size_t line_len;
 
 static void sink_write(void *self, const char *text, size_t len)
 {
@@ -486,6 +560,8 @@ int main(void)
         cmocka_unit_test(test_each_program_has_its_own_options),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
+        cmocka_unit_test(test_main_tells_why_the_setup_failed),
+        cmocka_unit_test(test_main_warns_of_a_variable_that_means_nothing),
         cmocka_unit_test(test_durations),
         cmocka_unit_test(test_log_text_line),
         cmocka_unit_test(test_log_json_line),

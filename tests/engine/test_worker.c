@@ -557,6 +557,31 @@ static void test_queues_option_limits_the_worker(void **state)
     assert_int_equal(world_state(world, left), CULEX_RUN_WAITING);
 }
 
+static void test_queues_that_nothing_feeds_are_warned_of(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    static const char *const queues[] = {"numbers", "nubmers", "others", "ohters", "elsewhere"};
+    other.queue = "others";
+    culex_uuid id = world_enqueue(world, &other, 1);
+    assert_int_equal(culex_client_cancel(world->client, "others", id, NULL, NULL), CULEX_OK);
+    world_worker(world, (culex_worker_options){.drain = true, .queues = queues, .queue_count = 5},
+                 &type);
+    world_run(world);
+    assert_false(world_log_has(world, "queue numbers:"));
+    assert_int_equal(world_log_count(world, "warn  queue nubmers: no job that is registered here "
+                                            "goes there, and nobody has used it yet; did you mean "
+                                            "numbers?\n"),
+                     1);
+    assert_true(world_log_has(world,
+                              "warn  queue others: no job that is registered here goes there "
+                              "by its schema\n"));
+    assert_true(world_log_has(world, "used it yet; did you mean others?\n"));
+    assert_true(world_log_has(world, "queue elsewhere: no job that is registered here goes there, "
+                                     "and nobody has used it yet\n"));
+}
+
 static void test_bulk_is_claimed_in_batches(void **state)
 {
     struct world *world = *state;
@@ -822,6 +847,7 @@ int main(void)
         UNIT(test_drain_waits_for_scheduled_runs),
         UNIT(test_drain_of_an_empty_queue_ends_at_once),
         UNIT(test_queues_option_limits_the_worker),
+        UNIT(test_queues_that_nothing_feeds_are_warned_of),
         UNIT(test_bulk_is_claimed_in_batches),
         UNIT(test_long_runs_are_not_prefetched),
         UNIT(test_idle_worker_hardly_calls),

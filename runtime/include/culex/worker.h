@@ -166,10 +166,17 @@ CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,
- * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM.
+ * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM. A variable CULEX_* that
+ * means nothing is warned of, with the name that may have been meant.
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
  * (message on stderr). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
+
+/* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and
+ * returns 1. Without it the reason is the one for which a job was not registered. */
+CULEX_API int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
+    CULEX_PRINTF(2, 3);
+
 CULEX_API int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *user);
 
 #ifdef __cplusplus
