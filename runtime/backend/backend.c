@@ -25,6 +25,14 @@ static culex_status scheme_refuse(const char *url, culex_error *error)
                        (int)len, url);
 }
 
+void culex__backend_abandon(struct culex_backend *backend)
+{
+    if (backend->ops->abandon != NULL)
+        backend->ops->abandon(backend);
+    else
+        backend->ops->close(backend);
+}
+
 culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
                                  const struct culex_env *env, struct culex_backend **ret_backend,
                                  culex_error *error)

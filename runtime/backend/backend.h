@@ -278,6 +278,11 @@ struct culex_backend_ops {
 
     /* Frees the backend. Accepts half-built ones. */
     void (*close)(struct culex_backend *backend);
+
+    /* In place of close in a process that was forked from the one that opened the backend: frees
+     * what it can without a word to the store and without letting go of a lock of either process.
+     * NULL: close does no more than that. */
+    void (*abandon)(struct culex_backend *backend);
 };
 
 /* First member of every backend's own struct. */
@@ -302,6 +307,9 @@ struct culex_backend_options {
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
 };
+
+/* See abandon above. */
+void culex__backend_abandon(struct culex_backend *backend);
 
 /* Opens the store at `url` (never NULL here) by its scheme and connects at once.
  * CULEX_EURL when no backend takes the URL. `options` may be NULL. */

@@ -18,11 +18,23 @@ static void store_close(struct culex_backend *backend)
     culex__sqlite_guard_close(store);
     culex__sqlite_reserve_close(store);
     sqlite3_close(store->db);
+    culex__sqlite_heritage_leave(store);
     free(store->idle.queue);
     free(store->recent.name);
     free(store->path);
     free(store->uri);
     free(store);
+}
+
+/* SQLite forbids everything with an inherited handle, closing it too, and closing its descriptors
+ * would drop the locks of a handle that this process may have opened since. So both stay, and with
+ * them what they use. */
+static void store_abandon(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex__sqlite_wake_abandon(store);
+    culex__sqlite_guard_abandon(store);
+    culex__sqlite_reserve_close(store);
 }
 
 static const struct culex_backend_ops operations = {
@@ -49,6 +61,7 @@ static const struct culex_backend_ops operations = {
     .wake_arm = culex__sqlite_wake_arm,
     .wake_take = culex__sqlite_wake_take,
     .close = store_close,
+    .abandon = store_abandon,
 };
 
 /* A memory store's name becomes part of a URI; hex digits need no quoting there. */

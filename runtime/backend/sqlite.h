@@ -111,6 +111,10 @@ struct culex_sqlite_options {
 
 struct culex_sqlite {
     struct culex_backend base;
+    struct {
+        pid_t owner; /* the process that opened the file; 0: not in the list */
+        struct culex_sqlite *next;
+    } heritage; /* sqlite_heritage.c's */
     struct culex_sqlite_options options;
     sqlite3 *db;
     char *path;   /* absolute, without links: for texts and for the files beside it */
@@ -276,6 +280,8 @@ void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
  * from its start. */
 bool culex__sqlite_checkpoint(struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
+/* Without a last checkpoint: it is for another process to do. */
+void culex__sqlite_guard_abandon(struct culex_sqlite *store);
 
 /* --- sqlite_queue.c -------------------------------------------------------------------------- */
 
@@ -455,5 +461,14 @@ culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *c
 culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_woken,
                                      culex_error *error);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
+/* Closes the descriptors and leaves everything else to the process that they came from. */
+void culex__sqlite_wake_abandon(struct culex_sqlite *store);
+
+/* --- sqlite_heritage.c ----------------------------------------------------------------- */
+
+/* Before SQLite opens store->path: CULEX_EUNSUPPORTED when this process was forked while it was
+ * open. Leave it when SQLite has closed it. */
+culex_status culex__sqlite_heritage_enter(struct culex_sqlite *store, culex_error *error);
+void culex__sqlite_heritage_leave(struct culex_sqlite *store);
 
 #endif

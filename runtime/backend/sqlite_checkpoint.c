@@ -122,11 +122,16 @@ bool culex__sqlite_checkpoint(struct culex_sqlite *store)
     return store->is_guarded ? run_alone(store, true) : run(store);
 }
 
+void culex__sqlite_guard_abandon(struct culex_sqlite *store)
+{
+    culex__descriptor_close(store->lock_fd);
+    store->lock_fd = -1;
+}
+
 void culex__sqlite_guard_close(struct culex_sqlite *store)
 {
     culex__sqlite_start(store);
     if (store->db != NULL && sqlite3_get_autocommit(store->db))
         culex__sqlite_guard_checkpoint(store, true);
-    culex__descriptor_close(store->lock_fd);
-    store->lock_fd = -1;
+    culex__sqlite_guard_abandon(store);
 }

@@ -279,6 +279,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
             status = resolve(store, error);
     }
     if (status == CULEX_OK)
+        status = culex__sqlite_heritage_enter(store, error);
+    if (status == CULEX_OK)
         status = connect_file(store, error);
     if (status == CULEX_OK)
         status = identify_at_once(store, &is_empty, error);

@@ -136,17 +136,22 @@ static void unlink_address(const struct culex_sqlite *store, const char *name)
         unlink(address.sun_path);
 }
 
-static void close_door(struct culex_sqlite *store)
+static void leave_door(struct culex_sqlite_wake *wake)
 {
-    struct culex_sqlite_wake *wake = &store->wake;
-    if (wake->socket_fd >= 0)
-        unlink_address(store, wake->address);
     close_fd(&wake->socket_fd);
     close_fd(&wake->inotify_fd);
     close_fd(&wake->epoll_fd);
     free(wake->queues);
     wake->queues = NULL;
     wake->is_armed = false;
+}
+
+static void close_door(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    if (wake->socket_fd >= 0)
+        unlink_address(store, wake->address);
+    leave_door(wake);
 }
 
 static culex_status open_door(struct culex_sqlite *store, culex_error *error)
@@ -245,6 +250,12 @@ void culex__sqlite_wake_close(struct culex_sqlite *store)
         culex__sqlite_end_transaction(store, remove_address(store, wake->address, NULL), NULL);
     close_door(store);
     close_fd(&wake->send_fd);
+}
+
+void culex__sqlite_wake_abandon(struct culex_sqlite *store)
+{
+    leave_door(&store->wake);
+    close_fd(&store->wake.send_fd);
 }
 
 /* --- a look into the file -------------------------------------------------------------- */

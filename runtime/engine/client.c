@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -12,6 +13,11 @@
 enum { TIMEOUT_MS = 5000, LIST_LIMIT = 1000, LIST_PAGE = 100 };
 
 /* --- life -------------------------------------------------------------------------- */
+
+static bool client_is_ours(const culex_client *client)
+{
+    return client->owner == getpid();
+}
 
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
 {
@@ -34,6 +40,7 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
         return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
     }
     client->env = env;
+    client->owner = getpid();
     client->timeout_ms = timeout_ms;
     client->backend = backend;
     culex__turn_init(&client->turn);
@@ -78,9 +85,12 @@ void culex_client_close(culex_client *client)
 {
     if (client == NULL)
         return;
-    client->backend->ops->close(client->backend);
+    if (client_is_ours(client)) {
+        client->backend->ops->close(client->backend);
+        culex__turn_destroy(&client->turn);
+    } else
+        culex__backend_abandon(client->backend); /* its turn may be taken, by nobody who is here */
     culex_buf_release(&client->payloads);
-    culex__turn_destroy(&client->turn);
     free(client);
 }
 
@@ -125,6 +135,11 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
     int64_t now_ns = culex__env_boottime_ns(client->env);
     int64_t most_ms = INT64_MAX / 2000000;
     int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
+    if (!client_is_ours(client))
+        return culex__fail(error, CULEX_EINVAL,
+                           "this client was opened by process %ld, from which this one was forked: "
+                           "open one client in each process, after fork()",
+                           (long)client->owner);
     if (!culex__turn_take(&client->turn, timeout_ms))
         return culex__fail(error, CULEX_EBUSY,
                            "other threads used this client for all of the %lld ms that a call may "

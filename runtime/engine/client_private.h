@@ -2,6 +2,8 @@
 #ifndef CULEX_ENGINE_CLIENT_PRIVATE_H
 #define CULEX_ENGINE_CLIENT_PRIVATE_H
 
+#include <sys/types.h>
+
 #include <culex/client.h>
 
 #include "backend/backend.h"
@@ -11,6 +13,7 @@
 
 struct culex_client {
     const struct culex_env *env;
+    pid_t owner;        /* the process that opened it */
     int64_t timeout_ms; /* of one public call */
 
     struct culex_turn turn; /* guards everything below */
@@ -50,7 +53,9 @@ struct culex_effort {
     bool is_unknown; /* a try may have been applied without our knowing */
 };
 
-/* CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
+/* CULEX_EINVAL in a process forked from the one that opened the client: connection, ids to come and
+ * perhaps the turn are the parent's there, and two processes that used them would draw equal ids.
+ * CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
  * the client is the caller's until culex__effort_end. */
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error);

@@ -51,6 +51,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     culex_worker *worker = calloc(1, sizeof *worker);
     if (worker == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a worker");
+    worker->owner = getpid();
     worker->options = *options;
     culex__worker_options_complete(&worker->options);
     worker->env = culex__env_system();
@@ -132,10 +133,13 @@ int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
     return 1;
 }
 
+/* A process forked from ours has our signal handlers and our eventfd, and must not stop us. */
 void culex_worker_stop(culex_worker *worker)
 {
     int before = errno;
     uint64_t one = 1;
+    if (worker->owner != getpid())
+        return;
     ssize_t put = write(worker->stop_fd, &one, sizeof one);
     (void)put;
     errno = before;
@@ -488,6 +492,11 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
     culex_error own = {0};
     if (worker == NULL)
         return culex__fail(error, CULEX_EINVAL, "no worker");
+    if (worker->owner != getpid())
+        return culex__fail(error, CULEX_EINVAL,
+                           "this worker was created by process %ld, from which this one was "
+                           "forked: create a worker after fork()",
+                           (long)worker->owner);
     culex_status status = culex__worker_begin(worker, &own);
     if (status == CULEX_OK) {
         status = worker_loop(worker, &own);

@@ -97,6 +97,7 @@ typedef culex_status (*culex_executor_make)(const struct culex_executor_config *
 
 struct culex_worker {
     /* Constant while running. */
+    pid_t owner;                  /* the process that created it */
     culex_worker_options options; /* completed: no zero means a default any more */
     const struct culex_env *env;
     struct culex_log log;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -21,11 +22,11 @@ int culex__descriptor_own(int fd)
     return fd;
 }
 
-/* Before it is closed: then another thread may have the number. */
-static void disown(int fd)
+/* Before it is closed: then another thread may have the number. False when it was not ours. */
+static bool disown(int fd)
 {
-    if (fd < KNOWN)
-        atomic_fetch_and(&owned[fd / 64], ~(UINT64_C(1) << fd % 64));
+    uint64_t bit = UINT64_C(1) << fd % 64;
+    return fd >= KNOWN || (atomic_fetch_and(&owned[fd / 64], ~bit) & bit) != 0;
 }
 
 void culex__descriptor_close(int fd)
@@ -33,8 +34,8 @@ void culex__descriptor_close(int fd)
     int failure = errno;
     if (fd < 0)
         return;
-    disown(fd);
-    close(fd);
+    if (disown(fd))
+        close(fd);
     errno = failure;
 }
 

@@ -13,7 +13,8 @@
 /* Notes `fd` and returns it; a negative one is returned as it is. */
 int culex__descriptor_own(int fd);
 
-/* Closes it and forgets it. A negative one is ignored; errno stays. */
+/* Closes it and forgets it; errno stays. One that is not ours (any more: see drop) is left alone,
+ * as the program may have the number by now. So is a negative one. */
 void culex__descriptor_close(int fd);
 
 /* Moves `fd`, ours, to a high number, which no program will take for its own, and closes the low

@@ -273,7 +273,6 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     struct fixture *fixture = *state;
     int in[2], out[2];
     pid_t children[WORKERS];
-    fixture->store = fixture_open(fixture, GUARDED);
     assert_int_equal(pipe(in), 0);
     assert_int_equal(pipe(out), 0);
     for (int i = 0; i < WORKERS; i++) {
@@ -282,6 +281,7 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
         if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
             work_in_child(fixture, i, in[0], out[1]);
     }
+    fixture->store = fixture_open(fixture, GUARDED);
     int64_t stored = enqueue_some(fixture, fixture->store, 400);
     disk_fill(fixture);
     stored += enqueue_some(fixture, fixture->store, 5000);
@@ -413,7 +413,6 @@ static void test_disk_full__worker_reports_all_and_goes_on_after_relief(void **s
     snprintf(url, sizeof url, "sqlite:%s", fixture->path);
     assert_int_equal(pipe(begun), 0);
     assert_int_equal(pipe(may_end), 0);
-    assert_int_equal(culex_client_open(url, NULL, &client, &error), CULEX_OK);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -421,6 +420,7 @@ static void test_disk_full__worker_reports_all_and_goes_on_after_relief(void **s
         close(may_end[1]);
         worker_in_child(url, begun[1], may_end[0]);
     }
+    assert_int_equal(culex_client_open(url, NULL, &client, &error), CULEX_OK);
     for (; sent < 4; sent++)
         assert_int_equal(send_parcel(client, 1, &error), CULEX_OK);
     for (int i = 0; i < 4; i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -243,22 +244,59 @@ static bool take(struct culex_backend *store)
     return is_woken;
 }
 
-static void enqueue_elsewhere(struct fixture *fixture)
+/* A process that has the file open for itself, and was forked before this one opened it. */
+struct elsewhere {
+    pid_t pid;
+    int fd;
+};
+
+static void elsewhere_work(struct fixture *fixture, int fd)
 {
+    char byte;
+    while (read(fd, &byte, 1) == 1) {
+        struct culex_backend *store = open_patient(fixture, 3040001);
+        struct culex_new_run run = real_run(fixture);
+        fixture_enqueue(store, "q", &run);
+        store->ops->close(store);
+        if (write(fd, &byte, 1) != 1)
+            _exit(6);
+    }
+    _exit(0);
+}
+
+static struct elsewhere elsewhere_begin(struct fixture *fixture)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     pid_t child = fork();
     assert_true(child >= 0);
+    close(fds[child == 0 ? 0 : 1]);
     if (child == 0)
-        produce(fixture, 3040001, -1, 1);
-    expect_success(child);
+        elsewhere_work(fixture, fds[1]);
+    return (struct elsewhere){child, fds[0]};
+}
+
+static void elsewhere_enqueue(const struct elsewhere *elsewhere)
+{
+    char byte;
+    assert_int_equal(write(elsewhere->fd, "x", 1), 1);
+    assert_int_equal(read(elsewhere->fd, &byte, 1), 1);
+}
+
+static void elsewhere_end(const struct elsewhere *elsewhere)
+{
+    close(elsewhere->fd);
+    expect_success(elsewhere->pid);
 }
 
 static void test_wake__from_another_process(void **state)
 {
     struct fixture *fixture = *state;
+    struct elsewhere elsewhere = elsewhere_begin(fixture);
     struct culex_backend *store = open_patient(fixture, 3040001);
     int fd = arm(store);
     assert_false(is_readable(fd, 0) && take(store)); /* nothing there */
-    enqueue_elsewhere(fixture);
+    elsewhere_enqueue(&elsewhere);
     assert_true(is_readable(fd, DEADLINE_MS));
     assert_true(take(store));
     assert_false(is_readable(fd, 0));
@@ -267,20 +305,23 @@ static void test_wake__from_another_process(void **state)
     store->ops->step_release(store, &reply);
     /* Again, without being registered anew. */
     assert_int_equal(arm(store), fd);
-    enqueue_elsewhere(fixture);
+    elsewhere_enqueue(&elsewhere);
     assert_true(is_readable(fd, DEADLINE_MS));
     store->ops->close(store);
+    elsewhere_end(&elsewhere);
 }
 
 static void test_wake__work_that_came_before_arming(void **state)
 {
     struct fixture *fixture = *state;
+    struct elsewhere elsewhere = elsewhere_begin(fixture);
     struct culex_backend *store = open_patient(fixture, 3040001);
-    enqueue_elsewhere(fixture);
+    elsewhere_enqueue(&elsewhere);
     int fd = arm(store);
     assert_true(is_readable(fd, 0));
     assert_true(take(store));
     store->ops->close(store);
+    elsewhere_end(&elsewhere);
 }
 
 /* Two idle workers: one enqueue wakes one of them; its step leaves a run and wakes the other. */
@@ -364,7 +405,6 @@ static void test_wake__foreign_writer(void **state)
 static void test_wake__dead_sockets_are_removed(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *store = open_patient(fixture, 3040001);
     int ready[2];
     char byte;
     assert_int_equal(pipe(ready), 0);
@@ -382,6 +422,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
     waitpid(child, NULL, 0);
     close(ready[0]);
     close(ready[1]);
+    struct culex_backend *store = open_patient(fixture, 3040001);
     assert_int_equal(fixture_ask(fixture, "SELECT count(DISTINCT address) FROM waker"), 1);
     for (int i = 0; i < 2; i++) {
         struct culex_new_run run = real_run(fixture);

@@ -7,7 +7,8 @@
  * have much to do. One thing no program can bound: an SQLite file on a disk that has stopped
  * answering holds its caller in the kernel until the disk goes on.) A client reconnects by
  * itself; a lost connection costs an error, never the client.
- * After fork() the child must open a client of its own.
+ * It belongs to the process that opened it: in a forked one every call returns CULEX_EINVAL and
+ * touches nothing of the store; open a client there after fork().
  */
 #ifndef CULEX_CLIENT_H
 #define CULEX_CLIENT_H
@@ -37,11 +38,14 @@ typedef struct culex_client_options {
  * content of $CULEX_URL_FILE, and without those "sqlite:culex.db". Such a file holds one line, the
  * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
  * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
- * reason. `options` may be NULL. *ret_client is returned owned. */
+ * reason. A SQLite store that was open in this process's parent at the time of the fork is
+ * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. `options` may be NULL.
+ * *ret_client is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 
-/* Closes the connection and frees the client. Accepts NULL. */
+/* Closes the connection and frees the client; in a forked process it frees what it can and leaves
+ * the store alone. Accepts NULL. */
 CULEX_API void culex_client_close(culex_client *client);
 
 /* What one call may override of the schema's policy. Zero-initialise, or start
