@@ -1,5 +1,5 @@
 -- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
--- uses: base seen plan wake
+-- uses: base seen plan wake aside
 --
 -- Looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
 -- with the records when ARGV[4] is '1'. Nothing is written otherwise. A call is bounded: about
@@ -25,8 +25,6 @@ local find, sub, match = string.find, string.sub, string.match
 local records, wrong, spoilt = 0, 0, 0
 local more = {}
 local LACKS = 'the payload is missing'
-local SCORED = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [DEAD] = dead,
-  [CANCELLED] = cancelled}
 
 local function answer(next_place)
   return {next_place, records, wrong, spoilt, unpack(more)}
@@ -84,26 +82,9 @@ end
 
 -- Records.
 
--- Its bytes go to `damaged` for good; a dead run that is never forgotten and bears no job's name
--- takes its place. An id that is none cannot have a run.
 local function put_aside(id, text)
   spoilt = spoilt + 1
-  if not is_repairing then return end
-  local was_indexed = call('ZREM', urgent, id)
-  for _, key in pairs(SCORED) do was_indexed = was_indexed + call('ZREM', key, id) end
-  -- So it lies in the ready list, if it lies anywhere.
-  if was_indexed == 0 then call('HINCRBY', meta, 'ghosts', 1) end
-  call('HSET', damaged, id, text)
-  call('HINCRBY', meta, 'damaged', 1)
-  if #id ~= 16 then
-    call('HDEL', runs, id)
-    return
-  end
-  local r = record_parse(RECORD_ASIDE)
-  call('HSET', runs, id, RECORD_ASIDE)
-  call('ZADD', dead, r.at_ms, id)
-  call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)
-  if call('HEXISTS', payloads, id) == 0 then call('HSET', payloads, id, '') end
+  if is_repairing then aside_put(id, text) end
 end
 
 -- A run that cannot be executed any more ends. An active one has its payload already: it may
@@ -197,13 +178,18 @@ local function keys_check()
   end
 end
 
+-- Runs that wait again are no work while the queue is paused.
+local function work_tell()
+  if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+end
+
 local function records_share()
   if place == '0' then keys_check() end
   local page = call('HSCAN', runs, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do record_check(page[2][at], page[2][at + 1]) end
   local is_work = #backs + #urgents > 0
   plan_write()
-  if is_work then wake_one() end
+  if is_work then work_tell() end
   return answer(page[1])
 end
 
@@ -237,7 +223,7 @@ local function verify_share()
       end
     end
   end
-  if was_added then wake_one() end
+  if was_added then work_tell() end
   return answer('0')
 end
 

@@ -66,7 +66,7 @@ local function head_of(times, now, now_text)
 end
 
 local function enqueue(first, now, is_unlimited)
-  local facts = call('HMGET', meta, 'slot', 'limit', 'ghosts')
+  local facts = call('HMGET', meta, 'slot', 'limit', 'ghosts', 'paused')
   local room = math.huge
   if facts[2] and not is_unlimited then room = tonumber(facts[2]) - live_count(facts[3]) end
   local ids, texts = runs_known(first)
@@ -142,7 +142,7 @@ local function enqueue(first, now, is_unlimited)
     end
     write('ZADD', urgent, entries)
   end
-  if #backs + #urgents > 0 then wake_one() end
+  if #backs + #urgents > 0 and facts[4] ~= '1' then wake_one() end
   slots_turn(facts[1], now)
   call('HINCRBY', meta, 'enqueued', #records / 2)
   write('HSET', payloads, bodies)

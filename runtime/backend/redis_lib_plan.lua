@@ -106,14 +106,6 @@ local function leave(id, r, event, delay, now)
   put(record_puts, id, record_text(r))
 end
 
--- A record that does not parse is never guessed at: the run is set aside as dead, where
--- an operator finds and deletes it.
-local function quarantine(id, now, text)
-  put(dead_puts, now + 86400000, id)
-  put(text_puts, id, text)
-  count('damaged', 1)
-end
-
 -- In the ORDER of redis_lib_base.lua; texts do no harm before their records.
 local function plan_write()
   write('HSET', errors, text_puts)

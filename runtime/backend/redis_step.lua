@@ -1,5 +1,5 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen plan wake
+-- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
+-- uses: base seen plan wake aside
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count,
@@ -210,7 +210,7 @@ local function reap()
       leave(id, r, 'LOSS', 0, now)
     else
       lease_drops[#lease_drops + 1] = id
-      if texts[at] and not r then quarantine(id, now, 'damaged record') end
+      if texts[at] and not r then aside_put(id, texts[at]) end
     end
   end
   plan_write()
@@ -227,7 +227,7 @@ local function promote()
       put(record_puts, id, record_text(r))
       ready_put(id, r, false)
     elseif texts[at] and not r then
-      quarantine(id, now, 'damaged record')
+      aside_put(id, texts[at])
     end
   end
   plan_write()
@@ -275,6 +275,7 @@ local grant_count, is_enough, bytes = 0, false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
 local claim_puts, claim_leases, progress_drops = {}, {}, {}
+local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies in the list
 
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
@@ -317,8 +318,11 @@ end
 -- A run that may be anything, looked at in full.
 local function candidate_parsed(id, text, payload)
   local r = record_parse(text)
-  if not r then quarantine(id, now, 'damaged record') return true end
-  if r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
+  if not r and not decided[id] then
+    decided[id] = true
+    put(asides, id, text)
+  end
+  if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if is_expired(r) then refuse(id, r, 'expired') return true end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
@@ -388,6 +392,7 @@ end
 
 -- What was decided upon leaves its index.
 local function claimed_drop()
+  for at = 1, #asides, 2 do aside_put(asides[at], asides[at + 1]) end
   plan_write()
   if ready_used > 0 then call('LPOP', ready, ready_used) end
   write('HDEL', progress, progress_drops)

@@ -79,6 +79,95 @@ static void test_cancel__ghosts_hide_no_work(void **state)
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
 }
 
+static void pause_queue(struct fixture *f, bool is_paused)
+{
+    assert_ok(f->backend->ops->pause(f->backend, "q", is_paused, &call_error));
+    fixture_say(f, "DEL %s", "culex:{q}:wake");
+}
+
+/* Nor does a repair; the end of the pause does. */
+static void test_wake__paused_queue_wakes_nobody(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    struct culex_new_run runs[] = {fixture_run(f), fixture_run(f), fixture_run(f)};
+    struct culex_tick tick = {
+        .queue = "q", .schedule = "nightly", .interval_ms = 1000, .run = &runs[2]};
+    struct culex_tick_reply ticked;
+    pause_queue(f, true);
+    runs[1].priority = 5;
+    fixture_enqueue(f, &runs[0]);
+    fixture_enqueue(f, &runs[1]);
+    assert_ok(f->backend->ops->tick(f->backend, &tick, &ticked, &call_error));
+    assert_true(ticked.is_enqueued);
+    fixture_say(f, "LPOP %s", "culex:{q}:ready");
+    fixture_say(f, "DEL %s", "culex:{q}:urgent");
+    do
+        assert_ok(f->backend->ops->fsck(f->backend, "q", reply.cursor, true, &reply, &call_error));
+    while (reply.cursor != 0);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 2);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 0);
+    assert_ok(f->backend->ops->pause(f->backend, "q", false, &call_error));
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
+}
+
+static void record_damage(struct fixture *f, culex_uuid id)
+{
+    freeReplyObject(
+        redis_server_command(&f->server, "HSET culex:{q}:runs %b damaged", id.b, sizeof id.b));
+}
+
+static void time_step(struct fixture *f, int64_t ms, uint32_t want)
+{
+    struct culex_step step = fixture_step(f, SESSION_B, want);
+    struct culex_step_reply reply;
+    f->now_ms += ms;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 0);
+    f->backend->ops->step_release(f->backend, &reply);
+}
+
+static size_t dead_count(struct fixture *f)
+{
+    struct culex_list_reply list;
+    assert_ok(f->backend->ops->list(f->backend, "q", CULEX_RUN_DEAD, 0, 100, &list, &call_error));
+    size_t count = list.count;
+    f->backend->ops->list_release(f->backend, &list);
+    return count;
+}
+
+/* Wherever STEP meets it: leased, scheduled, waiting in the list or among the urgent. It is listed
+ * as dead for good, its bytes are kept, and nothing is left for FSCK. */
+static void test_damaged__step_puts_it_aside_for_good(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    struct culex_new_run runs[4];
+    for (int i = 0; i < 4; i++) {
+        runs[i] = fixture_run(f);
+        runs[i].priority = i == 3 ? 5 : 0;
+        runs[i].delay_ms = i == 1 ? 1000 : 0;
+        fixture_enqueue(f, &runs[i]);
+        if (i == 0)
+            fixture_claim(f, runs[i].id);
+    }
+    for (int i = 0; i < 4; i++)
+        record_damage(f, runs[i].id);
+    time_step(f, 1000, 10);
+    assert_int_equal(dead_count(f), 4);
+    time_step(f, INT64_C(90000000), 10); /* more than a day */
+    assert_int_equal(dead_count(f), 4);
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:damaged"), 4);
+    assert_int_equal(fixture_say(f, "HINCRBY culex:{q}:meta %s 0", "damaged"), 4);
+    do {
+        assert_ok(f->backend->ops->fsck(f->backend, "q", reply.cursor, false, &reply, &call_error));
+        assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
+    } while (reply.cursor != 0);
+    for (int i = 0; i < 4; i++)
+        assert_ok(f->backend->ops->forget(f->backend, "q", runs[i].id, &call_error));
+    assert_int_equal(dead_count(f), 0);
+}
+
 static long long seen_total(struct fixture *f)
 {
     long long total = 0;
@@ -137,6 +226,8 @@ int main(void)
         TEST(test_clock__is_the_servers),
         TEST(test_cancel__ghosts_are_neither_counted_nor_granted),
         TEST(test_cancel__ghosts_hide_no_work),
+        TEST(test_wake__paused_queue_wakes_nobody),
+        TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_seen__slots_are_dropped_when_their_time_is_over),
         TEST(test_keys__share_a_slot_and_never_expire),
     };
