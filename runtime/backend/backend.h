@@ -26,6 +26,8 @@
 #ifndef CULEX_BACKEND_BACKEND_H
 #define CULEX_BACKEND_BACKEND_H
 
+#include <stdatomic.h>
+
 #include <culex/client.h>
 #include <culex/error.h>
 #include <culex/maintain.h>
@@ -289,23 +291,23 @@ struct culex_backend_ops {
 struct culex_backend {
     const struct culex_backend_ops *ops;
     const struct culex_env *env;
-    int64_t
-        deadline_ns; /* boot time; no operation goes on after it. 0: none. The engine's to set */
+    const atomic_int_fast64_t *until_ns; /* of the options */
 };
 
-/* When an operation that begins now, and may take `timeout_ms`, has to end. */
-static inline int64_t culex__backend_deadline_ns(const struct culex_backend *backend,
-                                                 int64_t timeout_ms)
+/* The earlier of a deadline of one's own and what the engine allows now. */
+static inline int64_t culex__backend_earlier_ns(const struct culex_backend *backend, int64_t own_ns)
 {
-    int64_t own_ns = culex__env_boottime_ns(backend->env) + timeout_ms * 1000000;
-    return backend->deadline_ns != 0 && backend->deadline_ns < own_ns ? backend->deadline_ns
-                                                                      : own_ns;
+    int64_t until_ns = backend->until_ns != NULL ? atomic_load(backend->until_ns) : 0;
+    return until_ns != 0 && until_ns < own_ns ? until_ns : own_ns;
 }
 
 struct culex_backend_options {
     const char *prefix;      /* NULL: "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
+    /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
+     * operation waits, which sees it within 250 ms, but for one that is still connecting. */
+    const atomic_int_fast64_t *until_ns;
 };
 
 /* See abandon above. */

@@ -311,10 +311,11 @@ culex_status culex__redis_open(const char *url, const struct culex_backend_optio
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     redis->base.ops = &redis_ops;
     redis->base.env = env;
+    redis->base.until_ns = options->until_ns;
     redis->timeout_ms =
         options->timeout_ms > 0 ? culex__redis_delay(options->timeout_ms) : CULEX__REDIS_TIMEOUT_MS;
-    culex__redis_conn_init(&redis->conn, env, &redis->target);
-    culex__redis_conn_init(&redis->wake.conn, env, &redis->target);
+    culex__redis_conn_init(&redis->conn, &redis->base, &redis->target);
+    culex__redis_conn_init(&redis->wake.conn, &redis->base, &redis->target);
     culex_status status = prefix_set(redis, options->prefix, error);
     if (status == CULEX_OK)
         status = culex__redis_target_parse(url, &redis->target, error);

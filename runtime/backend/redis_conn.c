@@ -215,11 +215,12 @@ void culex__redis_request_int(struct culex__redis_request *request, int64_t valu
 
 /* --- bytes --------------------------------------------------------------------------- */
 
-void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_env *env,
+void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_backend *backend,
                             const struct culex__redis_target *target)
 {
     memset(conn, 0, sizeof *conn);
-    conn->env = env;
+    conn->backend = backend;
+    conn->env = backend->env;
     conn->target = target;
     conn->fd = -1;
 }
@@ -242,17 +243,24 @@ static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code,
     return culex__fail(error, code, "%s redis at %s: %s", doing, conn->target->label, reason);
 }
 
+/* How long to wait at once: what is left, but the engine may move the end meanwhile. 0: nothing. */
+static int left_ms(const struct culex__redis_conn *conn, int64_t deadline_ns)
+{
+    enum { LOOK_MS = 250 };
+    int64_t end_ns = culex__backend_earlier_ns(conn->backend, deadline_ns);
+    int64_t left = (end_ns - culex__env_boottime_ns(conn->env) + 999999) / 1000000;
+    return left <= 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
+}
+
 /* Waits for room to send until the deadline. 0, or an errno. */
 static int room_wait(const struct culex__redis_conn *conn, int64_t deadline_ns)
 {
     struct pollfd wait = {.fd = conn->fd, .events = POLLOUT};
     for (;;) {
-        int64_t left_ns = deadline_ns - culex__env_boottime_ns(conn->env);
-        if (left_ns <= 0)
+        int wait_ms = left_ms(conn, deadline_ns);
+        if (wait_ms == 0)
             return ETIMEDOUT;
-        int64_t left_ms = (left_ns + 999999) / 1000000;
-        int ready = conn->env->poll(conn->env->self, &wait, 1,
-                                    left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+        int ready = conn->env->poll(conn->env->self, &wait, 1, wait_ms);
         if (ready > 0)
             return 0;
         if (ready < 0 && errno != EINTR)
@@ -375,11 +383,10 @@ culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t d
                                        redisReply **ret_reply, culex_error *error)
 {
     for (;;) {
-        int64_t left_ms = (deadline_ns - culex__env_boottime_ns(conn->env) + 999999) / 1000000;
-        if (left_ms <= 0)
+        int wait_ms = left_ms(conn, deadline_ns);
+        if (wait_ms == 0)
             return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", "timed out", error);
-        culex_status status =
-            take(conn, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms, ret_reply, error);
+        culex_status status = take(conn, wait_ms, ret_reply, error);
         if (status != CULEX_OK || *ret_reply != NULL)
             return status;
     }

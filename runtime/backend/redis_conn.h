@@ -51,6 +51,7 @@ void culex__redis_request_join(struct culex__redis_request *request,
                                const struct culex__redis_piece *pieces, size_t count);
 
 struct culex__redis_conn {
+    const struct culex_backend *backend; /* whose it is: knows until when it may wait */
     const struct culex_env *env;
     const struct culex__redis_target *target;
     int fd; /* -1 while closed */
@@ -60,7 +61,7 @@ struct culex__redis_conn {
     uint64_t generation; /* of the connection: counts the ones that were made */
 };
 
-void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_env *env,
+void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_backend *backend,
                             const struct culex__redis_target *target);
 void culex__redis_conn_close(struct culex__redis_conn *conn);
 

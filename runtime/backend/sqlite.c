@@ -97,6 +97,7 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
         return NULL;
     store->base.ops = &operations;
     store->base.env = env;
+    store->base.until_ns = options != NULL ? options->until_ns : NULL;
     store->is_memory = is_memory;
     store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
     store->lock_fd = store->reserve.fd = -1;

@@ -8,7 +8,7 @@
 void culex__sqlite_start(struct culex_sqlite *store)
 {
     const struct culex_env *env = store->base.env;
-    store->deadline_ns = culex__backend_deadline_ns(&store->base, store->timeout_ms);
+    store->deadline_ns = culex__env_boottime_ns(env) + store->timeout_ms * 1000000;
     store->now_ms =
         env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : culex__env_clock_ms(env);
 }
@@ -19,7 +19,8 @@ bool culex__sqlite_pause(struct culex_sqlite *store, int tries)
 {
     enum { SHORT_TRIES = 8, SHORT_NS = 100000, LONG_MS = 8, TRIES_MAX = 1 << 20 };
     const struct culex_env *env = store->base.env;
-    if (culex__env_boottime_ns(env) >= store->deadline_ns || tries > TRIES_MAX)
+    int64_t end_ns = culex__backend_earlier_ns(&store->base, store->deadline_ns);
+    if (culex__env_boottime_ns(env) >= end_ns || tries > TRIES_MAX)
         return false;
     uint64_t random = culex__env_random(env);
     if (tries < SHORT_TRIES) {

@@ -43,6 +43,7 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
     client->owner = getpid();
     client->timeout_ms = timeout_ms;
     client->backend = backend;
+    backend->until_ns = &client->until_ns;
     culex__turn_init(&client->turn);
     culex_buf_init(&client->payloads, 0);
     culex_status status = culex__client_sync_clock(client, error);
@@ -148,7 +149,7 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
                            (long long)client->timeout_ms);
     *ret_effort =
         (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
-    client->backend->deadline_ns = ret_effort->deadline_ns;
+    atomic_store(&client->until_ns, ret_effort->deadline_ns);
     return CULEX_OK;
 }
 
@@ -192,7 +193,7 @@ culex_status culex__effort_judge(const struct culex_effort *effort, culex_status
 culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
                                culex_error *error)
 {
-    effort->client->backend->deadline_ns = 0;
+    atomic_store(&effort->client->until_ns, 0);
     culex__turn_give(&effort->client->turn);
     return culex__effort_judge(effort, status, error);
 }

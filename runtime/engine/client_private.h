@@ -18,6 +18,7 @@ struct culex_client {
 
     struct culex_turn turn; /* guards everything below */
     struct culex_backend *backend;
+    atomic_int_fast64_t until_ns; /* boot time, when the call under way ends; 0 between calls */
     struct culex_storeclock clock;
     struct culex_uuid7 ids;
     uint64_t random[256]; /* bits in stock for ids, used from the end */

@@ -147,9 +147,11 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     char masked[256];
     struct culex_backend_options options = {.prefix = worker->options.prefix,
                                             .timeout_ms = worker->options.store_timeout_ms,
-                                            .synchronous = worker->options.synchronous};
+                                            .synchronous = worker->options.synchronous,
+                                            .until_ns = &worker->until_ns};
     if (worker->given_backend != NULL) {
         worker->backend = worker->given_backend;
+        worker->backend->until_ns = &worker->until_ns;
         return CULEX_OK;
     }
     culex__log_mask_url(worker->url, masked, sizeof masked);

@@ -27,6 +27,7 @@ enum {
     STALL_MS = 200,       /* queued runs go back when the handlers stand still this long */
     CANCEL_MS = 2000,     /* from asking handlers to stop to giving them up */
     REAP_MS = 1000,       /* and to wait for those that were killed then */
+    ANSWER_MS = 500,      /* and for each call after that, while the store answers */
 };
 #define MS       INT64_C(1000000)
 #define SHORT_NS (1 * MS)
@@ -133,6 +134,12 @@ int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
     return 1;
 }
 
+static void until_set(culex_worker *worker, int64_t wait_ms)
+{
+    int64_t now_ns = culex__worker_now_ns(worker);
+    atomic_store(&worker->until_ns, wait_ms > 0 ? now_ns + wait_ms * MS : now_ns);
+}
+
 /* A process forked from ours has our signal handlers and our eventfd, and must not stop us. */
 void culex_worker_stop(culex_worker *worker)
 {
@@ -140,6 +147,8 @@ void culex_worker_stop(culex_worker *worker)
     uint64_t one = 1;
     if (worker->owner != getpid())
         return;
+    bool is_first = atomic_load(&worker->until_ns) == 0;
+    until_set(worker, is_first ? worker->options.grace_ms : 0);
     ssize_t put = write(worker->stop_fd, &one, sizeof one);
     (void)put;
     errno = before;
@@ -171,21 +180,33 @@ int64_t culex__worker_look_ns(const struct culex_lane *lane)
 
 /* --- phases ---------------------------------------------------------------------------- */
 
+/* There is no time for long waits any more. */
+static void lanes_hurry(culex_worker *worker)
+{
+    worker->outage.until_ns = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].retry_ns = 0;
+}
+
 static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
 {
+    lanes_hurry(worker);
     worker->phase = phase;
     switch (phase) {
     case CULEX_WORKER_RUNNING:
         worker->phase_ns = INT64_MAX;
         break;
     case CULEX_WORKER_STOPPING:
+        if (atomic_load(&worker->until_ns) == 0) /* asked before the run began */
+            until_set(worker, worker->options.grace_ms);
         culex__flight_withdraw(worker);
-        worker->phase_ns =
-            worker->options.grace_ms > 0 ? now_ns + worker->options.grace_ms * MS : now_ns;
+        worker->phase_ns = atomic_load(&worker->until_ns);
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL, "stopping: %zu runs still active",
                          worker->flight_count);
         break;
     case CULEX_WORKER_CANCELLING:
+        until_set(worker, CANCEL_MS);
+        worker->patient_ns = atomic_load(&worker->until_ns);
         culex__flight_cancel_all(worker);
         worker->phase_ns = now_ns + CANCEL_MS * MS;
         if (worker->executor->ops->can_kill)
@@ -196,6 +217,13 @@ static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         worker->phase_ns = now_ns + worker->options.store_timeout_ms * MS;
         break;
     }
+}
+
+/* A store that does not answer has had its time. */
+static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
+{
+    return worker->phase >= CULEX_WORKER_CANCELLING && now_ns >= worker->patient_ns &&
+           worker->outage.is_on;
 }
 
 static uint64_t stops_take(culex_worker *worker)
@@ -218,6 +246,10 @@ static void phases_advance(culex_worker *worker, int64_t now_ns)
         phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
     if (worker->phase == CULEX_WORKER_CANCELLING && now_ns >= worker->phase_ns)
         phase_enter(worker, CULEX_WORKER_ABANDONING, now_ns);
+    bool is_late = worker->phase >= CULEX_WORKER_CANCELLING &&
+                   now_ns >= (int64_t)atomic_load(&worker->until_ns);
+    if (is_late && !store_is_given_up(worker, now_ns))
+        until_set(worker, ANSWER_MS);
 }
 
 static size_t unsent_count(const culex_worker *worker)
@@ -254,6 +286,8 @@ static bool is_finished(const culex_worker *worker, int64_t now_ns)
         return is_drained(worker, now_ns);
     if (worker->phase == CULEX_WORKER_ABANDONING && now_ns >= worker->phase_ns)
         return true;
+    if (store_is_given_up(worker, now_ns))
+        return true; /* whoever stops us has something else to do than to wait for the store */
     bool is_told = unsent_count(worker) == 0 && !steps_are_pending(worker);
     bool is_quiet = worker->executor_count == 0 || worker->phase == CULEX_WORKER_ABANDONING;
     return is_told && is_quiet && worker->flight_count == 0;
@@ -324,6 +358,8 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
         next_ns =
             min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
     next_ns = min_ns(next_ns, worker->phase_ns);
+    if (worker->phase >= CULEX_WORKER_CANCELLING)
+        next_ns = min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
     if (queued > 0)
         next_ns = min_ns(next_ns, worker->progress_ns + STALL_MS * MS);
     /* Results may be gathering, or their announcement held back. */
@@ -478,12 +514,17 @@ static culex_status worker_loop(culex_worker *worker, culex_error *error)
     return status;
 }
 
-static void unsent_log(const culex_worker *worker)
+/* Runs that never came back from their handlers end with their leases, as do those whose ends
+ * nobody took. */
+static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 {
-    size_t unsent = unsent_count(worker);
-    if (unsent > 0)
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                         "%zu results could not be recorded; their runs will run again", unsent);
+    size_t unsent = unsent_count(worker) + worker->flight_count;
+    if (unsent == 0)
+        return CULEX_OK;
+    culex__fail(error, CULEX_EUNSENT,
+                "%zu results could not be recorded; their runs will run again", unsent);
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", error->text);
+    return CULEX_EUNSENT;
 }
 
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
@@ -497,11 +538,16 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
                            "this worker was created by process %ld, from which this one was "
                            "forked: create a worker after fork()",
                            (long)worker->owner);
+    atomic_store(&worker->until_ns, 0);
     culex_status status = culex__worker_begin(worker, &own);
     if (status == CULEX_OK) {
         status = worker_loop(worker, &own);
-        unsent_log(worker);
-        if (status == CULEX_OK && worker->is_executor_broken)
+        culex_error unsent = {0};
+        if (unsent_tell(worker, &unsent) != CULEX_OK && status == CULEX_OK) {
+            status = CULEX_EUNSENT;
+            own = unsent;
+        }
+        if ((status == CULEX_OK || status == CULEX_EUNSENT) && worker->is_executor_broken)
             status = culex__fail(&own, CULEX_EBROKEN, "%s", BROKEN_TEXT);
     }
     culex__worker_end(worker);

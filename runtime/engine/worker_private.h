@@ -113,6 +113,9 @@ struct culex_worker {
     const char **lane_names;
     size_t lane_count;
     int stop_fd; /* each stop adds 1 */
+    /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
+     * at once, maybe in a signal's handler: a call under way must not outlast the phase. */
+    atomic_int_fast64_t until_ns;
 
     /* The supervisor's. */
     char *url; /* with its password; wiped at the end */
@@ -121,7 +124,8 @@ struct culex_worker {
     struct culex_storeclock clock;
     int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
     enum culex_worker_phase phase;
-    int64_t phase_ns; /* when it ends by itself */
+    int64_t phase_ns;   /* when it ends by itself */
+    int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
     struct culex_outage outage;
     struct culex_run *free_runs;
     size_t flight_count;   /* all lanes */

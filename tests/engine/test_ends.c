@@ -278,6 +278,42 @@ static void test_second_stop_goes_straight_to_sigterm(void **state)
     assert_in_range(world_ms(world), 1000, 1100);
 }
 
+static void lose_store_and_stop(struct world *world)
+{
+    world->fault = WORLD_REFUSE;
+    world->fault_count = UINT_MAX;
+    culex_worker_stop(world->worker);
+}
+
+/* A store that does not come back holds the end up no longer than handlers may. */
+static void stop_without_store(struct world *world, enum world_manner manner, int64_t grace_ms,
+                               int64_t end_ms)
+{
+    culex_job_type type = number_type();
+    culex_error error = {0};
+    world_enqueue(world, &type, 3600000);
+    world->act = act_hang;
+    world->manner = manner;
+    world->then = lose_store_and_stop;
+    world->then_ms = 1000;
+    world_worker(world, (culex_worker_options){.grace_ms = grace_ms, .lease_ms = 3600000}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EUNSENT);
+    culex_worker_free(world->worker);
+    assert_non_null(strstr(error.text, "1 results could not be recorded"));
+    assert_in_range(world_ms(world), end_ms, end_ms + 100);
+}
+
+static void test_stop_without_store_ends_two_seconds_after_the_grace(void **state)
+{
+    stop_without_store(*state, WORLD_MORTAL, 10000, 13000);
+}
+
+static void test_stop_without_store_does_not_wait_for_a_stubborn_handler(void **state)
+{
+    stop_without_store(*state, WORLD_STUBBORN, -1, 3000);
+}
+
 /* --- the fence ------------------------------------------------------------------------- */
 
 static void cut_store_off(struct world *world)
@@ -523,6 +559,8 @@ int main(void)
         UNIT(test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace),
         UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
         UNIT(test_second_stop_goes_straight_to_sigterm),
+        UNIT(test_stop_without_store_ends_two_seconds_after_the_grace),
+        UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),
         UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),

@@ -230,7 +230,8 @@ static culex_status drip_receive(struct drip *drip, int64_t limit_ms, culex_erro
     drip->env.boottime_ns = drip_boottime;
     drip->env.recv = drip_recv;
     drip->env.close = drip_close;
-    culex__redis_conn_init(&conn, &drip->env, &target);
+    const struct culex_backend backend = {.env = &drip->env};
+    culex__redis_conn_init(&conn, &backend, &target);
     conn.fd = 1000;
     conn.reader = culex__redis_reader_create(&conn.limits);
     culex_status status =

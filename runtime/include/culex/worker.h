@@ -150,6 +150,8 @@ CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and
  * CULEX_EBROKEN when handlers cannot be run any more.
+ * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
+ * runs ended; their leases end by themselves, and they run again.
  *
  * Unless isolation is NONE, the processes of handlers are forked here, before the URL of the
  * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
@@ -163,14 +165,17 @@ CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set
  * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged. A
- * second call skips the grace period. Safe from any thread and from a signal handler. */
+ * second call skips the grace period. A store that does not answer holds the end up no longer than
+ * those 2 s after the grace period (a connection attempt under way: for store_timeout_ms at most).
+ * Safe from any thread and from a signal handler. */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,
  * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM. A variable CULEX_* that
  * means nothing is warned of, with the name that may have been meant.
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
- * (message on stderr). `--help` lists the options. */
+ * (message on stderr), 3 stopped with results that the store did not take. `--help` lists the
+ * options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 
 /* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and
