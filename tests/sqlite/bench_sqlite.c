@@ -59,6 +59,7 @@ static void enqueue(struct culex_backend *store, size_t batch)
 
 static void drain(struct culex_backend *store, uint32_t batch)
 {
+    static uint64_t nonce; /* never a smaller one of this session */
     struct culex_ack acks[256];
     struct culex_step step = {.queue = "bench",
                               .session = "0123456789abcdef",
@@ -71,7 +72,7 @@ static void drain(struct culex_backend *store, uint32_t batch)
     size_t done = 0;
     double start = seconds();
     do {
-        step.nonce++;
+        step.nonce = ++nonce;
         if (store->ops->step(store, &step, &reply, &error) != CULEX_OK)
             die("step", &error);
         step.ack_count = reply.grant_count;
