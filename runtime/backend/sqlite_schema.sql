@@ -66,7 +66,7 @@ CREATE TABLE run (
 ) STRICT;
 
 CREATE UNIQUE INDEX run_id ON run (queue, id);
-CREATE INDEX run_ready ON run (queue, priority, at_ms, seq) WHERE state = 'W';
+CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq) WHERE state = 'W';
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
 CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
 CREATE INDEX run_final ON run (queue, state, at_ms) WHERE state <> 'W' AND state <> 'A';

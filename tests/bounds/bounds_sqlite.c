@@ -1,0 +1,157 @@
+/* bounds/bounds_sqlite.c - what one call of the SQLite store costs beside very many runs that do
+ * not concern it.
+ *
+ * Counted are the instructions of SQLite's machine, over all statements of the handle: a row that
+ * is walked past costs some, and no two machines count otherwise. Never time. */
+#include "../suite/suite.h"
+
+#include "../suite/stores.h"
+#include "backend/sqlite.h"
+#include "base/limits.h"
+
+enum {
+    RUNS = 20000,    /* beside */
+    WORK_MAX = 4000, /* instructions: far less than one a run, somewhat more than is needed */
+    HOUR_MS = 3600000,
+};
+
+static struct suite suite;
+
+static int setup(void **state)
+{
+    (void)state;
+    suite_open(&suite, "memory", 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    suite_close(&suite);
+    return 0;
+}
+
+/* Since the last call. */
+static int64_t work_take(void)
+{
+    const struct culex_sqlite *store = culex__sqlite_of(suite.backend);
+    int64_t work = 0;
+    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++) {
+        if (store->statements[i] != NULL)
+            work += sqlite3_stmt_status(store->statements[i], SQLITE_STMTSTATUS_VM_STEP, 1);
+    }
+    return work;
+}
+
+static void assert_little_work(const char *verb)
+{
+    int64_t work = work_take();
+    printf("%-40s %lld instructions\n", verb, (long long)work);
+    assert_true(work > 0);
+    assert_true(work < WORK_MAX);
+}
+
+static void put_many(int count, int64_t delay_ms)
+{
+    struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
+    struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
+    for (int done = 0; done < count; done += CULEX_ENQUEUE_BATCH_MAX) {
+        for (int i = 0; i < CULEX_ENQUEUE_BATCH_MAX; i++) {
+            runs[i] = suite_run(&suite);
+            runs[i].delay_ms = delay_ms;
+        }
+        assert_int_equal(suite.backend->ops->enqueue(suite.backend, suite.queue, runs,
+                                                     CULEX_ENQUEUE_BATCH_MAX, results, NULL),
+                         CULEX_OK);
+    }
+}
+
+/* Claims all and ends them by `event`. */
+static void end_all(enum culex_run_event event)
+{
+    struct culex_ack acks[CULEX_BATCH_MAX];
+    size_t count = 0;
+    do {
+        struct culex_step step = suite_step_make(&suite, "00000000000000aa", CULEX_BATCH_MAX);
+        step.acks = acks;
+        step.ack_count = count;
+        count = suite_step(&suite, &step);
+        for (size_t i = 0; i < count; i++)
+            acks[i] = (struct culex_ack){.id = suite.reply.grants[i].id,
+                                         .attempt = suite.reply.grants[i].attempt,
+                                         .event = event};
+    } while (count > 0);
+}
+
+static void purge_one(culex_run_state state)
+{
+    size_t deleted;
+    assert_int_equal(
+        suite.backend->ops->purge(suite.backend, suite.queue, state, 10, &deleted, NULL), CULEX_OK);
+    assert_int_equal(deleted, 1);
+}
+
+/* Under the write lock, which nobody else gets meanwhile. */
+static void test_purge_of_one_state_walks_no_other(void **state)
+{
+    (void)state;
+    put_many(RUNS, 0);
+    end_all(CULEX_EVENT_DISCARD);
+    suite_put(&suite);
+    end_all(CULEX_EVENT_DONE);
+    work_take();
+    purge_one(CULEX_RUN_DONE);
+    assert_little_work("PURGE of done beside dead ones");
+}
+
+static void test_purge_of_waiting_walks_no_scheduled(void **state)
+{
+    (void)state;
+    put_many(RUNS, HOUR_MS);
+    suite_put(&suite);
+    work_take();
+    purge_one(CULEX_RUN_WAITING);
+    assert_little_work("PURGE of waiting beside scheduled ones");
+}
+
+/* The places of immediate runs go on where they were, and those of delayed ones lie among them. */
+static void test_clock_set_back_makes_steps_walk_nothing(void **state)
+{
+    (void)state;
+    suite_put(&suite);
+    suite.now_ms -= HOUR_MS;
+    put_many(RUNS, HOUR_MS / 2);
+    suite_put(&suite);
+    work_take();
+    assert_int_equal(suite_claim(&suite, "00000000000000aa", 10), 2);
+    assert_little_work("STEP after the clock was set back");
+}
+
+static void test_steps_walk_nothing_that_is_not_due(void **state)
+{
+    (void)state;
+    put_many(RUNS, 0);
+    end_all(CULEX_EVENT_DISCARD);
+    put_many(RUNS, HOUR_MS / 2);
+    work_take();
+    suite_put(&suite);
+    assert_little_work("ENQUEUE beside dead and scheduled ones");
+    assert_int_equal(suite_claim(&suite, "00000000000000aa", 10), 1);
+    assert_little_work("STEP beside dead and scheduled ones");
+}
+
+int main(void)
+{
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        UNIT(test_purge_of_one_state_walks_no_other),
+        UNIT(test_purge_of_waiting_walks_no_scheduled),
+        UNIT(test_clock_set_back_makes_steps_walk_nothing),
+        UNIT(test_steps_walk_nothing_that_is_not_due),
+    };
+    if (!stores_start("memory", false))
+        return STORES_SKIP;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    stores_stop();
+    return failed;
+}
