@@ -224,7 +224,7 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
         flight_add(lane, run);
         run->is_in_executor = true;
         lane->end_ns = min_ns(lane->end_ns, flight_next_ns(run));
-        lane->beat_ns = min_ns(lane->beat_ns, sent_ns + worker->options.lease_ms * 1000000 / 3);
+        lane->beat_ns = min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
         worker->scratch[accepted++] = run;
     }
     if (accepted == 0)

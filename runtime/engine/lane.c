@@ -191,12 +191,13 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, i
     *ret_text_at = beat_add_progress(step, run, i);
 }
 
-/* Runs whose last beat is a third of a lease ago, and those whose handlers asked for more time.
- * Those that do not fit come next time. */
+/* Runs whose turn it is, and those whose handlers asked for more time. Whatever is half-way to its
+ * next beat comes along, so that runs that began apart soon beat together. Those that do not fit
+ * come next time. */
 static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
 {
     struct culex_lane_step *step = &lane->step;
-    int64_t third_ns = lane->worker->options.lease_ms * 1000000 / 3;
+    int64_t pause_ns = culex__worker_beat_pause_ns(lane->worker);
     size_t texts_at[CULEX_BATCH_MAX] = {NO_TEXT};
     step->beat_count = 0;
     culex__buf_cut(&step->texts, 0);
@@ -205,10 +206,10 @@ static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
     lane->beat_ns = INT64_MAX;
     for (size_t i = 0; i < lane->flight_count; i++) {
         struct culex_run *run = lane->flights[i];
-        int64_t due_ns = extension_ns(run, now_ns) > 0 ? now_ns : run->beat_ns + third_ns;
-        if (due_ns <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
+        int64_t due_ns = extension_ns(run, now_ns) > 0 ? now_ns : run->beat_ns + pause_ns;
+        if (due_ns - pause_ns / 2 <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
             step_add_beat(step, run, now_ns, &texts_at[step->beat_count]);
-            due_ns = now_ns + third_ns;
+            due_ns = now_ns + pause_ns;
         }
         if (due_ns < lane->beat_ns)
             lane->beat_ns = due_ns;

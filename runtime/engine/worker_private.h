@@ -166,6 +166,14 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 /* Runs to have in flight at most: more than the executor's threads while runs are short. */
 size_t culex__worker_limit(const culex_worker *worker);
 
+/* Between two heartbeats of a run: well within its lease, and a second at most, for they carry its
+ * progress there and the wish to cancel it back. */
+static inline int64_t culex__worker_beat_pause_ns(const culex_worker *worker)
+{
+    int64_t third_ms = worker->options.lease_ms / 3;
+    return (third_ms < 1000 ? third_ms : 1000) * 1000000;
+}
+
 /* When the lane asks for runs though nothing says that there are any: wake-ups may get lost. */
 int64_t culex__worker_look_ns(const struct culex_lane *lane);
 

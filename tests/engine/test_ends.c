@@ -198,40 +198,65 @@ static void cancel_the_run(struct world *world)
     assert_int_equal(culex_client_cancel(world->client, "numbers", the_run, NULL, NULL), 0);
 }
 
-/* Learnt with the heartbeat at 5 s. */
-static void cancel_at_4_s(struct world *world, enum world_manner manner, int64_t end_ms)
+/* Learnt with the heartbeat at 2 s, though a third of the lease is 5 s. */
+static void cancel_at_1300_ms(struct world *world, enum world_manner manner, int64_t end_ms)
 {
     culex_job_type type = number_type();
     the_run = world_enqueue(world, &type, 3600000);
     world->act = act_hang;
     world->manner = manner;
     world->then = cancel_the_run;
-    world->then_ms = 4000;
+    world->then_ms = 1300;
     run_worker(world, draining, &type);
     assert_in_range(world->ended_ms, end_ms, end_ms + 10);
 }
 
 static void test_cancelled_handler_may_come_to_its_end(void **state)
 {
-    cancel_at_4_s(*state, WORLD_OBEDIENT, 5100);
+    cancel_at_1300_ms(*state, WORLD_OBEDIENT, 2100);
     assert_int_equal(world_state(*state, the_run), CULEX_RUN_DONE);
 }
 
 static void test_cancelled_handler_gets_sigterm_after_five_seconds(void **state)
 {
-    cancel_at_4_s(*state, WORLD_MORTAL, 10000);
+    cancel_at_1300_ms(*state, WORLD_MORTAL, 7000);
     assert_uncharged(*state, the_run, CULEX_RUN_CANCELLED);
 }
 
 static void test_cancelled_handler_is_killed_after_seven_seconds(void **state)
 {
-    cancel_at_4_s(*state, WORLD_STUBBORN, 12000);
+    cancel_at_1300_ms(*state, WORLD_STUBBORN, 9000);
     assert_uncharged(*state, the_run, CULEX_RUN_CANCELLED);
 }
 
 static void stop_worker(struct world *world)
 {
     culex_worker_stop(world->worker);
+}
+
+/* Eight runs that began apart cost their store one step a second, not eight. */
+static void test_runs_that_began_apart_beat_together(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options options = culex_enqueue_options_make();
+    struct number hour = {3600000};
+    options.has_delay = true;
+    for (int i = 0; i < 8; i++) {
+        options.delay = i * 120 * CULEX_MILLISECOND;
+        assert_int_equal(culex_client_enqueue(world->client, &type, &hour, &options, NULL, NULL),
+                         CULEX_OK);
+    }
+    world->act = act_hang;
+    world->manner = WORLD_MORTAL;
+    world->then = stop_worker;
+    world->then_ms = 60500;
+    run_worker(world, (culex_worker_options){.concurrency = 8, .grace_ms = -1}, &type);
+    size_t beating = 0;
+    for (size_t i = 0; i < world->step_count; i++)
+        beating += world->steps[i].beat_count > 0;
+    assert_in_range(beating, 55, 65);
+    assert_in_range(world->step_count, 55, 100);
 }
 
 static void stop_after_grace(struct world *world, enum world_manner manner, int64_t end_ms)
@@ -329,7 +354,7 @@ static void cut_off(struct world *world, enum world_manner manner)
     world->act = act_hang;
     world->manner = manner;
     world->then = cut_store_off;
-    world->then_ms = 12000; /* the beat at 10 s was granted: the lease is over at 25 s */
+    world->then_ms = 10500; /* the beat at 10 s was granted: the lease is over at 25 s */
     world_worker(world, (culex_worker_options){0}, &type);
     culex__worker_set_executor(world->worker, executor_killing_create);
 }
@@ -556,6 +581,7 @@ int main(void)
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),
         UNIT(test_cancelled_handler_is_killed_after_seven_seconds),
+        UNIT(test_runs_that_began_apart_beat_together),
         UNIT(test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace),
         UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
         UNIT(test_second_stop_goes_straight_to_sigterm),

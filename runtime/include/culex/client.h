@@ -152,9 +152,9 @@ CULEX_API culex_status culex_client_list(culex_client *client, const char *queue
                                          culex_run_state state, uint64_t *cursor, size_t limit,
                                          culex_run_visitor visit, void *user, culex_error *error);
 
-/* Scheduled and waiting runs are cancelled at once. An active run is flagged, and
- * is cancelled at its worker's next heartbeat. *ret_state (may be NULL) is the
- * state after the call. CULEX_ESTATE when the run is already final. */
+/* Scheduled and waiting runs are cancelled at once. An active run is flagged; its
+ * worker learns that within about a second and asks the handler to stop. *ret_state (may be NULL)
+ * is the state after the call. CULEX_ESTATE when the run is already final. */
 CULEX_API culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
                                            culex_run_state *ret_state, culex_error *error);
 
