@@ -277,6 +277,10 @@ struct culex_backend_ops {
     culex_status (*wake_arm)(struct culex_backend *backend, const char *const *queues, size_t count,
                              int64_t timeout_ms, int *ret_fd, culex_error *error);
     culex_status (*wake_take)(struct culex_backend *backend, bool *ret_woken, culex_error *error);
+    /* Takes the request back: whoever is told from now on is another. What came in just before is
+     * lost, so a STEP of each queue must follow, which passes it on. Waits for the store, shortly;
+     * cannot fail. Nothing happens when nothing is armed. */
+    void (*wake_disarm)(struct culex_backend *backend);
 
     /* Frees the backend. Accepts half-built ones. */
     void (*close)(struct culex_backend *backend);

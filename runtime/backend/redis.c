@@ -285,6 +285,7 @@ static const struct culex_backend_ops redis_ops = {
     .now = redis_now,
     .wake_arm = culex__redis_wake_arm,
     .wake_take = culex__redis_wake_take,
+    .wake_disarm = culex__redis_wake_disarm,
     .close = redis_close,
 };
 

@@ -139,6 +139,7 @@ culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *co
                                    culex_error *error);
 culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
                                     culex_error *error);
+void culex__redis_wake_disarm(struct culex_backend *backend);
 culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
                                  culex_error *error);
 

@@ -9,6 +9,9 @@
 /* The server is allowed to be this late with the end of the wait before we give it up. */
 static const int64_t grace_ns = INT64_C(5000000000);
 
+/* How long it may take to let us go. */
+static const int64_t farewell_ns = INT64_C(250000000);
+
 static void wake_drop(struct culex__redis_wake *wake)
 {
     culex__redis_conn_close(&wake->conn);
@@ -98,4 +101,22 @@ culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_wok
     }
     freeReplyObject(reply);
     return status;
+}
+
+/* The server hears that we say no more, takes us off its list of waiting clients and closes. Only
+ * closing on our side would leave the order of that and of our next call to chance, and the server
+ * might still hand us the wake-up of a run that this call gives back. */
+void culex__redis_wake_disarm(struct culex_backend *backend)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis_wake *wake = &redis->wake;
+    const struct culex_env *env = redis->base.env;
+    int64_t deadline_ns = culex__env_boottime_ns(env) + farewell_ns;
+    redisReply *reply = NULL;
+    if (wake->is_armed && wake->conn.fd >= 0)
+        env->hang_up(env->self, wake->conn.fd);
+    while (wake->is_armed && wake->conn.fd >= 0 &&
+           culex__redis_conn_receive(&wake->conn, deadline_ns, &reply, NULL) == CULEX_OK)
+        freeReplyObject(reply);
+    wake_drop(wake);
 }

@@ -60,6 +60,7 @@ static const struct culex_backend_ops operations = {
     .now = culex__sqlite_now,
     .wake_arm = culex__sqlite_wake_arm,
     .wake_take = culex__sqlite_wake_take,
+    .wake_disarm = culex__sqlite_wake_disarm,
     .close = store_close,
     .abandon = store_abandon,
 };

@@ -460,6 +460,7 @@ culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *c
                                     culex_error *error);
 culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_woken,
                                      culex_error *error);
+void culex__sqlite_wake_disarm(struct culex_backend *backend);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
 /* Closes the descriptors and leaves everything else to the process that they came from. */
 void culex__sqlite_wake_abandon(struct culex_sqlite *store);

@@ -388,6 +388,13 @@ culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_wo
     return CULEX_OK;
 }
 
+void culex__sqlite_wake_disarm(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    if (store->wake.socket_fd >= 0)
+        become_busy(store);
+}
+
 /* --- knocking at others' --------------------------------------------------------------- */
 
 culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,

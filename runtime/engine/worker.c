@@ -188,10 +188,29 @@ static void lanes_hurry(culex_worker *worker)
         worker->lanes[i].retry_ns = 0;
 }
 
+/* A token that we took and cannot use must reach another worker. */
+static void lanes_set_hinting(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].is_hinting = true;
+}
+
+/* Before the worker gives anything back, or ends: the wake-up for it is another's. */
+static void wake_leave(culex_worker *worker)
+{
+    if (!worker->was_armed)
+        return;
+    worker->backend->ops->wake_disarm(worker->backend);
+    worker->is_armed = worker->was_armed = false;
+    lanes_set_hinting(worker);
+}
+
 static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
 {
     lanes_hurry(worker);
     worker->phase = phase;
+    if (phase != CULEX_WORKER_RUNNING)
+        wake_leave(worker);
     switch (phase) {
     case CULEX_WORKER_RUNNING:
         worker->phase_ns = INT64_MAX;
@@ -260,10 +279,12 @@ static size_t unsent_count(const culex_worker *worker)
     return count;
 }
 
+/* A step that asked for no run and carries no result need not be repeated. */
 static bool steps_are_pending(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].step.is_pending)
+        const struct culex_lane_step *step = &worker->lanes[i].step;
+        if (step->is_pending && (step->want > 0 || step->ack_count > 0))
             return true;
     }
     return false;
@@ -319,13 +340,6 @@ static void lanes_set_likely(culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)
         worker->lanes[i].is_likely = true;
-}
-
-/* A token that we took and cannot use must reach another worker. */
-static void lanes_set_hinting(culex_worker *worker)
-{
-    for (size_t i = 0; i < worker->lane_count; i++)
-        worker->lanes[i].is_hinting = true;
 }
 
 static int64_t lane_next_ns(const struct culex_lane *lane)
@@ -495,8 +509,12 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     if (status != CULEX_OK)
         return status;
     now_ns = culex__worker_now_ns(worker);
-    *ret_is_finished = is_finished(worker, now_ns);
-    if (*ret_is_finished || is_stepped)
+    if (is_finished(worker, now_ns)) {
+        *ret_is_finished = !worker->was_armed;
+        wake_leave(worker); /* when drained: one more step, for what has come just now */
+        return CULEX_OK;
+    }
+    if (is_stepped)
         return CULEX_OK;
     if (!any_likely(worker) && !wake_arm(worker, now_ns))
         return CULEX_OK;

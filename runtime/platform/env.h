@@ -45,9 +45,11 @@ struct culex_env {
      * with EAGAIN. One call that waits is quicker than poll(2) and another that reads. */
     ssize_t (*recv)(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms);
 
-    /* As send(2) without waiting or signal, poll(2) and close(2); errno is set. */
+    /* As send(2) without waiting or signal, poll(2), shutdown(2) of what we send, and close(2);
+     * errno is set. */
     ssize_t (*send)(void *self, int fd, const void *bytes, size_t len);
     int (*poll)(void *self, struct pollfd *fds, nfds_t count, int timeout_ms);
+    void (*hang_up)(void *self, int fd);
     void (*close)(void *self, int fd);
 
     /* NULL outside tests: then a Redis store uses the server's TIME. Otherwise the time, ms since

@@ -189,6 +189,12 @@ static culex_status system_connect(void *self, const struct culex_address *addre
     return connect_host(address->host, address->port, deadline_ns, ret_fd, error);
 }
 
+static void system_hang_up(void *self, int fd)
+{
+    (void)self;
+    shutdown(fd, SHUT_WR);
+}
+
 static const struct culex_env system_env = {
     .clock_ms = system_clock_ms,
     .boottime_ns = system_boottime_ns,
@@ -197,6 +203,7 @@ static const struct culex_env system_env = {
     .recv = system_recv,
     .send = system_send,
     .poll = system_poll,
+    .hang_up = system_hang_up,
     .close = system_close,
 };
 

@@ -263,6 +263,11 @@ static culex_status fake_wake_take(struct culex_backend *backend, bool *ret_woke
     return store_of(backend)->ops->wake_take(store_of(backend), ret_woken, error);
 }
 
+static void fake_wake_disarm(struct culex_backend *backend)
+{
+    store_of(backend)->ops->wake_disarm(store_of(backend));
+}
+
 static void fake_close(struct culex_backend *backend)
 {
     (void)backend; /* the world closes the store itself */
@@ -289,6 +294,7 @@ static const struct culex_backend_ops fake_ops = {
     .now = fake_now,
     .wake_arm = fake_wake_arm,
     .wake_take = fake_wake_take,
+    .wake_disarm = fake_wake_disarm,
     .close = fake_close,
 };
 

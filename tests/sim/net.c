@@ -208,6 +208,19 @@ static void end_event(struct sim_world *world, void *subject, uint64_t token,
     sim_process_poke(conn->process);
 }
 
+/* The server hears it after everything that was sent, and hangs up as well. */
+void sim_hang_up(void *self, int fd)
+{
+    struct sim_process *process = self;
+    struct sim_world *world = process->world;
+    struct sim_conn *conn = conn_of(world, fd);
+    int64_t at_ns = world->now_ns + latency_ns(world);
+    if (conn->is_silent || conn->is_broken || conn->is_reset)
+        return;
+    conn->up_ns = at_ns > conn->up_ns ? at_ns : conn->up_ns + 1;
+    sim_at(world, conn->up_ns, end_event, conn, 0, NULL);
+}
+
 static void deliver(struct sim_world *world, struct sim_conn *conn, const char *data, size_t len)
 {
     struct sim_bytes bytes = {0};

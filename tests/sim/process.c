@@ -153,6 +153,7 @@ struct sim_process *sim_process_start(struct sim_world *world, const char *name,
                                       .recv = sim_recv,
                                       .send = sim_send,
                                       .poll = env_poll,
+                                      .hang_up = sim_hang_up,
                                       .close = sim_close};
     process->body = body;
     getcontext(&process->context);

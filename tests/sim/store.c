@@ -204,6 +204,12 @@ static culex_status on_wake_take(struct culex_backend *backend, bool *ret_woken,
     return CULEX_OK;
 }
 
+static void on_wake_disarm(struct culex_backend *backend)
+{
+    struct sim_process *process = handle_of(backend)->process;
+    process->is_armed = process->is_woken = false;
+}
+
 /* --- calls --------------------------------------------------------------------------------- */
 
 static void unlock_event(struct sim_world *world, void *subject, uint64_t token,
@@ -647,6 +653,7 @@ static const struct culex_backend_ops handle_ops = {
     .now = on_now,
     .wake_arm = on_wake_arm,
     .wake_take = on_wake_take,
+    .wake_disarm = on_wake_disarm,
     .close = on_close,
 };
 

@@ -201,6 +201,7 @@ culex_status sim_connect(void *self, const struct culex_address *address, int64_
                          int *ret_fd, culex_error *error);
 ssize_t sim_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms);
 ssize_t sim_send(void *self, int fd, const void *bytes, size_t len);
+void sim_hang_up(void *self, int fd);
 void sim_close(void *self, int fd);
 short sim_conn_events(struct sim_world *world, int fd, short wanted);
 void sim_conn_reset(struct sim_conn *conn);

@@ -475,6 +475,40 @@ void case_wake__enqueue_from_another_handle_wakes(struct suite *suite)
     }
 }
 
+/* As arm(), with no wake-up left over from what was done before. */
+static void arm_quietly(struct suite *suite)
+{
+    bool is_woken = true;
+    while (is_woken) {
+        struct pollfd wait = {.fd = arm(suite), .events = POLLIN};
+        is_woken = poll(&wait, 1, 100) > 0;
+        if (is_woken)
+            assert_ok(suite->backend->ops->wake_take(suite->backend, &is_woken, NULL));
+    }
+}
+
+/* Of two that wait, the one that came first leaves, and gives a run back then. */
+void case_wake__who_left_takes_no_wake_up(struct suite *suite)
+{
+    const char *queues[] = {suite->queue};
+    for (int i = 0; i < 10; i++) {
+        culex_uuid id = suite_put(suite);
+        uint32_t attempt = suite_take(suite, ANN, id);
+        arm_quietly(suite);
+        struct culex_backend *leaving = suite->backend, *staying = suite_open_again(suite);
+        int fd = -1;
+        assert_ok(staying->ops->wake_arm(staying, queues, 1, 10000, &fd, NULL));
+        leaving->ops->wake_disarm(leaving);
+        suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 0);
+        suite->backend = staying;
+        bool is_told = is_woken(suite, fd);
+        suite->backend = leaving;
+        assert_true(is_told);
+        suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
+        staying->ops->close(staying);
+    }
+}
+
 void case_wake__release_wakes(struct suite *suite)
 {
     culex_uuid id = suite_put(suite);

@@ -972,6 +972,11 @@ static culex_status model_wake_take(struct culex_backend *backend, bool *ret_wok
     return CULEX_OK;
 }
 
+static void model_wake_disarm(struct culex_backend *backend)
+{
+    (void)backend;
+}
+
 static culex_status model_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
                                bool is_repairing, struct culex_fsck_reply *ret_reply,
                                culex_error *error)
@@ -1025,6 +1030,7 @@ struct culex_backend *model_open(const struct culex_env *env)
         .now = model_now,
         .wake_arm = model_wake_arm,
         .wake_take = model_wake_take,
+        .wake_disarm = model_wake_disarm,
         .close = model_close,
     };
     struct model *model = calloc(1, sizeof *model);
