@@ -38,7 +38,8 @@ struct culex__redis_queue {
     struct culex__redis_queue *next;
     enum culex__redis_level level; /* of the commands that were tried */
     uint64_t generation;           /* on the connection with this number; 0: to be tried again */
-    bool is_named;                 /* it stands in PREFIX:queues */
+    int64_t
+        named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
     char name[];
 };
 
@@ -97,7 +98,14 @@ int64_t culex__redis_deadline(const struct culex__redis *redis);
 /* `delay_ms` as scripts take it: not negative, not beyond CULEX__REDIS_DELAY_MAX. */
 int64_t culex__redis_delay(int64_t delay_ms);
 
-/* Puts the name of `queue` into PREFIX:queues, once per backend and queue, after trying the
+/* Puts the name of `queue` into PREFIX:queues once more when this backend did so a while ago. */
+void culex__redis_announce(struct culex__redis *redis, const char *queue);
+
+/* CULEX_OK when the user may do what scripts of this level do to a queue, else the refusal. */
+culex_status culex__redis_try(struct culex__redis *redis, const char *queue,
+                              enum culex__redis_level level, culex_error *error);
+
+/* Puts the name of `queue` into PREFIX:queues, now and again, the first time after trying the
  * commands that its scripts will need. */
 culex_status culex__redis_register(struct culex__redis *redis, const char *queue, bool is_worker,
                                    culex_error *error);

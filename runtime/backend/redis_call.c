@@ -247,6 +247,9 @@ culex_status culex__redis_bad_reply(struct culex__redis *redis, const char *scri
 
 /* --- names of queues --------------------------------------------------------------------- */
 
+/* Names are put there again, as the server may have been emptied: one command in this time. */
+static const int64_t named_ns = INT64_C(10000000000);
+
 /* No memory for a name, or its slot elsewhere in a cluster: the verb itself goes on without, and
  * only the list of queues lacks one. */
 static bool is_name_dispensable(const culex_error *error)
@@ -297,8 +300,37 @@ static culex_status queue_name_add(struct culex__redis *redis, struct culex__red
     if (status != CULEX_OK)
         return is_name_dispensable(error) ? CULEX_OK : status;
     freeReplyObject(reply);
-    queue->is_named = true;
+    queue->named_until_ns = culex__env_boottime_ns(redis->base.env) + named_ns;
     return CULEX_OK;
+}
+
+/* Somebody may have emptied the server. A failure is not the verb's, and is met by the next one. */
+static void queue_name_renew(struct culex__redis *redis, struct culex__redis_queue *queue)
+{
+    int64_t deadline_ns = culex__redis_deadline(redis);
+    if (culex__env_boottime_ns(redis->base.env) < queue->named_until_ns)
+        return;
+    if (culex__redis_conn_open(&redis->conn, deadline_ns, NULL) == CULEX_OK)
+        queue_name_add(redis, queue, deadline_ns, NULL);
+    queue->named_until_ns = culex__env_boottime_ns(redis->base.env) + named_ns;
+}
+
+void culex__redis_announce(struct culex__redis *redis, const char *queue)
+{
+    struct culex__redis_queue *known = queue_find(redis, queue);
+    if (known != NULL && known->named_until_ns != 0)
+        queue_name_renew(redis, known);
+}
+
+culex_status culex__redis_try(struct culex__redis *redis, const char *queue,
+                              enum culex__redis_level level, culex_error *error)
+{
+    struct culex__redis_queue *known = queue_find(redis, queue);
+    int64_t deadline_ns = culex__redis_deadline(redis);
+    if (known == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    culex_status status = culex__redis_conn_open(&redis->conn, deadline_ns, error);
+    return status == CULEX_OK ? queue_probe(redis, known, level, deadline_ns, error) : status;
 }
 
 culex_status culex__redis_register(struct culex__redis *redis, const char *queue, bool is_worker,
@@ -312,8 +344,10 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
     struct culex__redis_queue *known = queue_find(redis, queue);
     if (known == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
-    if (known->is_named)
+    if (known->named_until_ns != 0) {
+        queue_name_renew(redis, known);
         return CULEX_OK; /* what the verb needs is tried with the verb */
+    }
     status = culex__redis_conn_open(&redis->conn, deadline_ns, error);
     if (status == CULEX_OK)
         status = queue_probe(redis, known, level, deadline_ns, error);

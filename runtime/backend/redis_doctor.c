@@ -526,6 +526,46 @@ static culex_status expiry_examine(struct doctor *doctor, culex_error *error)
     return status;
 }
 
+/* --- our own rights --------------------------------------------------------------------- */
+
+/* Which queue hardly matters; one that exists is the likelier to be permitted. */
+static void queue_choose(struct doctor *doctor, char *ret_name, size_t size)
+{
+    char **names = NULL;
+    culex_error scratch;
+    bool is_known = culex__redis_queue_names(&doctor->redis->base, &names, &scratch) == CULEX_OK &&
+                    names[0] != NULL;
+    snprintf(ret_name, size, "%s", is_known ? names[0] : "doctor");
+    free(names);
+}
+
+static void rights_examine(struct doctor *doctor)
+{
+    static const struct {
+        enum culex__redis_level level;
+        enum culex_severity severity;
+        const char *text;
+    } rows[] = {{CULEX__REDIS_PRODUCES, ERROR, "this user cannot enqueue: %s"},
+                {CULEX__REDIS_WORKS, NOTE, "this user may enqueue and take no runs: %s"},
+                {CULEX__REDIS_REPAIRS, OK, "this user may enqueue and run, but not repair: %s"}};
+    struct setting role = info_of(doctor, "role");
+    char queue[CULEX__REDIS_NAME_MAX + 1];
+    culex_error refusal = {0};
+    if (is_text(&role, "slave"))
+        return; /* takes no writes from anybody, which has been said */
+    queue_choose(doctor, queue, sizeof queue);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (culex__redis_try(doctor->redis, queue, rows[i].level, &refusal) == CULEX_OK)
+            continue;
+        culex__report_add(doctor->report, rows[i].severity, "redis-rights",
+                          "ACL SETUSER as SECURITY.md does for its programs", rows[i].text,
+                          refusal.text);
+        return;
+    }
+    culex__report_add(doctor->report, OK, "redis-rights", NULL,
+                      "this user may enqueue, run and repair");
+}
+
 /* --- the whole -------------------------------------------------------------------------- */
 
 static void permissions_examine(struct doctor *doctor)
@@ -583,6 +623,8 @@ culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_rep
         status = clock_examine(&doctor, error);
     if (status == CULEX_OK)
         status = expiry_examine(&doctor, error);
+    if (status == CULEX_OK)
+        rights_examine(&doctor);
     permissions_examine(&doctor);
     freeReplyObject(doctor.info);
     return status;

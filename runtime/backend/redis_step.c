@@ -240,6 +240,7 @@ culex_status culex__redis_step_all(struct culex_backend *backend, const struct c
         status = culex__redis_begin(redis, &culex__redis_step, step->queue, error);
     if (status != CULEX_OK)
         return status;
+    culex__redis_announce(redis, step->queue);
     step_add(redis, step);
     redisReply *reply = NULL;
     status = culex__redis_finish(redis, &culex__redis_step, &reply, error);

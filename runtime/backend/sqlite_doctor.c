@@ -259,6 +259,24 @@ static void add_permissions(const struct culex_sqlite *store, const char *folder
                           store->path, mode);
 }
 
+/* A transaction that would write, and does not. */
+static void add_rights(struct culex_sqlite *store, struct culex_report *report)
+{
+    culex_error refusal = {0};
+    culex_status status = culex__sqlite_begin(store, &refusal);
+    if (status == CULEX_OK) {
+        culex__sqlite_end_transaction(store, CULEX_EINVAL, NULL);
+        culex__report_add(report, CULEX_SEVERITY_OK, "sqlite-rights", NULL,
+                          "this user may write the file");
+    } else {
+        bool is_busy = status == CULEX_EBUSY;
+        culex__report_add(
+            report, is_busy ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_ERROR, "sqlite-rights",
+            is_busy ? NULL : "give this user the file, those beside it and its folder",
+            "nothing can be enqueued or run: %s", refusal.text);
+    }
+}
+
 static void add_log(const struct culex_sqlite *store, struct culex_report *report)
 {
     struct stat info;
@@ -340,6 +358,7 @@ static culex_status examine_file(struct culex_sqlite *store, struct culex_report
         add_free_space(folder, report);
         add_reserve(store, report);
         add_permissions(store, folder, report);
+        add_rights(store, report);
         add_log(store, report);
     }
     free(folder);

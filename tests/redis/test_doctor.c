@@ -222,6 +222,29 @@ static void test_denied_info_and_config_are_notes(void **state)
     culex_doctor_report_free(report);
 }
 
+static void test_rights_are_tried(void **state)
+{
+    static const struct {
+        const char *lacks;
+        culex_severity severity;
+        const char *says;
+    } rows[] = {{"", CULEX_SEVERITY_OK, "may enqueue, run and repair"},
+                {"-hscan", CULEX_SEVERITY_OK, "refused: HSCAN"},
+                {"-zrem", CULEX_SEVERITY_NOTE, "refused: ZREM"},
+                {"-@write", CULEX_SEVERITY_ERROR, "refused: UNLINK"}};
+    struct fixture *f = *state;
+    char url[192];
+    snprintf(url, sizeof url, "%s?user=eve&password=pw", f->server.url);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fixture_say(f, "ACL SETUSER eve reset on >pw ~* &* +@all %s", rows[i].lacks);
+        culex_doctor_report *report = examine_url(f, url);
+        assert_finding(report, "redis-rights", rows[i].severity, rows[i].says);
+        culex_doctor_report_free(report);
+        assert_int_equal(fixture_say(f, "EXISTS culex:{doctor}:%s", "probe"), 0);
+    }
+    fixture_say(f, "ACL DELUSER %s", "eve");
+}
+
 static void test_password_makes_the_default_user_fine(void **state)
 {
     struct fixture *f = *state;
@@ -405,6 +428,7 @@ int main(void)
         TEST(test_expire_on_our_keys_is_found),
         TEST(test_failed_snapshot_is_found),
         TEST(test_denied_info_and_config_are_notes),
+        TEST(test_rights_are_tried),
         TEST(test_password_makes_the_default_user_fine),
         TEST(test_server_that_is_open_to_the_world_is_an_error),
         TEST(test_server_on_loopback_is_only_noted),

@@ -180,6 +180,41 @@ static long long seen_total(struct fixture *f)
 }
 
 /* Twenty slots of one run each: the ids within the horizon are known, the others are gone. */
+static int64_t later_boottime(void *self)
+{
+    (void)self;
+    return culex__env_system()->boottime_ns(NULL) + INT64_C(11000000000);
+}
+
+/* A server that was emptied under a worker and a producer lists their queues again. */
+static void test_queues__are_announced_again(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    struct culex_step step = fixture_step(f, SESSION_A, 0);
+    struct culex_step_reply reply;
+    size_t released;
+    int64_t now_ms;
+    for (int is_worker = 0; is_worker < 2; is_worker++) {
+        f->env.boottime_ns = culex__env_system()->boottime_ns;
+        fixture_enqueue(f, &run);
+        assert_ok(f->backend->ops->hello(f->backend, "q", "w", SESSION_A, &released, &now_ms,
+                                         &call_error));
+        fixture_say(f, "FLUSHALL %s", "SYNC");
+        f->env.boottime_ns = later_boottime;
+        if (is_worker) {
+            fixture_run_step(f, &step, &reply);
+            f->backend->ops->step_release(f->backend, &reply);
+        } else {
+            fixture_enqueue(f, &run);
+        }
+        assert_int_equal(fixture_say(f, "SISMEMBER culex:queues %s", "q"), 1);
+        f->backend->ops->close(f->backend);
+        f->env.boottime_ns = culex__env_system()->boottime_ns;
+        f->backend = fixture_open(f, f->server.url);
+    }
+}
+
 static void test_seen__slots_are_dropped_when_their_time_is_over(void **state)
 {
     struct fixture *f = *state;
@@ -228,6 +263,7 @@ int main(void)
         TEST(test_cancel__ghosts_hide_no_work),
         TEST(test_wake__paused_queue_wakes_nobody),
         TEST(test_damaged__step_puts_it_aside_for_good),
+        TEST(test_queues__are_announced_again),
         TEST(test_seen__slots_are_dropped_when_their_time_is_over),
         TEST(test_keys__share_a_slot_and_never_expire),
     };

@@ -129,9 +129,9 @@ static void test_promise__memory_survives_nothing(void **state)
 static void test_report__of_a_sound_file(void **state)
 {
     static const char *const ids[] = {
-        "sqlite-synchronous", "sqlite-journal-mode",  "sqlite-page-size",  "sqlite-version",
-        "sqlite-file-system", "sqlite-free-space",    "sqlite-reserve",    "sqlite-permissions",
-        "sqlite-wal",         "sqlite-two-libraries", "sqlite-quick-check"};
+        "sqlite-synchronous", "sqlite-journal-mode", "sqlite-page-size",     "sqlite-version",
+        "sqlite-file-system", "sqlite-free-space",   "sqlite-reserve",       "sqlite-permissions",
+        "sqlite-rights",      "sqlite-wal",          "sqlite-two-libraries", "sqlite-quick-check"};
     struct fixture *fixture = *state;
     fixture->store = open_with(fixture, "", NULL);
     culex_doctor_report *report = examine(fixture->store);
@@ -276,6 +276,19 @@ static void test_finding__permissions(void **state)
     expect(fixture->store, "sqlite-permissions", CULEX_SEVERITY_OK, "mode 600");
 }
 
+/* Tests may run as root, whom no file mode stops: query_only gives the same answer. */
+static void test_finding__file_that_may_not_be_written(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = open_with(fixture, "", NULL);
+    expect(fixture->store, "sqlite-rights", CULEX_SEVERITY_OK, "may write");
+    sqlite3 *db = culex__sqlite_of(fixture->store)->db;
+    sqlite3_exec(db, "PRAGMA query_only=1", NULL, NULL, NULL);
+    expect(fixture->store, "sqlite-rights", CULEX_SEVERITY_ERROR, "nothing can be enqueued");
+    sqlite3_exec(db, "PRAGMA query_only=0", NULL, NULL, NULL);
+    expect(fixture->store, "sqlite-rights", CULEX_SEVERITY_OK, "may write");
+}
+
 static void test_finding__a_second_name_of_the_file(void **state)
 {
     struct fixture *fixture = *state;
@@ -403,6 +416,7 @@ int main(int argc, char **argv)
         TEST(test_finding__disk_nearly_full),
         TEST(test_finding__reserve_in_use),
         TEST(test_finding__permissions),
+        TEST(test_finding__file_that_may_not_be_written),
         TEST(test_finding__a_second_name_of_the_file),
         TEST(test_files_beside_the_database_have_its_mode),
         TEST(test_finding__log_that_cannot_be_written_back),
