@@ -191,7 +191,8 @@ struct culex_backend_ops {
                             struct culex_enqueue_result *results, culex_error *error);
 
     /* In this order: acks, beats, a bounded share of reaping (leases that ran out),
-     * promotion and purging, then claims. Acks and beats count only from the session
+     * promotion and purging, then claims: a due run with a priority is met before others
+     * that are due, however many. Acks and beats count only from the session
      * that was granted this very attempt. The same session and nonce again changes
      * nothing and returns the same answers and the grants that still hold. A smaller nonce than the
      * session's last is a request that came late, and whoever sent it has gone on: every ack and

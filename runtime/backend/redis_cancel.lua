@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
 -- uses: base plan
 --
 -- Cancels run ARGV[2], or flags it when it is active. Reply: the state's letter after the
@@ -18,7 +18,7 @@ end
 -- Needs no memory, so a full server takes what follows.
 call('ZREM', scheduled, '')
 if r.state == SCHEDULED then
-  due_drops[#due_drops + 1] = id
+  due_drop(id, r)
 elseif string.match(r.tail, TAIL_priority) ~= '0' then
   urgent_drops[#urgent_drops + 1] = id
 else

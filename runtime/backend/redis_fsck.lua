@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
 -- uses: base seen plan wake aside
 --
 -- Looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -71,10 +71,6 @@ local function strict_parse(id, text)
   return #id == 16 and text and is_strict(text) and record_parse(text) or nil
 end
 
-local function priority_of(r)
-  return tonumber(match(r.tail, TAIL_priority))
-end
-
 -- A run whose record was put aside leaves entries behind, which are not wrong on top of that.
 local function is_aside(id)
   return call('HEXISTS', damaged, id) == 1
@@ -100,7 +96,7 @@ local function payload_check(id, r)
   spoilt = spoilt + 1
   if not is_repairing then return r.state end
   if r.state == SCHEDULED then
-    due_drops[#due_drops + 1] = id
+    due_drop(id, r)
   elseif call('ZREM', urgent, id) == 0 then
     call('HINCRBY', meta, 'ghosts', 1)
   end
@@ -145,6 +141,13 @@ local function urgent_check(id, r)
   if is_repairing then ready_put(id, r, false) end
 end
 
+local function scored_check(key, id, r)
+  local score = call('ZSCORE', key, id)
+  if score and tonumber(score) == tonumber(r.at_ms) then return end
+  wrong = wrong + 1
+  if is_repairing then call('ZADD', key, r.at_ms, id) end
+end
+
 local function index_check(id, r)
   if r.state == WAITING then
     if priority_of(r) > 0 then return urgent_check(id, r) end
@@ -153,10 +156,8 @@ local function index_check(id, r)
     more[#more + 1] = r.expires_at_ms
     return
   end
-  local score = call('ZSCORE', SCORED[r.state], id)
-  if score and tonumber(score) == tonumber(r.at_ms) then return end
-  wrong = wrong + 1
-  if is_repairing then call('ZADD', SCORED[r.state], r.at_ms, id) end
+  scored_check(SCORED[r.state], id, r)
+  if r.state == SCHEDULED and priority_of(r) > 0 then scored_check(scheduled_urgent, id, r) end
 end
 
 local function record_check(id, text)
@@ -359,6 +360,9 @@ local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
   unique = unique_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
   scheduled = function() return set_share(scheduled, state_is(SCHEDULED)) end,
+  scheduled_urgent = function()
+    return set_share(scheduled_urgent, function(r) return r.state == SCHEDULED and priority_of(r) > 0 end)
+  end,
   active = function() return set_share(active, state_is(ACTIVE)) end,
   done = function() return set_share(done, state_is(DONE)) end,
   dead = function() return set_share(dead, state_is(DEAD)) end,

@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
 -- uses: base plan wake
 --
 -- Registers worker ARGV[2] as session ARGV[3] and gives back what its session before held.

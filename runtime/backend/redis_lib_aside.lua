@@ -16,6 +16,7 @@ end
 local function aside_put(id, text)
   call('HSET', damaged, id, text)
   call('HINCRBY', meta, 'damaged', 1)
+  call('ZREM', scheduled_urgent, id)
   local was_indexed = call('ZREM', urgent, id)
   for _, key in pairs(SCORED) do was_indexed = was_indexed + call('ZREM', key, id) end
   -- So it lies in the ready list, if it lies anywhere.

@@ -73,7 +73,7 @@ local function enqueue(first, now, is_unlimited)
   local seen_before = ids_seen(ids, texts, now)
   local answers, holders, mine, claimed = {}, {}, {}, {}
   local records, bodies, backs, urgents, dues, keys = {}, {}, {}, {}, {}, {}
-  local urgent_levels = {}
+  local urgent_levels, urgent_dues = {}, {}
   local record_count, back_count = 0, 0
   -- Making a number's text is slow; these are the same for the whole batch.
   local now_text = now .. '|'
@@ -111,6 +111,10 @@ local function enqueue(first, now, is_unlimited)
       if due > now then
         dues[#dues + 1] = due
         dues[#dues + 1] = id
+        if level ~= '0' then
+          urgent_dues[#urgent_dues + 1] = due
+          urgent_dues[#urgent_dues + 1] = id
+        end
       elseif level == '0' then
         back_count = back_count + 1
         backs[back_count] = id
@@ -133,6 +137,7 @@ local function enqueue(first, now, is_unlimited)
   -- The first write must be one that a server without memory refuses: nothing is half done. The
   -- records come last: with them the runs exist, and a repeated call finds them.
   write('ZADD', scheduled, dues)
+  write('ZADD', scheduled_urgent, urgent_dues)
   write('RPUSH', ready, backs)
   if #urgents > 0 then
     local order, entries = call('HINCRBY', meta, 'back', #urgents) - #urgents, {}

@@ -4,6 +4,7 @@
 local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
 local text_puts, result_puts = {}, {}
 local lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
+local urgent_due_puts, urgent_due_drops = {}, {}
 local backs, fronts, urgents = {}, {}, {}
 local counts = {}
 
@@ -17,10 +18,26 @@ local function count(name, by)
   counts[name] = (counts[name] or 0) + by
 end
 
+local function priority_of(r)
+  return tonumber(string.match(r.tail, TAIL_priority))
+end
+
+-- Those with a priority stand in a set of their own too, to be found behind many that are due.
+local function due_put(id, r)
+  put(due_puts, r.at_ms, id)
+  if priority_of(r) > 0 then put(urgent_due_puts, r.at_ms, id) end
+end
+
+-- `r` may be nil: nothing is known of it.
+local function due_drop(id, r)
+  due_drops[#due_drops + 1] = id
+  if not r or priority_of(r) > 0 then urgent_due_drops[#urgent_due_drops + 1] = id end
+end
+
 -- Makes `id` ready. Priority 0 lives in a list; the others in one sorted set whose score
 -- holds priority and order together: 9 * 2^40 + seq is far below 2^53.
 local function ready_put(id, r, is_front)
-  local priority = tonumber(string.match(r.tail, TAIL_priority))
+  local priority = priority_of(r)
   if priority == 0 then
     local list = is_front and fronts or backs
     list[#list + 1] = id
@@ -97,7 +114,7 @@ local function leave(id, r, event, delay, now)
       finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
     elseif to == SCHEDULED then
       r.state, r.at_ms = to, now + math.max(delay, 0)
-      put(due_puts, r.at_ms, id)
+      due_put(id, r)
     else
       r.state, r.at_ms = to, 0
       ready_put(id, r, true)
@@ -112,6 +129,7 @@ local function plan_write()
   write('HSET', results, result_puts)
   write('ZADD', active, lease_puts)
   write('ZADD', scheduled, due_puts)
+  write('ZADD', scheduled_urgent, urgent_due_puts)
   write('RPUSH', ready, backs)
   write('LPUSH', ready, fronts)
   write('ZADD', urgent, urgents)
@@ -121,6 +139,7 @@ local function plan_write()
   write('ZADD', cancelled, cancelled_puts)
   write('ZREM', active, lease_drops)
   write('ZREM', scheduled, due_drops)
+  write('ZREM', scheduled_urgent, urgent_due_drops)
   write('ZREM', urgent, urgent_drops)
   write('HDEL', payloads, payload_drops)
   write('HDEL', unique, key_drops)
@@ -128,6 +147,7 @@ local function plan_write()
   record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
   text_puts, result_puts = {}, {}
   lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
+  urgent_due_puts, urgent_due_drops = {}, {}
   backs, fronts, urgents = {}, {}, {}
   counts = {}
 end

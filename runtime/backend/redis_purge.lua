@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
+-- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2]. Reply: deleted, is_more.
@@ -30,6 +30,7 @@ local function set_purge(key)
   runs_delete(ids)
   keys_release(ids, texts)
   write('ZREM', key, ids)
+  if key == scheduled then write('ZREM', scheduled_urgent, ids) end
   return deleted < limit
 end
 

@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results unique meta wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
 -- uses: base plan wake
 --
 -- Revives dead run ARGV[2] with fresh counters. Reply: 'O', '' unknown, 'U' when another

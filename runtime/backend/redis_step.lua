@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
 -- uses: base seen plan wake aside
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
@@ -216,12 +216,24 @@ local function reap()
   plan_write()
 end
 
-local function promote()
+-- Runs that are due, by their time; those with a priority do not wait behind the others.
+local function dues_find()
   local ids = call('ZRANGEBYSCORE', scheduled, '-inf', now, 'LIMIT', 0, PROMOTE_MAX)
+  if #ids < PROMOTE_MAX then return ids end
+  local found = {}
+  for at = 1, #ids do found[ids[at]] = true end
+  for _, id in ipairs(call('ZRANGEBYSCORE', scheduled_urgent, '-inf', now, 'LIMIT', 0, PROMOTE_MAX)) do
+    if not found[id] then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
+local function promote()
+  local ids = dues_find()
   local texts = read(runs, ids)
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
-    due_drops[#due_drops + 1] = id
+    due_drop(id, r)
     if r and r.state == SCHEDULED then
       r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
       put(record_puts, id, record_text(r))

@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled active unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen wake enqueue
 --
 -- Enqueues the run from ARGV[5] on when tick ARGV[3] (0: now) of schedule ARGV[2] is due,

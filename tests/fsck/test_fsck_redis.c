@@ -83,9 +83,10 @@ static void seed(struct fixture *fixture)
     seed_end(fixture, DEAD_A, CULEX_EVENT_DISCARD);
     for (int which = WAITING_A; which <= SCHEDULED_B; which++)
         seed_put(fixture, which,
-                 which == URGENT_A   ? 5
-                 : which == URGENT_B ? 9
-                                     : 0,
+                 which == URGENT_A      ? 5
+                 : which == URGENT_B    ? 9
+                 : which == SCHEDULED_B ? 3
+                                        : 0,
                  which >= SCHEDULED_A ? 5000 : 0);
     seed_put(fixture, CANCELLED_A, 0, 5000);
     seed_put(fixture, CANCELLED_B, 0, 0);
@@ -227,8 +228,13 @@ static void test_sound_queue_counts_nothing(void **state)
 static const struct {
     const char *name;
     int members, member;
-} sets[] = {{"scheduled", 2, SCHEDULED_A}, {"active", 2, ACTIVE_A}, {"done", 2, DONE_A},
-            {"dead", 1, DEAD_A},           {"urgent", 2, URGENT_B}, {"cancelled", 2, CANCELLED_B}};
+} sets[] = {{"scheduled", 2, SCHEDULED_A},
+            {"active", 2, ACTIVE_A},
+            {"done", 2, DONE_A},
+            {"dead", 1, DEAD_A},
+            {"urgent", 2, URGENT_B},
+            {"cancelled", 2, CANCELLED_B},
+            {"scheduled_urgent", 1, SCHEDULED_B}};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 static void again(struct fixture *fixture)
@@ -604,10 +610,10 @@ static void test_field_that_is_no_id_is_put_aside(void **state)
 
 static void test_time_to_live_is_lifted(void **state)
 {
-    static const char *const names[] = {"runs",      "payloads", "ready",        "urgent",
-                                        "scheduled", "active",   "done",         "dead",
-                                        "cancelled", "errors",   "results",      "unique",
-                                        "meta",      "sessions", "sessions_seen"};
+    static const char *const names[] = {
+        "runs", "payloads", "ready",         "urgent",          "scheduled", "active",
+        "done", "dead",     "cancelled",     "errors",          "results",   "unique",
+        "meta", "sessions", "sessions_seen", "scheduled_urgent"};
     struct fixture *fixture = *state;
     again(fixture);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -402,6 +402,25 @@ void case_claim__nonsense_is_refused_and_changes_nothing(struct suite *suite)
     assert_int_equal(suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
 }
 
+/* Many that wait for nothing but a worker, and one behind them that is urgent. */
+void case_claim__due_urgent_run_overtakes_those_due_before(struct suite *suite)
+{
+    struct culex_new_run run;
+    for (int i = 0; i < 300; i++) {
+        run = suite_run(suite);
+        run.priority = 0;
+        run.delay_ms = 1000;
+        suite_put_run(suite, &run);
+    }
+    run = suite_run(suite);
+    run.priority = 9;
+    run.delay_ms = 2000;
+    suite_put_run(suite, &run);
+    suite->now_ms += 2000;
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    assert_memory_equal(&suite->reply.grants[0].id, &run.id, sizeof run.id);
+}
+
 void case_claim__is_empty_and_due_in_tell_the_outlook(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);

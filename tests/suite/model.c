@@ -427,15 +427,16 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
     return run->is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
 }
 
-/* The run in `state` whose time came first; NULL when none is due. */
+/* The run in `state` and of at least this priority whose time came first; NULL when none is due. */
 static struct model_run *first_due(struct model *model, const struct model_queue *queue,
-                                   culex_run_state state)
+                                   culex_run_state state, int least)
 {
     struct model_run *first = NULL;
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue && !run->is_gone && run->state == state &&
-            run->at_ms <= now_of(model) && (first == NULL || run->at_ms < first->at_ms))
+            run->made.priority >= least && run->at_ms <= now_of(model) &&
+            (first == NULL || run->at_ms < first->at_ms))
             first = run;
     }
     return first;
@@ -448,7 +449,7 @@ static void reap(struct model *model, const struct model_queue *queue)
     struct model_run *lost[REAPED_AT_ONCE];
     int count = 0;
     while (count < REAPED_AT_ONCE &&
-           (lost[count] = first_due(model, queue, CULEX_RUN_ACTIVE)) != NULL)
+           (lost[count] = first_due(model, queue, CULEX_RUN_ACTIVE, 0)) != NULL)
         lost[count++]->state = CULEX_RUN_STATE_COUNT; /* found already */
     while (count > 0) {
         lost[--count]->state = CULEX_RUN_ACTIVE;
@@ -461,13 +462,14 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     struct model_run *run;
     reap(model, queue);
-    for (int n = 0; n < PROMOTED_AT_ONCE; n++) {
-        if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED)) != NULL)
+    /* Then as many again that need not wait behind others. */
+    for (int n = 0; n < 2 * PROMOTED_AT_ONCE; n++) {
+        if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED, n >= PROMOTED_AT_ONCE)) != NULL)
             make_due(model, run);
     }
     for (size_t n = 0; n < PURGED_AT_ONCE + ack_count; n++) {
         for (size_t i = 0; i < sizeof finals / sizeof finals[0]; i++) {
-            if ((run = first_due(model, queue, finals[i])) != NULL)
+            if ((run = first_due(model, queue, finals[i], 0)) != NULL)
                 run->is_gone = true;
         }
     }

@@ -138,6 +138,28 @@ static bool check_set(const struct key_space *keys, const char *name, const char
     return is_good;
 }
 
+/* The scheduled ones of a priority stand in both sets, at the same time. */
+static bool check_scheduled_urgent(const struct key_space *keys)
+{
+    redisReply *set = ask(keys, "ZRANGE", "scheduled_urgent", " 0 -1 WITHSCORES");
+    struct record record;
+    bool is_good = true;
+    size_t expected = 0;
+    for (size_t i = 0; i + 1 < set->elements && is_good; i += 2) {
+        if (!record_find(keys, set->element[i], &record) || !is_in_state(&record, "S") ||
+            record.fields[FIELD_PRIORITY][0] == '0' ||
+            strcmp(record.fields[FIELD_AT], set->element[i + 1]->str) != 0)
+            is_good = complain(keys, "a stranger among the scheduled urgent", set->element[i]);
+    }
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
+        expected += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
+                    is_in_state(&record, "S") && record.fields[FIELD_PRIORITY][0] != '0';
+    if (is_good && set->elements / 2 != expected)
+        is_good = complain(keys, "a scheduled urgent run is in one set only", NULL);
+    freeReplyObject(set);
+    return is_good;
+}
+
 static long meta_number(const struct key_space *keys, const char *field)
 {
     redisReply *reply = ask(keys, "HGET", "meta ", field);
@@ -262,7 +284,8 @@ bool redis_check(const struct redis_server *server, const char *prefix, const ch
     bool is_good = check_records(&keys) && check_set(&keys, "scheduled", "S") &&
                    check_set(&keys, "active", "A") && check_set(&keys, "done", "D") &&
                    check_set(&keys, "dead", "X") && check_set(&keys, "cancelled", "C") &&
-                   check_ready(&keys) && check_hash(&keys, "payloads", "SWAXC", true) &&
+                   check_scheduled_urgent(&keys) && check_ready(&keys) &&
+                   check_hash(&keys, "payloads", "SWAXC", true) &&
                    check_hash(&keys, "results", "D", false) &&
                    check_hash(&keys, "errors", "SWADXC", false) &&
                    check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys);
