@@ -15,6 +15,8 @@
 #include "base/utf8.h"
 #include "engine/child_message.h"
 #include "engine/crash_report.h"
+#include "engine/inbox.h"
+#include "engine/loan.h"
 #include "platform/descriptor.h"
 
 enum {
@@ -40,6 +42,8 @@ enum {
 struct child {
     const struct culex_executor_config *config;
     struct culex_mailbox *mailbox;
+    struct culex_inbox inbox;
+    struct culex_loan loan;
     int channel_fd; /* at a high number, away from the handlers' own */
     struct culex_log log;
     struct culex_run *run;
@@ -270,6 +274,7 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     memcpy(run->fence, record->fence, sizeof run->fence);
     run->is_suspect = record->is_suspect;
     run->log = &child->log;
+    run->loan = &child->loan;
     run->port = &child_port;
     run->end = (struct culex_execution_end){0};
     atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed);
@@ -285,9 +290,11 @@ static void run_execute(struct child *child, bool has_payload)
     if (child->arena == NULL)
         child->arena = culex_arena_create();
     memory_limit(child, run->job.type->memory_bytes);
+    culex__loan_give(&child->loan);
     errno = 0;
     culex__run_execute(run, has_payload ? child->arena : NULL, child->config->env);
     int error_number = errno;
+    culex__loan_withhold(&child->loan);
     fflush(NULL); /* this process may be killed before it comes to exit() */
     sigset_t none;
     sigemptyset(&none);
@@ -323,7 +330,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
 static void packet_receive(struct child *child)
 {
     for (;;) {
-        ssize_t got = recv(child->channel_fd, child->packet, sizeof child->packet, 0);
+        ssize_t got = culex__inbox_receive(&child->inbox, child->packet, sizeof child->packet);
         if (got > 0) {
             child->packet_len = (size_t)got;
             return;
@@ -418,6 +425,10 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     child.mailbox = culex__zygote_mailbox(config, slot);
     child.log = *config->executor->log;
     child.log.sink = (struct culex_log_sink){log_send, NULL, NULL};
+    child.inbox = (struct culex_inbox){.env = child.config->env, .fd = child.channel_fd};
+    culex__loan_init(&child.loan, (struct culex_errand_way){culex__inbox_exchange, &child.inbox},
+                     child.config->store_timeout_ms, child.config->env);
+    culex__home_store_settle(&child.config->home);
     child.run = culex__run_create();
     if (child.run == NULL || !memory_look(&child.began_rss, &child.began_data))
         _exit(0);

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "engine/errand.h"
 
 /* Nothing that steers a terminal or ends a line early. */
 static bool text_is_plain(const char *text, size_t len)
@@ -69,6 +70,24 @@ static const char *result_take(struct culex_child_message *message)
     return message->len > 0 || part.total == 0 ? NULL : "an empty part of a result";
 }
 
+static const char *errand_take(struct culex_child_message *message)
+{
+    struct culex_record_errand part;
+    if (message->len < sizeof part)
+        return "a record of the wrong length";
+    memcpy(&part, message->bytes, sizeof part);
+    message->bytes += sizeof part;
+    message->len -= sizeof part;
+    message->number = part.number;
+    message->total = part.total;
+    message->offset = part.offset;
+    if (part.total > CULEX_ERRAND_MAX)
+        return "an errand that is too long";
+    if (part.offset > part.total || message->len > part.total - part.offset)
+        return "a part outside its errand";
+    return message->len > 0 ? NULL : "an empty part of an errand";
+}
+
 const char *culex__child_message_parse(const void *packet, size_t len,
                                        struct culex_child_message *ret_message)
 {
@@ -101,6 +120,9 @@ const char *culex__child_message_parse(const void *packet, size_t len,
         break;
     case CULEX_RECORD_RESULT:
         wrong = result_take(&message);
+        break;
+    case CULEX_RECORD_ERRAND:
+        wrong = errand_take(&message);
         break;
     default:
         break;

@@ -24,7 +24,10 @@ enum culex_record_type {
     CULEX_RECORD_PROGRESS, /* text */
     CULEX_RECORD_EXTEND,   /* struct culex_record_extend */
     CULEX_RECORD_TEXT,     /* the error text */
-    CULEX_RECORD_RESULT    /* struct culex_record_part, bytes of the result */
+    CULEX_RECORD_RESULT,   /* struct culex_record_part, bytes of the result */
+    CULEX_RECORD_ERRAND,   /* struct culex_record_errand, bytes of a request to the store */
+    /* To the child again. */
+    CULEX_RECORD_ANSWER /* struct culex_record_errand, bytes of the answer; alone in its packet */
 };
 
 struct culex_record {
@@ -40,6 +43,18 @@ struct culex_record_extend {
 struct culex_record_part {
     uint32_t total;
     uint32_t offset;
+};
+
+/* A part of an errand (errand.h) or of its answer. */
+struct culex_record_errand {
+    uint32_t number; /* of the errand in this child; changes with each */
+    uint32_t total;
+    uint32_t offset;
+};
+
+enum {
+    CULEX_ERRAND_PART_MAX =
+        CULEX_PACKET_MAX - sizeof(struct culex_record) - sizeof(struct culex_record_errand)
 };
 
 /* What a child must know of a run; its payload's first bytes follow. */
@@ -64,8 +79,9 @@ struct culex_child_message {
     uint64_t seq;
     const char *bytes;
     size_t len;
-    size_t total;  /* RESULT */
-    size_t offset; /* RESULT */
+    size_t total;    /* RESULT, ERRAND */
+    size_t offset;   /* RESULT, ERRAND */
+    uint32_t number; /* ERRAND */
     int64_t extend_ms;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/home_store.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
 #include "engine/storeurl.h"
@@ -30,14 +31,13 @@ culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
     return CULEX_OK;
 }
 
-culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
-                                  const struct culex_env *env, culex_client **ret_client,
-                                  culex_error *error)
+static culex_client *client_make(struct culex_backend *backend, int64_t timeout_ms,
+                                 const struct culex_env *env)
 {
     culex_client *client = calloc(1, sizeof *client);
     if (client == NULL) {
         backend->ops->close(backend);
-        return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+        return NULL;
     }
     client->env = env;
     client->owner = getpid();
@@ -46,6 +46,25 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
     backend->until_ns = &client->until_ns;
     culex__turn_init(&client->turn);
     culex_buf_init(&client->payloads, 0);
+    return client;
+}
+
+culex_client *culex__client_lend(struct culex_backend *backend, int64_t timeout_ms,
+                                 const struct culex_env *env)
+{
+    culex_client *client = client_make(backend, timeout_ms, env);
+    if (client != NULL)
+        client->is_lent = true;
+    return client;
+}
+
+culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
+                                  const struct culex_env *env, culex_client **ret_client,
+                                  culex_error *error)
+{
+    culex_client *client = client_make(backend, timeout_ms, env);
+    if (client == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
     culex_status status = culex__client_sync_clock(client, error);
     if (status != CULEX_OK) {
         culex_client_close(client);
@@ -74,6 +93,8 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
     struct culex_backend *backend = NULL;
     char *chosen = NULL;
     culex_status status = culex__store_url_choose(url, options->url_file, &chosen, error);
+    if (status == CULEX_OK && url == NULL && options->url_file == NULL)
+        status = culex__home_store_check(chosen, options->prefix, error);
     if (status == CULEX_OK)
         status = culex__backend_open(chosen, &store, env, &backend, error);
     culex__store_url_free(chosen);
@@ -84,8 +105,12 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
 
 void culex_client_close(culex_client *client)
 {
-    if (client == NULL)
-        return;
+    if (client != NULL && !client->is_lent)
+        culex__client_free(client);
+}
+
+void culex__client_free(culex_client *client)
+{
     if (client_is_ours(client)) {
         client->backend->ops->close(client->backend);
         culex__turn_destroy(&client->turn);
@@ -124,8 +149,10 @@ culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id, culex
     culex_status status = culex__effort_begin(client, &effort, error);
     if (status != CULEX_OK)
         return status;
-    *ret_id = culex__client_next_id(client);
-    return culex__effort_end(&effort, CULEX_OK, error);
+    status = culex__client_know_clock(&effort, error);
+    if (status == CULEX_OK)
+        *ret_id = culex__client_next_id(client);
+    return culex__effort_end(&effort, status, error);
 }
 
 /* --- effort ---------------------------------------------------------------------------- */
@@ -171,6 +198,22 @@ bool culex__effort_again(struct culex_effort *effort, culex_status status)
         return false;
     env->poll(env->self, NULL, 0, (int)wait_ms);
     return true;
+}
+
+culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    struct culex_effort own = *effort; /* what is unknown of this call is nothing to the caller's */
+    if (effort->client->clock.is_known)
+        return CULEX_OK;
+    do
+        status = culex__client_sync_clock(effort->client, error);
+    while (culex__effort_again(&own, status));
+    if (status != CULEX_EUNKNOWN)
+        return status;
+    if (error != NULL)
+        error->code = CULEX_ECONNECT;
+    return CULEX_ECONNECT;
 }
 
 /* Said by a store that has looked at the run itself: whatever an earlier try did shows in it. */

@@ -11,9 +11,12 @@
 #include "engine/storeclock.h"
 #include "engine/turn.h"
 
+struct culex_effort;
+
 struct culex_client {
     const struct culex_env *env;
     pid_t owner;        /* the process that opened it */
+    bool is_lent;       /* to handlers, who cannot close it */
     int64_t timeout_ms; /* of one public call */
 
     struct culex_turn turn; /* guards everything below */
@@ -30,6 +33,18 @@ struct culex_client {
 culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error);
+
+/* The same without asking the store for anything yet, for handlers: only culex__client_free ends
+ * it. NULL without memory. */
+culex_client *culex__client_lend(struct culex_backend *backend, int64_t timeout_ms,
+                                 const struct culex_env *env);
+
+/* As culex_client_close, of lent ones too. */
+void culex__client_free(culex_client *client);
+
+/* Before the first id: learns the store's clock unless it is known. Nothing has been sent when it
+ * fails, and its status says so. */
+culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error);
 
 /* The next id. In its turn, as all that follows. */
 culex_uuid culex__client_next_id(culex_client *client);

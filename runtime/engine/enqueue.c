@@ -230,8 +230,12 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
     culex_status status = culex__effort_begin(order->client, &effort, error);
     if (status != CULEX_OK)
         return status;
-    order_make_ids(order);
-    status = batch_fill(batch, order, *ret_enqueued, error);
+    batch->count = 0;
+    status = culex__client_know_clock(&effort, error);
+    if (status == CULEX_OK) {
+        order_make_ids(order);
+        status = batch_fill(batch, order, *ret_enqueued, error);
+    }
     if (status == CULEX_OK)
         status = batch_insist(order, batch, &effort, error);
     payloads_trim(&order->client->payloads);

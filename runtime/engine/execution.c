@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/codec.h"
+#include "engine/loan.h"
 #include "core/secret.h"
 #include "engine/log_line.h"
 
@@ -281,6 +282,11 @@ void culex_log(culex_run *run, const char *format, ...)
     words_format(run, words, format, list);
     va_end(list);
     culex__log_write(run->log, CULEX_LOG_INFO, &subject, "%s", words);
+}
+
+culex_client *culex_run_client(culex_run *run)
+{
+    return run->loan != NULL ? culex__loan_client(run->loan) : NULL;
 }
 
 void *culex_run_alloc(culex_run *run, size_t size)

@@ -20,6 +20,8 @@
 
 enum { CULEX_FENCE_SIZE = 32 };
 
+struct culex_loan;
+
 /* A registered job. */
 struct culex_job {
     const culex_job_type *type;
@@ -68,6 +70,7 @@ struct culex_run {
     size_t payload_len;
     size_t payload_cap;
     const struct culex_log *log;
+    struct culex_loan *loan;           /* the client for handlers */
     const struct culex_run_port *port; /* NULL: the supervisor is in this process */
     char fence[CULEX_FENCE_SIZE];
     bool is_suspect; /* to be run alone, by a process that has run nothing before */

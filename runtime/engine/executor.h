@@ -7,7 +7,9 @@
 #ifndef CULEX_ENGINE_EXECUTOR_H
 #define CULEX_ENGINE_EXECUTOR_H
 
+#include "engine/errand.h"
 #include "engine/execution.h"
+#include "engine/home_store.h"
 
 struct culex_executor;
 
@@ -74,6 +76,12 @@ struct culex_executor_config {
     const struct culex_env *env;
     const struct culex_job *jobs; /* all that will ever be submitted */
     size_t job_count;
+    /* What a handler asks of the worker's store by culex_run_client: called on the supervisor's
+     * thread by the process executor, on the handlers' own, one at a time, by the other. */
+    culex_errand_serve serve;
+    void *serve_user;
+    int64_t store_timeout_ms;
+    struct culex_home_store home; /* the worker's store as it was told, for handlers' processes */
     /* Called in every process that may run handlers, before any does: wipes what the supervisor
      * knows and handlers must not. NULL for nothing. */
     void (*forget)(void *user);

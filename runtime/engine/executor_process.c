@@ -67,6 +67,8 @@ static void turn(struct culex_processes *processes)
     for (size_t i = 0; i < processes->child_count; i++)
         culex__processes_child_attend(processes, &processes->children[i], now_ns);
     culex__processes_answers_await(processes, now_ns);
+    processes->has_errands =
+        !culex__processes_errands_serve(processes, culex__processes_now_ns(processes));
     culex__processes_dispatch(processes);
     culex__processes_timer_arm(processes);
 }
@@ -98,7 +100,7 @@ static size_t processes_collect(struct culex_executor *executor, struct culex_ru
     turn(processes);
     while (count < max && processes->ended.count > 0)
         ret_runs[count++] = culex__run_list_pop(&processes->ended);
-    if (processes->ended.count > 0)
+    if (processes->ended.count > 0 || processes->has_errands)
         kick(processes);
     else
         unkick(processes);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "engine/loan.h"
 #include "engine/run_list.h"
 #include "platform/descriptor.h"
 
@@ -30,6 +31,11 @@ struct threads {
     struct culex_executor base;
     const struct culex_env *env;
     int fd;
+    culex_errand_serve serve; /* under the turn of the loan's client */
+    void *serve_user;
+    atomic_bool is_closed; /* the worker is gone: nobody serves any more */
+    struct culex_loan loan;
+    struct culex_home_store home;
 
     pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;  /* something to start, or stopping */
@@ -54,8 +60,35 @@ static void threads_free(struct threads *threads)
     pthread_cond_destroy(&threads->gone);
     pthread_cond_destroy(&threads->work);
     pthread_mutex_destroy(&threads->lock);
+    culex__loan_release(&threads->loan);
     free(threads);
 }
+
+/* --- what handlers ask of the store --------------------------------------------------------- */
+
+static culex_status threads_exchange(void *self, const culex_buf *request, int64_t deadline_ns,
+                                     culex_buf *answer, culex_error *error)
+{
+    struct threads *threads = self;
+    (void)deadline_ns; /* the store has a limit of its own */
+    if (atomic_load(&threads->is_closed))
+        return culex__fail(error, CULEX_ECONNECT, "the worker has ended");
+    threads->serve(threads->serve_user, request->data, request->len, answer);
+    return CULEX_OK;
+}
+
+/* Waits for the call under way: the worker goes, and a stuck handler stays. */
+static void errands_close(struct threads *threads)
+{
+    struct culex_effort effort;
+    culex_client *client = culex__loan_client(&threads->loan);
+    atomic_store(&threads->is_closed, true);
+    threads->home = (struct culex_home_store){.url = ""};
+    if (client != NULL && culex__effort_begin(client, &effort, NULL) == CULEX_OK)
+        culex__effort_end(&effort, CULEX_OK, NULL);
+}
+
+/* --- runs ---------------------------------------------------------------------------------- */
 
 static void threads_announce(struct threads *threads, int64_t now_ns)
 {
@@ -94,11 +127,13 @@ static void *thread_main(void *argument)
 {
     struct threads *threads = argument;
     culex_arena *arena = NULL;
+    culex__home_store_enter(&threads->home);
     pthread_mutex_lock(&threads->lock);
     for (struct culex_run *run; (run = threads_take(threads)) != NULL;) {
         pthread_mutex_unlock(&threads->lock);
         if (arena == NULL)
             arena = culex_arena_create();
+        run->loan = &threads->loan;
         culex__run_execute(run, arena, threads->env);
         pthread_mutex_lock(&threads->lock);
         threads_finish(threads, run);
@@ -224,6 +259,8 @@ static size_t threads_stop(struct culex_executor *executor, int64_t deadline_ns)
             pthread_detach(threads->threads[i]);
     }
     pthread_mutex_unlock(&threads->lock);
+    if (stuck > 0)
+        errands_close(threads);
     if (stuck == 0) {
         for (size_t i = 0; i < threads->thread_count; i++)
             pthread_join(threads->threads[i], NULL);
@@ -286,6 +323,11 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     threads->base.ops = &threads_ops;
     threads->base.log = *config->log;
     threads->env = config->env;
+    threads->serve = config->serve;
+    threads->serve_user = config->serve_user;
+    threads->home = config->home;
+    culex__loan_init(&threads->loan, (struct culex_errand_way){threads_exchange, threads},
+                     config->store_timeout_ms, config->env);
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);

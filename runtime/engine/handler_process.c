@@ -102,12 +102,24 @@ static bool payload_send(struct culex_handler_process *child, char *out)
     return true;
 }
 
+/* Before runs: a handler waits for it. */
+static bool answer_send(struct culex_handler_process *child, char *out)
+{
+    size_t len = culex__errand_desk_write(&child->desk, out);
+    if (!packet_send(child, out, len))
+        return false;
+    culex__errand_desk_sent(&child->desk, len);
+    return true;
+}
+
 void culex__handler_flush(struct culex_handler_process *child, const struct culex_job *jobs,
                           struct culex_handler_buffers *buffers)
 {
     bool is_going = child->state == CULEX_HANDLER_LIVE && !child->is_deaf && child->wrong == NULL;
     while (is_going) {
-        if (child->payload_sent > 0)
+        if (culex__errand_desk_has_answer(&child->desk))
+            is_going = answer_send(child, buffers->out);
+        else if (child->payload_sent > 0)
             is_going = payload_send(child, buffers->out);
         else if (child->window.sent < child->window.assigned)
             is_going = runs_send(child, jobs, buffers->out);
@@ -127,6 +139,8 @@ static void packet_take(struct culex_handler_process *child, const char *packet,
         return;
     if (message.type == CULEX_RECORD_LOG)
         sink->line(sink->self, message.bytes, message.len);
+    else if (message.type == CULEX_RECORD_ERRAND)
+        child->wrong = culex__errand_desk_take(&child->desk, &message);
     else
         child->wrong = culex__window_take(&child->window, &message);
 }

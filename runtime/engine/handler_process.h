@@ -6,6 +6,7 @@
 #ifndef CULEX_ENGINE_HANDLER_PROCESS_H
 #define CULEX_ENGINE_HANDLER_PROCESS_H
 
+#include "engine/errand_desk.h"
 #include "engine/mailbox.h"
 #include "engine/window.h"
 
@@ -22,6 +23,7 @@ struct culex_handler_process {
     int fd; /* our end of the channel, -1 when closed */
     struct culex_mailbox *mailbox;
     struct culex_window window;
+    struct culex_errand_desk desk;
     size_t payload_sent;    /* of run window.sent, when that is not all */
     bool is_blocked;        /* the channel is full: wait until it is writable */
     bool is_used;           /* it had a run */
@@ -54,7 +56,8 @@ struct culex_handler_sink {
 void culex__handler_assign(struct culex_handler_process *child, struct culex_run *run,
                            bool is_last);
 
-/* Sends what was assigned, as far as the channel takes it. `jobs` gives a run's job its number. */
+/* Sends an answer and what was assigned, as far as the channel takes it. `jobs` gives a run's job
+ * its number. */
 void culex__handler_flush(struct culex_handler_process *child, const struct culex_job *jobs,
                           struct culex_handler_buffers *buffers);
 

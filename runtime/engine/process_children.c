@@ -26,6 +26,7 @@ void culex__processes_child_close(struct culex_handler_process *child)
     culex__descriptor_close(child->fd); /* leaves the epoll set by itself: nobody else has it */
     child->fd = -1;
     child->is_deaf = true;
+    culex__errand_desk_clear(&child->desk);
 }
 
 static void fork_failed(struct culex_processes *processes, const char *what, int failure)

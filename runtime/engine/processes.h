@@ -4,6 +4,7 @@
  *   process_ends.c       where runs go that leave their child, or never got one
  *   process_children.c   how children and their zygote begin, are told to end, and end
  *   process_dispatch.c   which child gets the next run
+ *   process_errands.c    what handlers ask of the store
  *   process_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
  *
  * The supervisor's thread alone calls all of it, and nothing waits, except `stop`. A run is at one
@@ -37,6 +38,8 @@ struct culex_processes {
     int timer_fd;
     int64_t armed_ns; /* the timer's time, INT64_MAX for none */
     bool is_kicked;
+    bool has_errands;            /* left over from this turn */
+    size_t errand_turn;          /* the child that is served first */
     struct culex_run_list queue; /* to start */
     struct culex_run_list ended;
     int64_t average_ns; /* of recent runs */
@@ -118,6 +121,11 @@ size_t culex__processes_busy_count(const struct culex_processes *processes);
 /* Gives queued runs to children, begun for that if need be, as far as there is room, and sends
  * them. Runs that are too late, or that nothing can run, are released. */
 void culex__processes_dispatch(struct culex_processes *processes);
+
+/* --- process_errands.c ------------------------------------------------------------------- */
+
+/* Serves what children ask, for a bounded time. False when more is waiting. */
+bool culex__processes_errands_serve(struct culex_processes *processes, int64_t now_ns);
 
 /* --- process_timer.c --------------------------------------------------------------------- */
 

@@ -190,17 +190,24 @@ static void memory_limits_warn(const culex_worker *worker)
 
 static culex_status executor_start(culex_worker *worker, culex_error *error)
 {
-    culex_isolation isolation = worker->options.isolation;
+    const culex_worker_options *options = &worker->options;
+    culex_isolation isolation = options->isolation;
     culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
                                                                  : culex__executor_process_create;
-    const struct culex_executor_config config = {.isolation = isolation,
-                                                 .count = worker->options.concurrency,
-                                                 .lease_ms = worker->options.lease_ms,
-                                                 .log = &worker->log,
-                                                 .env = worker->env,
-                                                 .jobs = worker->jobs,
-                                                 .job_count = worker->job_count,
-                                                 .forget = forget_secrets};
+    const struct culex_executor_config config = {
+        .isolation = isolation,
+        .count = worker->options.concurrency,
+        .lease_ms = worker->options.lease_ms,
+        .log = &worker->log,
+        .env = worker->env,
+        .jobs = worker->jobs,
+        .job_count = worker->job_count,
+        .serve =
+            isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
+        .serve_user = worker,
+        .store_timeout_ms = options->store_timeout_ms,
+        .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
+        .forget = forget_secrets};
     if (worker->executor_make != NULL)
         make = worker->executor_make;
     culex_status status = make(&config, &worker->executor, error);
@@ -279,6 +286,9 @@ void culex__worker_end(culex_worker *worker)
         end_executor(worker);
     if (worker->backend != NULL)
         end_log(worker);
+    if (worker->lent_backend != NULL)
+        worker->lent_backend->ops->close(worker->lent_backend);
+    worker->lent_backend = NULL;
     culex__store_url_free(worker->url);
     worker->url = NULL;
     if (worker->backend != NULL && worker->given_backend == NULL)

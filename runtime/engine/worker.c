@@ -498,6 +498,8 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     bool is_stepped = false;
     culex__flight_collect(worker);
     culex__flight_hear_all(worker);
+    if (atomic_exchange(&worker->is_fed, false))
+        lanes_set_likely(worker);
     executor_check(worker);
     size_t queued = worker->executor->ops->queued(worker->executor);
     int64_t now_ns = culex__worker_now_ns(worker);

@@ -120,6 +120,8 @@ struct culex_worker {
     /* The supervisor's. */
     char *url; /* with its password; wiped at the end */
     struct culex_backend *backend;
+    struct culex_backend *lent_backend; /* of handler threads, under their client's turn */
+    atomic_bool is_fed;                 /* a handler has enqueued: any lane may have a run */
     struct culex_executor *executor;
     struct culex_storeclock clock;
     int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
@@ -185,6 +187,13 @@ culex_status culex__worker_options_check(const culex_worker_options *options, cu
 /* Puts the default wherever an option is zero, but for the URL, which culex__worker_begin chooses:
  * it may hold a password, and the executor must have been made before. */
 void culex__worker_options_complete(culex_worker_options *options);
+
+/* --- worker_errands.c --- */
+
+/* What a handler asks of the store; `user` is the worker. The first for the supervisor's thread,
+ * the other for handlers' threads, one at a time. */
+void culex__worker_serve(void *user, const char *request, size_t len, culex_buf *answer);
+void culex__worker_serve_apart(void *user, const char *request, size_t len, culex_buf *answer);
 
 /* --- outage.c --- */
 

@@ -39,8 +39,9 @@ typedef struct culex_client_options {
  * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
  * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
  * reason. A SQLite store that was open in this process's parent at the time of the fork is
- * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. `options` may be NULL.
- * *ret_client is returned owned. */
+ * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
+ * worker has another store, or one in memory, is CULEX_EURL: see culex_run_client in
+ * culex/worker.h. `options` may be NULL. *ret_client is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 

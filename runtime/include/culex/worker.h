@@ -3,6 +3,7 @@
 #ifndef CULEX_WORKER_H
 #define CULEX_WORKER_H
 
+#include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>
 #include <culex/job.h>
@@ -74,6 +75,15 @@ CULEX_API culex_status culex_run_set_result(culex_run *run, const culex_struct_t
 
 /* Writes one log line that carries the run's job and id. */
 CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
+
+/* A client of the store that the run came from, for follow-ups: the handler's process has neither
+ * the store's URL nor its password, and asks the worker. Lent: it is the same for all runs of a
+ * process, is good while the handler runs, and culex_client_close leaves it alone. Threads of the
+ * handler may share it. It enqueues, gets, cancels, retries and deletes runs and tells statistics;
+ * other calls are CULEX_EUNSUPPORTED. Calls are bounded by the worker's store timeout;
+ * CULEX_EUNKNOWN means what it always does, so follow-ups that must not double have an id of their
+ * own. NULL only without memory, and every call then says so. */
+CULEX_API culex_client *culex_run_client(culex_run *run);
 
 /* Memory that lives until the handler returns; NULL when out of memory. */
 CULEX_API void *culex_run_alloc(culex_run *run, size_t size);

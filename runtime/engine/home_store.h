@@ -1,0 +1,28 @@
+/* engine/home_store.h - the store of the worker that the handlers of this process or thread belong
+ * to, so that a client which is opened there without a URL cannot be one of another store.
+ *
+ * It is a fact about the process or the thread, and culex_client_open has nothing else to learn it
+ * from. */
+#ifndef CULEX_ENGINE_HOME_STORE_H
+#define CULEX_ENGINE_HOME_STORE_H
+
+#include <culex/client.h>
+
+/* As the worker was told. Borrowed; both NULL: it goes by the environment. */
+struct culex_home_store {
+    const char *url;
+    const char *url_file;
+    const char *prefix;
+};
+
+/* For a process of handlers, all its life. */
+void culex__home_store_settle(const struct culex_home_store *home);
+
+/* For a thread while it runs a handler; NULL for none. */
+void culex__home_store_enter(const struct culex_home_store *home);
+
+/* Whether a client without a URL of its own may open `chosen`: CULEX_EURL when that is not the
+ * worker's store, or cannot be it in this process. */
+culex_status culex__home_store_check(const char *chosen, const char *prefix, culex_error *error);
+
+#endif

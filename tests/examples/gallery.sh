@@ -1,0 +1,14 @@
+#!/bin/sh
+# A follow-up from a handler goes to the store that the worker was told of on its command line.
+. "$(dirname "$0")/lib.sh"
+example_build gallery
+store_start
+cd "$scratch/bin"
+url=$CULEX_URL
+printf '%64s' '' >"$scratch/a.png"
+./upload ann "$scratch/a.png" "$scratch/none.png"
+unset CULEX_URL
+told=$(./worker --url "$url" --drain 2>"$scratch/log") || fail "$(cat "$scratch/log")"
+expect 'who was told' "to ann: $scratch/a.png.small is ready" "$told"
+[ ! -e culex.db ] || fail 'a second store came into being'
+expect 'size of the small picture' 16 "$(wc -c <"$scratch/a.png.small")"
