@@ -134,13 +134,21 @@ struct culex_grant {
     size_t payload_len;
 };
 
+/* What the store has room for. */
+enum culex_room {
+    CULEX_ROOM_ENOUGH,
+    CULEX_ROOM_SHORT, /* enqueues may be refused (CULEX_EFULL); workers go on */
+    CULEX_ROOM_NONE   /* claims were left out as well: only results are recorded */
+};
+
 struct culex_step_reply {
     int64_t now_ms;
     int64_t due_in_ms; /* until something of this queue wants a STEP (scheduled due, lease end, a
                           record to be forgotten); -1: nothing in sight. Records that are not due
                           yet are forgotten together: not sooner than CULEX_FORGET_GAP_MS */
     bool is_paused;
-    bool is_empty;           /* nothing scheduled, waiting or active: a drain may end */
+    bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
+    enum culex_room room;
     enum culex_answer *acks; /* parallel to the request */
     enum culex_answer *beats;
     struct culex_grant *grants;

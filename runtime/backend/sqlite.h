@@ -31,6 +31,7 @@ enum {
     CULEX__SQLITE_WAKE_MAX = 64,
     /* A longer payload gets a row of its own, so that changing its run does not rewrite it. */
     CULEX__SQLITE_INLINE_MAX = 1024,
+    CULEX__SQLITE_PAGE_BYTES = 2048, /* of new files: see connect_file */
 };
 
 enum culex_sqlite_statement {
@@ -276,9 +277,16 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store);
 /* Checkpoints when the WAL has grown, or `always`; a checkpoint that finds no room to run is
  * tried again later. */
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always);
-/* Writes back what can be, under either scheme. True when that was all: then the log is used again
- * from its start. */
-bool culex__sqlite_checkpoint(struct culex_sqlite *store);
+/* What a checkpoint came to. */
+enum culex_sqlite_written {
+    CULEX__SQLITE_WRITTEN_BACK,    /* all of it: the log is used again from its start */
+    CULEX__SQLITE_WRITTEN_NOT,     /* other users of the file are in the way */
+    CULEX__SQLITE_WRITTEN_NO_ROOM, /* the file would have to grow on a full disk */
+};
+/* Writes back what can be, under either scheme; the log is cut off when `is_cutting`. */
+enum culex_sqlite_written culex__sqlite_checkpoint(struct culex_sqlite *store, bool is_cutting);
+/* Bytes of a log that should have been written back long ago, else 0. */
+int64_t culex__sqlite_log_overhang(const struct culex_sqlite *store);
 void culex__sqlite_guard_close(struct culex_sqlite *store);
 /* Without a last checkpoint: it is for another process to do. */
 void culex__sqlite_guard_abandon(struct culex_sqlite *store);

@@ -41,10 +41,12 @@ static culex_status borrowed_enqueue(struct culex_backend *backend, const char *
                                      struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(backend);
-    if (culex__sqlite_reserve_level_at(store->path) != CULEX__SQLITE_RESERVE_WHOLE)
-        return culex__sqlite_reserve_refuse(store->path, error);
+    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_level_at(store->path);
+    culex_status status = culex__sqlite_room_check(store, level, error);
+    if (status != CULEX_OK)
+        return status;
     culex__sqlite_start(store);
-    culex_status status = run_text(store, "SAVEPOINT culex_enqueue", error);
+    status = run_text(store, "SAVEPOINT culex_enqueue", error);
     if (status != CULEX_OK)
         return status;
     status = culex__sqlite_enqueue_within(store, queue, runs, count, results, error);

@@ -20,26 +20,26 @@
  * thousand single enqueues, and the log stays at 8 MB. */
 enum { PAGES_TRY = 4000, PAGES_INSIST = 16000, INSIST_TRIES = 200 };
 
+/* In place of SQLite's own hook, which does the same but for telling us the log's length. */
 static int on_wal(void *user, sqlite3 *db, const char *name, int pages)
 {
-    (void)db;
-    (void)name;
-    ((struct culex_sqlite *)user)->wal_pages = pages;
+    struct culex_sqlite *store = user;
+    store->wal_pages = pages;
+    if (!store->is_guarded && pages >= PAGES_TRY)
+        sqlite3_wal_checkpoint(db, name);
     return SQLITE_OK;
 }
 
 culex_status culex__sqlite_guard_open(struct culex_sqlite *store, culex_error *error)
 {
-    if (!store->is_guarded) {
-        sqlite3_wal_autocheckpoint(store->db, PAGES_TRY);
+    sqlite3_wal_autocheckpoint(store->db, 0);
+    sqlite3_wal_hook(store->db, on_wal, store);
+    if (!store->is_guarded)
         return CULEX_OK;
-    }
     store->lock_fd = culex__sqlite_open_beside(store, "-lock");
     int cause = errno;
     if (store->lock_fd < 0 && cause == ENOMEM)
         return culex__sqlite_no_memory(error);
-    sqlite3_wal_autocheckpoint(store->db, 0);
-    sqlite3_wal_hook(store->db, on_wal, store);
     /* A read-only store writes nothing and needs no lock. */
     if (store->lock_fd < 0 && sqlite3_db_readonly(store->db, "main") != 1)
         return culex__fail(error, CULEX_ECONNECT, "%s-lock cannot be opened: %s", store->path,
@@ -87,39 +87,47 @@ static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
  * caller's: the pages stay in the log and the next commit tries again. Not a passive one, for that
  * would also run beside a writer who knows nothing of the lock file; this one takes the write lock,
  * for which on_busy waits a moment only. */
-static bool run(struct culex_sqlite *store)
+static enum culex_sqlite_written run(struct culex_sqlite *store, int mode)
 {
     int in_log = 0, written_back = 0;
     store->is_checkpointing = true;
-    int rc =
-        sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_FULL, &in_log, &written_back);
+    int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, &in_log, &written_back);
     store->is_checkpointing = false;
-    bool is_complete = rc == SQLITE_OK && in_log == written_back;
-    if (is_complete)
+    if (rc == SQLITE_OK && in_log == written_back) {
         store->wal_pages = 0;
-    return is_complete;
+        return CULEX__SQLITE_WRITTEN_BACK;
+    }
+    return rc != SQLITE_OK && culex__sqlite_fail(store, rc, NULL) == CULEX_EFULL
+               ? CULEX__SQLITE_WRITTEN_NO_ROOM
+               : CULEX__SQLITE_WRITTEN_NOT;
 }
 
-static bool run_alone(struct culex_sqlite *store, bool is_urgent)
+static enum culex_sqlite_written run_alone(struct culex_sqlite *store, int mode, bool is_urgent)
 {
     if (store->lock_fd < 0 || !enter_alone(store, is_urgent))
-        return false;
-    bool is_complete = run(store);
+        return CULEX__SQLITE_WRITTEN_NOT;
+    enum culex_sqlite_written written = run(store, mode);
     flock(store->lock_fd, LOCK_UN);
-    return is_complete;
+    return written;
 }
 
 void culex__sqlite_guard_checkpoint(struct culex_sqlite *store, bool always)
 {
     if (store->is_guarded && (always || store->wal_pages >= PAGES_TRY))
-        run_alone(store, store->wal_pages >= PAGES_INSIST);
+        run_alone(store, SQLITE_CHECKPOINT_FULL, store->wal_pages >= PAGES_INSIST);
 }
 
-bool culex__sqlite_checkpoint(struct culex_sqlite *store)
+enum culex_sqlite_written culex__sqlite_checkpoint(struct culex_sqlite *store, bool is_cutting)
 {
+    int mode = is_cutting ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
     if (store->is_memory || !sqlite3_get_autocommit(store->db))
-        return false;
-    return store->is_guarded ? run_alone(store, true) : run(store);
+        return CULEX__SQLITE_WRITTEN_NOT;
+    return store->is_guarded ? run_alone(store, mode, true) : run(store, mode);
+}
+
+int64_t culex__sqlite_log_overhang(const struct culex_sqlite *store)
+{
+    return store->wal_pages > PAGES_TRY ? (int64_t)store->wal_pages * CULEX__SQLITE_PAGE_BYTES : 0;
 }
 
 void culex__sqlite_guard_abandon(struct culex_sqlite *store)

@@ -224,9 +224,10 @@ static void add_reserve(const struct culex_sqlite *store, struct culex_report *r
             report, CULEX_SEVERITY_ERROR, "sqlite-reserve",
             "make room on the disk: all goes on once 12 MiB are free",
             level == CULEX__SQLITE_RESERVE_HALF
-                ? "half of the reserve of %d MiB is used: enqueues are refused"
-                : "the reserve of %d MiB is used up: enqueues are refused and nothing "
-                  "new is started",
+                ? "half of the reserve of %d MiB is used: enqueues are refused, but for what fits "
+                  "into the room of ended runs"
+                : "the reserve of %d MiB is used up: enqueues are refused, but for what fits into "
+                  "the room of ended runs, and soon nothing new is started",
             mib);
 }
 

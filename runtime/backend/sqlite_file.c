@@ -235,10 +235,11 @@ static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     /* A single enqueue or ack changes a few bytes on each of several pages, and the log takes
      * whole pages: half the default size makes it a quarter faster, and still holds the longest
-     * row with its payload (CULEX__SQLITE_INLINE_MAX). Counts for new files only. */
+     * row with its payload (CULEX__SQLITE_INLINE_MAX). Counts for new files only.
+     * A log that one large batch has made long is cut to twice the usual length. */
     return run_text(store,
                     "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
-                    " PRAGMA page_size=2048",
+                    " PRAGMA page_size=2048; PRAGMA journal_size_limit=16777216",
                     error);
 }
 
@@ -283,6 +284,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
     if (status == CULEX_OK)
         status = connect_file(store, error);
     if (status == CULEX_OK)
+        status = identify_at_once(store, &is_empty, error);
+    if (status == CULEX_EFULL && culex__sqlite_reserve_lend(store))
         status = identify_at_once(store, &is_empty, error);
     if (status == CULEX_OK)
         status = culex__sqlite_guard_open(store, error);

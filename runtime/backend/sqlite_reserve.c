@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 #include "backend/sqlite.h"
-#include "base/error.h"
 #include "platform/descriptor.h"
 
 enum {
     WHOLE = CULEX__SQLITE_RESERVE_BYTES,
     HALF = WHOLE / 2,
-    /* Beside the reserve, or the next commit would need it again. */
-    AIR = HALF,
-    RETRY_MS = 1000, /* after room was there and could not be had: a quota */
+    /* What the log needs beside a whole reserve, or the next commit would spend it again; and
+     * beside half of one. */
+    LOG_AIR = CULEX__SQLITE_AIR_BYTES,
+    LOG_LEAST = 1024 * 1024,
+    RETRY_MS = 1000, /* after room was there and could not be had: a quota, a reader in the log */
     LOCK_TRIES = 200,
-    STEP_TRIES = 6,
 };
 
 /* --- the file -------------------------------------------------------------------------- */
@@ -34,12 +34,17 @@ static enum culex_sqlite_reserve_level level_of(int64_t size)
     return size >= HALF ? CULEX__SQLITE_RESERVE_HALF : CULEX__SQLITE_RESERVE_NONE;
 }
 
-enum culex_sqlite_reserve_level culex__sqlite_reserve_level(const struct culex_sqlite *store)
+static int64_t size_of(const struct culex_sqlite *store)
 {
     struct stat info;
     if (store->reserve.fd < 0 || fstat(store->reserve.fd, &info) != 0)
-        return CULEX__SQLITE_RESERVE_WHOLE;
-    return level_of(info.st_size);
+        return WHOLE;
+    return info.st_size;
+}
+
+enum culex_sqlite_reserve_level culex__sqlite_reserve_level(const struct culex_sqlite *store)
+{
+    return level_of(size_of(store));
 }
 
 enum culex_sqlite_reserve_level culex__sqlite_reserve_level_at(const char *path)
@@ -73,25 +78,10 @@ static bool lock(struct culex_sqlite *store)
     return true;
 }
 
-static bool has_room(const struct culex_sqlite *store, int64_t missing)
-{
-    struct statvfs info;
-    return fstatvfs(store->reserve.fd, &info) == 0 &&
-           (uint64_t)info.f_bavail * info.f_frsize >= (uint64_t)missing + AIR;
-}
-
-static int64_t missing(const struct culex_sqlite *store)
-{
-    struct stat info;
-    if (store->reserve.fd < 0 || fstat(store->reserve.fd, &info) != 0 || info.st_size >= WHOLE)
-        return 0;
-    return WHOLE - info.st_size;
-}
-
 /* With what could not be had given back at once: somebody may be about to need it. */
 static bool take(struct culex_sqlite *store, int64_t size)
 {
-    int64_t before = WHOLE - missing(store);
+    int64_t before = size_of(store);
     bool is_taken = grow(store->reserve.fd, size);
     if (!is_taken && ftruncate(store->reserve.fd, before) != 0)
         return false;
@@ -108,10 +98,11 @@ void culex__sqlite_reserve_open(struct culex_sqlite *store)
     if (store->is_memory || store->options.has_no_reserve ||
         sqlite3_db_readonly(store->db, "main") == 1)
         return;
-    open_file(store);
-    if (missing(store) == 0 || !lock(store))
+    if (store->reserve.fd < 0)
+        open_file(store);
+    if (size_of(store) >= WHOLE || !lock(store))
         return;
-    if (missing(store) > 0 && !take(store, WHOLE))
+    if (size_of(store) < WHOLE && !take(store, WHOLE) && size_of(store) < HALF)
         take(store, HALF);
     flock(store->reserve.fd, LOCK_UN);
 }
@@ -124,163 +115,88 @@ void culex__sqlite_reserve_close(struct culex_sqlite *store)
 
 /* --- making it whole again ------------------------------------------------------------- */
 
-/* What stands in the log may need room in the file first. */
-static void refill(struct culex_sqlite *store)
+static int64_t free_bytes(const struct culex_sqlite *store)
 {
-    culex__sqlite_start(store);
-    culex__sqlite_checkpoint(store);
-    if (!lock(store))
-        return;
-    int64_t wanted = missing(store);
-    if (wanted > 0 && has_room(store, wanted) && !take(store, WHOLE))
-        store->reserve.next_try_ns =
-            culex__env_boottime_ns(store->base.env) + (int64_t)RETRY_MS * 1000000;
-    flock(store->reserve.fd, LOCK_UN);
+    struct statvfs info;
+    if (fstatvfs(store->reserve.fd, &info) != 0)
+        return 0;
+    return (int64_t)info.f_bavail * (int64_t)info.f_frsize;
 }
 
-/* Before an operation: how much there is, after a look whether it can be more. Somebody may have
- * deleted the file. */
-static enum culex_sqlite_reserve_level renew(struct culex_sqlite *store)
+static int64_t log_bytes(const struct culex_sqlite *store)
 {
     struct stat info;
-    if (store->reserve.fd < 0)
+    const char *name = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
+    return name != NULL && stat(name, &info) == 0 ? info.st_size : 0;
+}
+
+/* How large it can be, out of what is free and of the log once that is written back. */
+static int64_t goal(const struct culex_sqlite *store, int64_t size)
+{
+    int64_t room = size + free_bytes(store) + log_bytes(store);
+    if (room >= WHOLE + LOG_AIR)
+        return WHOLE;
+    return room >= HALF + LOG_LEAST ? HALF : 0;
+}
+
+/* What stands in the log may need room in the file first. */
+static void refill(struct culex_sqlite *store, int64_t wanted)
+{
+    culex__sqlite_start(store);
+    bool is_tight = free_bytes(store) < wanted - size_of(store) + LOG_AIR;
+    culex__sqlite_checkpoint(store, is_tight);
+    if (!lock(store))
+        return;
+    if (size_of(store) < wanted)
+        take(store, wanted);
+    flock(store->reserve.fd, LOCK_UN);
+    if (size_of(store) < wanted)
+        store->reserve.next_try_ns =
+            culex__env_boottime_ns(store->base.env) + (int64_t)RETRY_MS * 1000000;
+}
+
+/* Somebody may have deleted the file. */
+enum culex_sqlite_reserve_level culex__sqlite_reserve_renew(struct culex_sqlite *store)
+{
+    struct stat info;
+    if (store->reserve.fd < 0 || fstat(store->reserve.fd, &info) != 0)
         return CULEX__SQLITE_RESERVE_WHOLE;
-    if (fstat(store->reserve.fd, &info) == 0 && info.st_nlink == 0) {
+    if (info.st_nlink > 0 && info.st_size >= WHOLE)
+        return CULEX__SQLITE_RESERVE_WHOLE;
+    if (info.st_nlink == 0) {
         culex__sqlite_reserve_close(store);
         open_file(store);
     }
-    if (missing(store) > 0 && has_room(store, missing(store)) &&
-        culex__env_boottime_ns(store->base.env) >= store->reserve.next_try_ns)
-        refill(store);
+    int64_t size = size_of(store), wanted = size < WHOLE ? goal(store, size) : size;
+    if (wanted > size && culex__env_boottime_ns(store->base.env) >= store->reserve.next_try_ns)
+        refill(store, wanted);
     return culex__sqlite_reserve_level(store);
 }
 
 /* --- spending it ----------------------------------------------------------------------- */
 
-/* After `status`, in an operation that began when `seen` was left and may go down to `least`: true
- * when another try is worth while. */
-static bool spend(struct culex_sqlite *store, culex_status status,
-                  enum culex_sqlite_reserve_level seen, enum culex_sqlite_reserve_level least)
+bool culex__sqlite_reserve_give(struct culex_sqlite *store, enum culex_sqlite_reserve_level seen)
 {
-    if (status != CULEX_EFULL || store->reserve.fd < 0 || seen <= least)
+    if (store->reserve.fd < 0 || seen == CULEX__SQLITE_RESERVE_NONE)
         return false;
     culex__sqlite_start(store);
-    if (lock(store)) {
-        /* Another process may have done it meanwhile. */
-        int64_t left = seen == CULEX__SQLITE_RESERVE_WHOLE ? HALF : 0;
-        bool is_stuck =
-            culex__sqlite_reserve_level(store) == seen && ftruncate(store->reserve.fd, left) != 0;
-        flock(store->reserve.fd, LOCK_UN);
-        if (is_stuck)
-            return false;
-    }
-    culex__sqlite_checkpoint(store);
-    return true;
+    if (!lock(store))
+        return true; /* whoever has it is doing the same */
+    int64_t left = seen == CULEX__SQLITE_RESERVE_WHOLE ? HALF : 0;
+    bool is_stuck =
+        culex__sqlite_reserve_level(store) == seen && ftruncate(store->reserve.fd, left) != 0;
+    flock(store->reserve.fd, LOCK_UN);
+    return !is_stuck;
 }
 
-static bool reuse_log(struct culex_sqlite *store)
+bool culex__sqlite_reserve_lend(struct culex_sqlite *store)
 {
-    culex__sqlite_start(store);
-    return store->reserve.fd >= 0 && culex__sqlite_checkpoint(store);
-}
-
-culex_status culex__sqlite_reserve_refuse(const char *path, culex_error *error)
-{
-    return culex__fail(error, CULEX_EFULL,
-                       "%s: the disk is full; the reserve of %d MiB (%s-reserve) is being used so "
-                       "that running jobs can report. Nothing was changed; make room, and enqueues "
-                       "go on once %d MiB are free",
-                       path, WHOLE >> 20, path, (WHOLE + AIR) >> 20);
-}
-
-/* --- operations ------------------------------------------------------------------------ */
-
-culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
-                                         const struct culex_step *step,
-                                         struct culex_step_reply *ret_reply, culex_error *error)
-{
-    struct culex_sqlite *store = culex__sqlite_of(backend);
-    struct culex_step request = *step;
-    enum culex_sqlite_reserve_level level = renew(store);
-    culex_status status = CULEX_EFULL;
-    for (int tries = 0; tries < STEP_TRIES; tries++) {
-        if (level == CULEX__SQLITE_RESERVE_NONE)
-            request.want = 0;
-        status = culex__sqlite_step(backend, &request, ret_reply, error);
-        /* A log that is all written back makes room by itself. */
-        if (status == CULEX_EFULL && tries == 0 && reuse_log(store))
-            continue;
-        if (!spend(store, status, level, CULEX__SQLITE_RESERVE_NONE))
-            break;
-        level = culex__sqlite_reserve_level(store);
-    }
-    return status;
-}
-
-culex_status culex__sqlite_reserved_enqueue(struct culex_backend *backend, const char *queue,
-                                            const struct culex_new_run *runs, size_t count,
-                                            struct culex_enqueue_result *results,
-                                            culex_error *error)
-{
-    struct culex_sqlite *store = culex__sqlite_of(backend);
-    if (renew(store) != CULEX__SQLITE_RESERVE_WHOLE)
-        return culex__sqlite_reserve_refuse(store->path, error);
-    return culex__sqlite_enqueue(backend, queue, runs, count, results, error);
-}
-
-culex_status culex__sqlite_reserved_tick(struct culex_backend *backend,
-                                         const struct culex_tick *tick,
-                                         struct culex_tick_reply *ret_reply, culex_error *error)
-{
-    struct culex_sqlite *store = culex__sqlite_of(backend);
-    if (renew(store) != CULEX__SQLITE_RESERVE_WHOLE)
-        return culex__sqlite_reserve_refuse(store->path, error);
-    return culex__sqlite_tick(backend, tick, ret_reply, error);
-}
-
-/* What a worker says at its start, and an operator does to make room, may use the first half. */
-#define RESERVED(CALL)                                                                             \
-    struct culex_sqlite *store = culex__sqlite_of(backend);                                        \
-    enum culex_sqlite_reserve_level level = renew(store);                                          \
-    culex_status status = CALL;                                                                    \
-    return spend(store, status, level, CULEX__SQLITE_RESERVE_HALF) ? CALL : status
-
-culex_status culex__sqlite_reserved_hello(struct culex_backend *backend, const char *queue,
-                                          const char *worker, const char *session,
-                                          size_t *ret_released, int64_t *ret_now_ms,
-                                          culex_error *error)
-{
-    RESERVED(culex__sqlite_hello(backend, queue, worker, session, ret_released, ret_now_ms, error));
-}
-
-culex_status culex__sqlite_reserved_cancel(struct culex_backend *backend, const char *queue,
-                                           culex_uuid id, culex_run_state *ret_state,
-                                           culex_error *error)
-{
-    RESERVED(culex__sqlite_cancel(backend, queue, id, ret_state, error));
-}
-
-culex_status culex__sqlite_reserved_forget(struct culex_backend *backend, const char *queue,
-                                           culex_uuid id, culex_error *error)
-{
-    RESERVED(culex__sqlite_forget(backend, queue, id, error));
-}
-
-culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const char *queue,
-                                          bool is_paused, culex_error *error)
-{
-    RESERVED(culex__sqlite_pause_queue(backend, queue, is_paused, error));
-}
-
-culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
-                                          uint64_t most, culex_error *error)
-{
-    RESERVED(culex__sqlite_limit_queue(backend, queue, most, error));
-}
-
-culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,
-                                          culex_run_state state, size_t limit, size_t *ret_deleted,
-                                          culex_error *error)
-{
-    RESERVED(culex__sqlite_purge(backend, queue, state, limit, ret_deleted, error));
+    struct stat info;
+    if (store->is_memory || store->options.has_no_reserve)
+        return false;
+    if (store->reserve.fd < 0)
+        open_file(store);
+    if (store->reserve.fd < 0 || fstat(store->reserve.fd, &info) != 0 || info.st_size == 0)
+        return false;
+    return culex__sqlite_reserve_give(store, level_of(info.st_size));
 }

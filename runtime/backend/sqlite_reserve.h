@@ -1,24 +1,30 @@
-/* backend/sqlite_reserve.h - disk space set aside so that running jobs can report on a full disk.
+/* backend/sqlite_reserve.h - disk space set aside so that a full disk can be worked off.
  *
  * PATH-reserve is a file of CULEX__SQLITE_RESERVE_BYTES with all its blocks allocated, shared by
- * all processes that use the database; its size is the whole state. When a STEP finds the disk
- * full, half of it is given back and the STEP repeated; when that is used up, the rest.
+ * all processes that use the database; its size is the whole state. No producer spends it. When a
+ * worker finds no room for a write, the log is written back into the file, after which it is used
+ * again from its start, in place; what the file needs to grow for that comes from the reserve,
+ * first half of it, then the rest. A log that is in the file is the room from which the reserve is
+ * made whole again: together they are never smaller than before.
  *
  *   whole   all goes on
- *   half    enqueues are refused (CULEX_EFULL); workers go on, which makes room in the file
- *   none    claims are left out as well: what is left is for acks, beats and releases
+ *   less    enqueues are taken in only where ended runs have left pages, CULEX__SQLITE_AIR_BYTES
+ *           of them, so that the file does not grow; else they are refused (CULEX_EFULL). Workers
+ *           go on, which makes room in the file. Claims are left out only by a step for which there
+ *           is no room with them: what is left then is for acks, beats and releases
  *
- * Each time the log is written back into the file, after which it is used again from its start, in
- * place. Eight MiB is a log of the length at which it is written back (4000 pages of 2 KB): the
- * file can take in all of it, even if every page is new there. Once there is room for the reserve
- * and half as much beside it, it is made whole again by the next call, and enqueues go on.
+ * A log can be worked off only while the reserve and the free space hold what it would add to the
+ * file; so enqueues stop also when something (a reader that stays) lets it grow beyond that.
  */
 #ifndef CULEX_BACKEND_SQLITE_RESERVE_H
 #define CULEX_BACKEND_SQLITE_RESERVE_H
 
 #include "backend/backend.h"
 
-enum { CULEX__SQLITE_RESERVE_BYTES = 8 * 1024 * 1024 };
+enum {
+    CULEX__SQLITE_RESERVE_BYTES = 8 * 1024 * 1024,
+    CULEX__SQLITE_AIR_BYTES = CULEX__SQLITE_RESERVE_BYTES / 2,
+};
 
 struct culex_sqlite;
 
@@ -38,14 +44,28 @@ struct culex_sqlite_reserve {
 void culex__sqlite_reserve_open(struct culex_sqlite *store);
 void culex__sqlite_reserve_close(struct culex_sqlite *store);
 
+/* On a disk too full even to open the database: true when the reserve of a store that has been here
+ * before gave some room. */
+bool culex__sqlite_reserve_lend(struct culex_sqlite *store);
+
 enum culex_sqlite_reserve_level culex__sqlite_reserve_level(const struct culex_sqlite *store);
 /* Of a database that somebody else has opened. */
 enum culex_sqlite_reserve_level culex__sqlite_reserve_level_at(const char *path);
 
-/* CULEX_EFULL, with the text that producers get while the reserve is not whole. */
-culex_status culex__sqlite_reserve_refuse(const char *path, culex_error *error);
+/* Before an operation: the level, after a look whether it can be higher. */
+enum culex_sqlite_reserve_level culex__sqlite_reserve_renew(struct culex_sqlite *store);
 
-/* The operations that write, with the reserve behind them: as without "reserved_". */
+/* Gives half of the reserve back to the disk, in an operation that saw `seen` before it. False when
+ * there is nothing left to give. */
+bool culex__sqlite_reserve_give(struct culex_sqlite *store, enum culex_sqlite_reserve_level seen);
+
+/* --- sqlite_room.c: operations that write, with the reserve behind them ------------------- */
+
+/* CULEX_EFULL while an enqueue at `level` cannot be had without growing the file. */
+culex_status culex__sqlite_room_check(struct culex_sqlite *store,
+                                      enum culex_sqlite_reserve_level level, culex_error *error);
+
+/* As without "reserved_". */
 culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
                                          const struct culex_step *step,
                                          struct culex_step_reply *ret_reply, culex_error *error);

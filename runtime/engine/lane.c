@@ -297,6 +297,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     struct culex_lane_step *step = &lane->step;
     int64_t now_ns = culex__worker_now_ns(worker);
     culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
+    culex__worker_learn_room(worker, reply->room);
     step->is_pending = false;
     lane->is_hinting = false;
     lane->asked_ns = now_ns;

@@ -9,6 +9,7 @@ enum {
     HURRY_MS = 250,        /* longest wait between tries once handlers are told to stop */
     CHANGE_LOG_MS = 1000,  /* and about trouble that turns into another */
     JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
+    ROOM_LOG_MS = 60000,   /* and about a store that has no room */
 };
 #define MS INT64_C(1000000)
 
@@ -92,4 +93,30 @@ void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t s
         &worker->log, CULEX_LOG_WARNING, NULL,
         "the store's clock jumped %s by %s: leases end too %s, see to its time service",
         jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
+}
+
+/* Worse news is told at once. Room that comes and goes within a minute is one pair of lines. */
+void culex__worker_learn_room(culex_worker *worker, enum culex_room room)
+{
+    struct culex_shortage *shortage = &worker->shortage;
+    if (room == CULEX_ROOM_ENOUGH && shortage->told == CULEX_ROOM_ENOUGH)
+        return;
+    int64_t now_ns = culex__worker_now_ns(worker);
+    bool is_told = shortage->logged_ns != 0 && now_ns - shortage->logged_ns < ROOM_LOG_MS * MS;
+    if (room == CULEX_ROOM_ENOUGH) {
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store has room again");
+        shortage->told = room;
+        return;
+    }
+    if (is_told && room <= shortage->worst)
+        return;
+    culex__log_write(
+        &worker->log, CULEX_LOG_ERROR, NULL,
+        room == CULEX_ROOM_SHORT
+            ? "the store is short of room: new runs may be refused, those it holds go on; make "
+              "room on its disk"
+            : "the store has no room: nothing new is started, only results are recorded; make "
+              "room on its disk");
+    shortage->told = shortage->worst = room;
+    shortage->logged_ns = now_ns;
 }

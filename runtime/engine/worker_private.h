@@ -87,6 +87,13 @@ struct culex_outage {
     uint32_t failures;
 };
 
+/* What the store has room for, as the log tells it. */
+struct culex_shortage {
+    enum culex_room told;  /* CULEX_ROOM_ENOUGH while the log says nothing of it */
+    enum culex_room worst; /* of the newest line */
+    int64_t logged_ns;     /* 0: never */
+};
+
 struct culex_worker_counts {
     uint64_t done, failed, crashed, dead, snoozed, released, not_understood, stale, timed_out, lost;
 };
@@ -129,6 +136,7 @@ struct culex_worker {
     int64_t phase_ns;   /* when it ends by itself */
     int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
     struct culex_outage outage;
+    struct culex_shortage shortage;
     struct culex_run *free_runs;
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
@@ -206,6 +214,9 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
  * quarter of a lease is worth a line, once a minute at most: fences keep it from doing harm, but
  * leases end too early or too late. */
 void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns);
+
+/* Logs that the store is short of room, once a minute, and that it has room again. */
+void culex__worker_learn_room(culex_worker *worker, enum culex_room room);
 
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);

@@ -129,6 +129,7 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
     if (status != CULEX_OK)
         return status;
     trace->grant_count = ret_reply->grant_count;
+    ret_reply->room = world->room;
     world->now_ns += world->step_sleep_ms * 1000000;
     world->step_sleep_ms = 0;
     if (trace->fault == WORLD_LOSE_REPLY) {

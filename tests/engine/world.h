@@ -55,6 +55,7 @@ struct world {
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;
     bool has_no_wake;
+    enum culex_room room; /* what the store says that it has */
     char log[WORLD_LOG_SIZE];
     size_t log_len;
     culex_client *client;

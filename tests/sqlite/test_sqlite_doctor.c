@@ -257,7 +257,7 @@ static void test_finding__reserve_in_use(void **state)
     assert_int_equal(truncate(path, CULEX__SQLITE_RESERVE_BYTES / 2), 0);
     expect(fixture->store, "sqlite-reserve", CULEX_SEVERITY_ERROR, "half of the reserve");
     assert_int_equal(truncate(path, 0), 0);
-    expect(fixture->store, "sqlite-reserve", CULEX_SEVERITY_ERROR, "nothing new is started");
+    expect(fixture->store, "sqlite-reserve", CULEX_SEVERITY_ERROR, "soon nothing new is started");
 }
 
 static void test_finding__permissions(void **state)

@@ -298,7 +298,7 @@ static void test_removed_log__leaves_a_sound_older_file(void **state)
     culex_uuid ids[RUNS];
     culex_error error;
     assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
-    culex__sqlite_checkpoint(culex__sqlite_of(fixture->store));
+    culex__sqlite_checkpoint(culex__sqlite_of(fixture->store), false);
     fixture->store->ops->close(fixture->store);
     struct bytes file = file_read(fixture->path);
     enqueue_all(fixture, ids);

@@ -60,7 +60,7 @@ static void test_wal_reset__no_checkpoint_and_no_write_runs_outside_the_lock(voi
     assert_true(watch.checkpointed > 100); /* while it grew, not only at the end */
     fixture->store->ops->close(fixture->store);
     fixture->store = fixture_open(fixture, GUARDED);
-    culex__sqlite_checkpoint(culex__sqlite_of(fixture->store));
+    culex__sqlite_checkpoint(culex__sqlite_of(fixture->store), false);
     fixture->store->ops->close(fixture->store);
     fixture->store = NULL;
     shim_notify(NULL, NULL);
@@ -97,7 +97,7 @@ static void hammer(struct fixture *fixture, int number)
         reply = fixture_step(store, "q", session, 0, acks, count);
         store->ops->step_release(store, &reply);
         if (i % 3 == number % 3)
-            culex__sqlite_checkpoint(culex__sqlite_of(store));
+            culex__sqlite_checkpoint(culex__sqlite_of(store), false);
     }
     store->ops->close(store);
     _exit(0);

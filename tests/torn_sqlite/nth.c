@@ -172,7 +172,7 @@ static bool pass_run(struct pass *pass)
         enqueue(pass, store, 20, &error);
         enqueue(pass, store, 4000, &error);
         work(pass, store, &error);
-        culex__sqlite_checkpoint(culex__sqlite_of(store));
+        culex__sqlite_checkpoint(culex__sqlite_of(store), false);
         enqueue(pass, store, 20, &error);
     }
     long failed = shim_heal();

@@ -104,7 +104,8 @@ static void work(struct session *session, const char *worker, uint32_t want)
     store->ops->step_release(store, &reply);
 }
 
-/* The log is written back in between, so that it is begun anew, over its old frames. */
+/* The log is written back in between, so that it is begun anew, over its old frames, and once cut
+ * off. */
 static void session_run(struct session *session)
 {
     struct fixture *fixture = &session->fixture;
@@ -115,7 +116,7 @@ static void session_run(struct session *session)
             enqueue(session, i == 2 ? 5000 : (size_t)i * 150);
         work(session, ONE, 4);
         work(session, TWO, 1);
-        culex__sqlite_checkpoint(culex__sqlite_of(fixture->store));
+        culex__sqlite_checkpoint(culex__sqlite_of(fixture->store), round == 2);
     }
     fixture->store->ops->close(fixture->store);
     fixture->store = open_store(session);
