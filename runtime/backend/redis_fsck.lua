@@ -301,9 +301,10 @@ end
 local function sessions_seen_share()
   local page = call('ZSCAN', sessions_seen, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
-    if call('HEXISTS', sessions, page[2][at]) == 0 then
+    local name = page[2][at]
+    if call('HEXISTS', find(name, '^worker:') and meta or sessions, name) == 0 then
       wrong = wrong + 1
-      if is_repairing then call('ZREM', sessions_seen, page[2][at]) end
+      if is_repairing then call('ZREM', sessions_seen, name) end
     end
   end
   return answer(page[1])

@@ -1,4 +1,4 @@
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions_seen
 -- uses: base plan wake
 --
 -- Registers worker ARGV[2] as session ARGV[3] and gives back what its session before held.
@@ -37,6 +37,9 @@ if before and before ~= ARGV[3] and left > 0 then
 else
   left = 0
 end
-if left == 0 then call('HSET', meta, mark, ARGV[3]) end
+if left == 0 then
+  call('ZADD', sessions_seen, now, mark)
+  call('HSET', meta, mark, ARGV[3])
+end
 if released > 0 and facts[2] ~= '1' then wake_one() end
 return {now, released, left}

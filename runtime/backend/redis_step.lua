@@ -271,11 +271,27 @@ local function purge(key)
   if first then forget_at(first) end
 end
 
+-- The names of workers stand among their sessions: a worker says it once and may live for days.
+local function worker_purge(mark)
+  local its = call('HGET', meta, mark)
+  if its and call('HEXISTS', sessions, its) == 1 then
+    call('ZADD', sessions_seen, now, mark)
+    return
+  end
+  call('HDEL', meta, mark)
+  call('ZREM', sessions_seen, mark)
+end
+
 local function sessions_purge()
   local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, PURGE_MAX)
-  if #old == 0 then return end
-  call('HDEL', sessions, unpack(old))
-  call('ZREM', sessions_seen, unpack(old))
+  local quiet, marks = {}, {}
+  for _, name in ipairs(old) do
+    local list = sub(name, 1, 7) == 'worker:' and marks or quiet
+    list[#list + 1] = name
+  end
+  write('HDEL', sessions, quiet)
+  write('ZREM', sessions_seen, quiet)
+  for _, mark in ipairs(marks) do worker_purge(mark) end
 end
 
 -- Claims. Runs are looked at where they lie and leave their index only when all is written.
@@ -497,7 +513,8 @@ if not is_seen then sessions_purge() end
 
 local function step_remember()
   if not is_seen then
-    call('ZADD', sessions_seen, now, session)
+    -- Longer than it may hold a run without a word: its name must lead to it.
+    call('ZADD', sessions_seen, now + math.max(lease + 60000 - SESSION_TTL_MS, 0), session)
     last_seen = now
   end
   call('HSET', sessions, session,

@@ -173,10 +173,12 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
         cursor.at += sizeof(culex_uuid);
         put_u32(&cursor, reply->grants[i].attempt);
     }
+    /* A worker is known by its name for as long as it may hold a run without a word. */
+    int64_t seen_ms = culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS);
     culex_status status = culex__sqlite_finish(
         store,
         culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib", queue->key, step->session,
-                           (int64_t)step->nonce, store->now_ms, bytes, size),
+                           (int64_t)step->nonce, seen_ms, bytes, size),
         error);
     free(bytes);
     return status;

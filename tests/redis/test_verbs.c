@@ -111,6 +111,39 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
 }
 
+static void worker_hello(struct fixture *f, const char *name, const char *session)
+{
+    size_t released;
+    int64_t now_ms;
+    assert_ok(
+        f->backend->ops->hello(f->backend, "q", name, session, &released, &now_ms, &call_error));
+}
+
+/* A name for every worker that ever started would fill `meta`, for each start may bring a new one.
+ */
+static void test_hello__names_of_silent_workers_are_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    char name[32], session[32];
+    worker_hello(f, "ann", SESSION_A);
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        snprintf(session, sizeof session, "%016d", i);
+        worker_hello(f, name, session);
+    }
+    for (int minutes = 0; minutes < 90; minutes++) {
+        struct culex_step step = fixture_step(f, SESSION_A, 0);
+        struct culex_step_reply reply;
+        fixture_run_step(f, &step, &reply);
+        f->backend->ops->step_release(f->backend, &reply);
+        f->now_ms += 60001;
+    }
+    assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "worker:ann"), 1);
+    assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "worker:w199"), 0);
+    assert_true(fixture_say(f, "HLEN %s", "culex:{q}:meta") < 10);
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:sessions_seen"), 2);
+}
+
 static void record_damage(struct fixture *f, culex_uuid id)
 {
     freeReplyObject(
@@ -262,6 +295,7 @@ int main(void)
         TEST(test_cancel__ghosts_are_neither_counted_nor_granted),
         TEST(test_cancel__ghosts_hide_no_work),
         TEST(test_wake__paused_queue_wakes_nobody),
+        TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),
         TEST(test_seen__slots_are_dropped_when_their_time_is_over),

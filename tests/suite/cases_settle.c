@@ -814,6 +814,23 @@ void case_hello__knows_a_worker_that_called_within_the_hour(struct suite *suite)
     assert_state(suite, second, CULEX_RUN_WAITING);
 }
 
+/* However long that is: until then nobody else gets its run. */
+void case_hello__knows_a_worker_for_as_long_as_its_lease(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_hello(suite, "host/1", ANN);
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.lease_ms = 240 * SUITE_MINUTE_MS;
+    assert_int_equal(suite_step(suite, &step), 1);
+    suite->now_ms += 200 * SUITE_MINUTE_MS;
+    for (int i = 0; i < 3; i++) {
+        suite_pass(suite, 2 * SUITE_MINUTE_MS);
+        suite_hello(suite, "host/2", EVE);
+    }
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 1);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+}
+
 void case_hello__flagged_run_is_cancelled(struct suite *suite)
 {
     culex_uuid id = suite_put(suite);
