@@ -190,6 +190,7 @@ struct culex_fsck_reply {
 
 struct culex_backend_ops {
     const char *name; /* "sqlite", "redis" */
+    bool tears;       /* a refused call may leave a part behind, which FSCK clears away */
 
     /* Enqueues up to CULEX_ENQUEUE_BATCH_MAX runs into one queue, sets results[i] for each, and
      * wakes an idle worker. CULEX_OK even when some are refused. CULEX_EFULL when the store itself

@@ -264,6 +264,7 @@ static void redis_close(struct culex_backend *backend)
 
 static const struct culex_backend_ops redis_ops = {
     .name = "redis",
+    .tears = true,
     .enqueue = culex__redis_enqueue_runs,
     .step = culex__redis_step_all,
     .step_release = culex__redis_step_release,

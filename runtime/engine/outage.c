@@ -55,8 +55,10 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     int64_t until_ns = now_ns + wait_ms * MS;
     if (is_away || lane == NULL)
         worker->outage.until_ns = until_ns;
-    if (lane != NULL)
-        lane->retry_ns = until_ns;
+    if (lane == NULL)
+        return;
+    lane->retry_ns = until_ns;
+    culex__repair_expect(lane, status);
 }
 
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)

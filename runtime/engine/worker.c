@@ -354,6 +354,7 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
                       : min_ns(next_ns, min_ns(lane->due_ns, culex__worker_look_ns(lane)));
     if (lane->ack_count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
         next_ns = 0;
+    next_ns = min_ns(next_ns, culex__repair_next_ns(lane));
     if (next_ns < lane->retry_ns)
         next_ns = lane->retry_ns;
     if (worker->outage.is_on && next_ns < worker->outage.until_ns)
@@ -483,6 +484,7 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         struct culex_lane *lane = &worker->lanes[(worker->lane_turn + i) % worker->lane_count];
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
+        culex__repair_share(lane, now_ns);
         if (!culex__lane_wants_step(lane, queued, now_ns))
             continue;
         *ret_stepped = true;

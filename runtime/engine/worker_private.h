@@ -11,6 +11,7 @@
  *   flight.c  runs in flight: grants, leases, timeouts, ends
  *   tick.c    periodic jobs
  *   outage.c  trouble with the store
+ *   repair.c  FSCK of a queue after such trouble
  *
  * Times named _ns are boot time; INT64_MAX is never. */
 #ifndef CULEX_ENGINE_WORKER_PRIVATE_H
@@ -47,6 +48,14 @@ struct culex_lane_step {
     culex_buf texts;                             /* those reports, each with a NUL */
 };
 
+/* FSCK of a queue, after the store refused a call that it may have carried out in part. */
+struct culex_repair {
+    bool is_due;
+    uint64_t cursor; /* where to go on */
+    uint64_t found;  /* entries that were wrong */
+    int64_t at_ns;   /* not before */
+};
+
 struct culex_lane {
     struct culex_worker *worker;
     char name[CULEX_QUEUE_NAME_MAX + 1];
@@ -60,6 +69,7 @@ struct culex_lane {
     int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
     int64_t retry_ns;  /* after a failed call: not before */
     uint32_t failures; /* failed calls in a row */
+    struct culex_repair repair;
     struct culex_run **flights;
     size_t flight_count;
     struct culex_run *ack_first; /* results to send, oldest first */
@@ -220,6 +230,15 @@ void culex__worker_learn_room(culex_worker *worker, enum culex_room room);
 
 /* A status that no waiting cures: the call of culex_worker_run ends. */
 bool culex__status_is_fatal(culex_status status);
+
+/* --- repair.c --- */
+
+/* A call failed: the queue wants FSCK when a part of the call may have been carried out. */
+void culex__repair_expect(struct culex_lane *lane, culex_status status);
+
+/* Does the next share of it when it is time. */
+void culex__repair_share(struct culex_lane *lane, int64_t now_ns);
+int64_t culex__repair_next_ns(const struct culex_lane *lane);
 
 /* --- setup.c --- */
 

@@ -406,6 +406,48 @@ static void test_noperm_in_mid_life_is_waited_out(void **state)
          &(struct trouble){"NOPERM", "SECURITY.md", CULEX_EDENIED, noperm_begin, noperm_end});
 }
 
+/* The worker loses a right and gets it back; meanwhile a payload without a run has come, as a
+ * refused script can leave one. Steps never meet it. */
+static culex_uuid right_lost_and_back(struct theatre *t)
+{
+    culex_uuid id = enqueue_ok(t->server.url);
+    hold(t, true);
+    worker_start(t, t->server.url);
+    count_await(t, &t->started, 1);
+    say(t, "HSET culex:{numbers}:payloads 0123456789abcdef {}");
+    say(t, "ACL SETUSER default -zrem");
+    hold(t, false);
+    log_await(t, "in trouble");
+    say(t, "ACL SETUSER default +zrem");
+    log_await(t, "the store is back");
+    return id;
+}
+
+static void test_withdrawn_right_is_repaired_afterwards(void **state)
+{
+    struct theatre *t = *state;
+    culex_uuid id = right_lost_and_back(t);
+    log_await(t, "repaired after refused calls");
+    assert_done_once(t->server.url, id);
+    redisReply *left = redisCommand(t->direct, "HLEN culex:{numbers}:payloads");
+    assert_non_null(left);
+    long long payloads = left->integer;
+    freeReplyObject(left);
+    worker_finish(t);
+    assert_int_equal(payloads, 0);
+}
+
+static void test_worker_that_may_not_repair_says_so(void **state)
+{
+    struct theatre *t = *state;
+    say(t, "ACL SETUSER default -hscan");
+    culex_uuid id = right_lost_and_back(t);
+    log_await(t, "culex_client_fsck does it");
+    log_await(t, "HSCAN");
+    assert_done_once(t->server.url, id);
+    worker_finish(t);
+}
+
 static void noauth_begin(struct theatre *t)
 {
     say(t, "CONFIG SET requirepass s3cret");
@@ -769,6 +811,8 @@ int main(int argc, char **argv)
         TEST(test_misconf_is_waited_out),
         TEST(test_busy_script_is_waited_out),
         TEST(test_noperm_in_mid_life_is_waited_out),
+        TEST(test_withdrawn_right_is_repaired_afterwards),
+        TEST(test_worker_that_may_not_repair_says_so),
         TEST(test_noauth_is_waited_out),
         TEST(test_wrongpass_is_waited_out_and_never_shown),
         TEST(test_max_clients_is_waited_out),
