@@ -1,4 +1,5 @@
 /* gallery/worker.c - a job that has another one done when it is through: worker [--url URL] ...
+ * Announcements go to the file "outbox".
  *
  * The "small picture" is the first bytes of the large one: this is about jobs. */
 #include <errno.h>
@@ -8,6 +9,30 @@
 #include "gallery_job.h"
 
 enum { SMALL = 16 };
+
+static char outbox_path[] = "outbox";
+
+/* --- what each process of handlers has ------------------------------------------------------ */
+
+/* The outbox stands for a connection: opened once, used by all runs of the process. */
+static culex_status outbox_open(void *user, void **ret_process, culex_error *error)
+{
+    FILE *outbox = fopen(user, "a");
+    if (outbox == NULL) {
+        snprintf(error->text, sizeof error->text, "%s: %s", (const char *)user, strerror(errno));
+        return CULEX_ECONNECT;
+    }
+    *ret_process = outbox;
+    return CULEX_OK;
+}
+
+static void outbox_close(void *process, void *user)
+{
+    (void)user;
+    fclose(process);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
 
 /* False with errno set when there is no picture to read or no place for the small one. */
 static bool picture_shrink(const char *path, const char *small)
@@ -47,14 +72,17 @@ static culex_outcome thumbnail(culex_run *run, const gallery_thumbnail_job *job,
 
 static culex_outcome announce(culex_run *run, const gallery_announce_job *job, void *user)
 {
-    (void)run;
+    FILE *outbox = culex_run_process(run);
     (void)user;
-    printf("to %s: %s is ready\n", job->to, job->path);
+    fprintf(outbox, "to %s: %s is ready\n", job->to, job->path);
+    if (fflush(outbox) != 0)
+        return culex_run_fail(run, "the outbox: %s", strerror(errno));
     return CULEX_DONE;
 }
 
 static int setup(culex_worker *worker, void *user)
 {
+    culex_worker_on_process(worker, outbox_open, outbox_close, outbox_path);
     if (gallery_thumbnail_job_register(worker, thumbnail, user) != CULEX_OK)
         return 1;
     return gallery_announce_job_register(worker, announce, user);

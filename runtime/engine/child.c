@@ -44,6 +44,7 @@ struct child {
     struct culex_mailbox *mailbox;
     struct culex_inbox inbox;
     struct culex_loan loan;
+    void *process;  /* what the program's set-up returned */
     int channel_fd; /* at a high number, away from the handlers' own */
     struct culex_log log;
     struct culex_run *run;
@@ -66,12 +67,23 @@ static struct child *self;
 
 /* --- to the supervisor ----------------------------------------------------------------- */
 
-/* Without a supervisor there is nothing to run for. */
+/* The supervisor has closed the channel: there is nothing to run for. */
+static _Noreturn void child_end(struct child *child)
+{
+    const struct culex_process_hooks *hooks = &child->config->hooks;
+    if (hooks->open != NULL && hooks->close != NULL) {
+        hooks->close(child->process, hooks->user);
+        fflush(NULL);
+    }
+    _exit(0);
+}
+
+/* Between runs. The supervisor may not wait for our last words before it closes the channel. */
 static void packet_send(const void *packet, size_t len)
 {
     while (send(self->channel_fd, packet, len, MSG_NOSIGNAL) < 0) {
         if (errno == ECONNRESET || errno == EPIPE)
-            _exit(0);
+            child_end(self);
         if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
             return; /* the handler did something to our channel: the mailbox still tells */
     }
@@ -275,6 +287,7 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     run->is_suspect = record->is_suspect;
     run->log = &child->log;
     run->loan = &child->loan;
+    run->process = child->process;
     run->port = &child_port;
     run->end = (struct culex_execution_end){0};
     atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed);
@@ -336,7 +349,7 @@ static void packet_receive(struct child *child)
             return;
         }
         if (got == 0 || (errno != EINTR && errno != ENOMEM && errno != ENOBUFS))
-            _exit(0);
+            child_end(child);
     }
 }
 
@@ -415,6 +428,26 @@ static void child_prepare(const struct culex_zygote_config *config, size_t slot,
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The program's set-up, once. Without it the process is of no use. */
+static void child_open(struct child *child)
+{
+    const struct culex_process_hooks *hooks = &child->config->hooks;
+    char clean[CULEX_ERROR_TEXT_SIZE];
+    culex_error error = {0};
+    if (hooks->open == NULL)
+        return;
+    if (hooks->open(hooks->user, &child->process, &error) == CULEX_OK) {
+        struct culex_record ready = {CULEX_RECORD_READY, 0, 0};
+        packet_send(&ready, sizeof ready);
+        return;
+    }
+    size_t len =
+        culex__utf8_clean(clean, sizeof clean, error.text, strnlen(error.text, sizeof error.text));
+    fflush(NULL);
+    record_send(CULEX_RECORD_UNREADY, NULL, 0, clean, len);
+    _exit(0);
+}
+
 _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_t slot,
                                  int channel_fd, pid_t zygote_pid)
 {
@@ -430,9 +463,10 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
                      child.config->store_timeout_ms, child.config->env);
     culex__home_store_settle(&child.config->home);
     child.run = culex__run_create();
+    self = &child;
+    child_open(&child);
     if (child.run == NULL || !memory_look(&child.began_rss, &child.began_data))
         _exit(0);
-    self = &child;
     for (;;)
         packet_run(&child);
 }

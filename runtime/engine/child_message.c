@@ -104,6 +104,7 @@ const char *culex__child_message_parse(const void *packet, size_t len,
     const char *wrong = "a record of an unknown type";
     switch (record.type) {
     case CULEX_RECORD_WAKE:
+    case CULEX_RECORD_READY:
         wrong = record.len == 0 ? NULL : "a record of the wrong length";
         break;
     case CULEX_RECORD_LOG:
@@ -116,6 +117,7 @@ const char *culex__child_message_parse(const void *packet, size_t len,
         wrong = extend_take(&message);
         break;
     case CULEX_RECORD_TEXT:
+    case CULEX_RECORD_UNREADY:
         wrong = text_check(&message, CULEX_ERROR_TEXT_MAX);
         break;
     case CULEX_RECORD_RESULT:

@@ -284,6 +284,11 @@ void culex_log(culex_run *run, const char *format, ...)
     culex__log_write(run->log, CULEX_LOG_INFO, &subject, "%s", words);
 }
 
+void *culex_run_process(const culex_run *run)
+{
+    return run->process;
+}
+
 culex_client *culex_run_client(culex_run *run)
 {
     return run->loan != NULL ? culex__loan_client(run->loan) : NULL;

@@ -22,6 +22,13 @@ enum { CULEX_FENCE_SIZE = 32 };
 
 struct culex_loan;
 
+/* What the program does once in each process of handlers: see culex_worker_on_process. */
+struct culex_process_hooks {
+    culex_process_open open; /* NULL: nothing to do */
+    culex_process_close close;
+    void *user;
+};
+
 /* A registered job. */
 struct culex_job {
     const culex_job_type *type;
@@ -70,6 +77,7 @@ struct culex_run {
     size_t payload_len;
     size_t payload_cap;
     const struct culex_log *log;
+    void *process;                     /* what the program's set-up returned here */
     struct culex_loan *loan;           /* the client for handlers */
     const struct culex_run_port *port; /* NULL: the supervisor is in this process */
     char fence[CULEX_FENCE_SIZE];

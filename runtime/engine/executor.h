@@ -54,6 +54,11 @@ struct culex_executor_ops {
      * their processes are gone; what has not started can be withdrawn. NULL: never. */
     bool (*is_broken)(struct culex_executor *executor);
 
+    /* False while the program's set-up of a handlers' process fails or has not come to its end yet:
+     * then nothing should be claimed. The descriptor becomes readable when that changes. NULL:
+     * always true. */
+    bool (*is_ready)(struct culex_executor *executor);
+
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees
      * them, and they must not be touched any more. Returns how many were abandoned, and
@@ -76,6 +81,8 @@ struct culex_executor_config {
     const struct culex_env *env;
     const struct culex_job *jobs; /* all that will ever be submitted */
     size_t job_count;
+    struct culex_process_hooks hooks;
+    int64_t setup_ms; /* the longest that hooks.open may take in a process */
     /* What a handler asks of the worker's store by culex_run_client: called on the supervisor's
      * thread by the process executor, on the handlers' own, one at a time, by the other. */
     culex_errand_serve serve;

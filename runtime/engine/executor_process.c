@@ -27,7 +27,7 @@
 #include "engine/processes.h"
 #include "platform/descriptor.h"
 
-enum { EVENTS_MAX = 64 };
+enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };
 
 /* --- a turn ---------------------------------------------------------------------------- */
 
@@ -228,6 +228,31 @@ static size_t processes_abandon(struct culex_processes *processes)
     return count;
 }
 
+static void idle_dismiss(struct culex_processes *processes)
+{
+    for (size_t i = 0; i < processes->child_count; i++) {
+        struct culex_handler_process *child = &processes->children[i];
+        if (child->state == CULEX_HANDLER_LIVE && child->is_ready && child->window.live == 0)
+            culex__processes_child_dismiss(processes, child);
+    }
+}
+
+/* Idle children have something to give back for their program, those that are being set up too. One
+ * that takes its time is killed. */
+static void children_dismiss(struct culex_processes *processes)
+{
+    int64_t until_ns = culex__processes_now_ns(processes) + DISMISS_MS * CULEX_MS_NS;
+    processes->is_stopping = true;
+    idle_dismiss(processes);
+    while (processes->broken[0] == '\0' && culex__executor_process_count(&processes->base) > 0 &&
+           culex__processes_now_ns(processes) < until_ns) {
+        struct pollfd wait = {.fd = processes->epoll_fd, .events = POLLIN};
+        poll(&wait, 1, 10);
+        turn(processes);
+        idle_dismiss(processes);
+    }
+}
+
 static size_t processes_stop(struct culex_executor *executor, int64_t deadline_ns)
 {
     struct culex_processes *processes = (struct culex_processes *)executor;
@@ -241,9 +266,16 @@ static size_t processes_stop(struct culex_executor *executor, int64_t deadline_n
         int64_t wait_ms = (left_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
         poll(&wait, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
     }
+    if (processes->config.hooks.close != NULL)
+        children_dismiss(processes);
     size_t abandoned = processes_abandon(processes);
     processes_free(processes);
     return abandoned;
+}
+
+static bool processes_is_ready(struct culex_executor *executor)
+{
+    return ((struct culex_processes *)executor)->is_ready;
 }
 
 static bool processes_is_broken(struct culex_executor *executor)
@@ -262,6 +294,7 @@ static const struct culex_executor_ops processes_ops = {
     .cancel = processes_cancel,
     .renew = processes_renew,
     .is_broken = processes_is_broken,
+    .is_ready = processes_is_ready,
     .stop = processes_stop,
 };
 
@@ -328,6 +361,7 @@ culex_status culex__executor_process_create_with(const struct culex_executor_con
     processes->base.ops = &processes_ops;
     processes->base.log = *config->log;
     processes->config = *config;
+    processes->is_ready = config->hooks.open == NULL;
     processes->config.log = &processes->base.log;
     processes->effects = *effects;
     processes->link = (struct culex_zygote_link){&processes->effects, -1, 0};

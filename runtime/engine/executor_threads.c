@@ -22,10 +22,13 @@
 
 #include "base/error.h"
 #include "engine/loan.h"
+#include "engine/patience.h"
 #include "engine/run_list.h"
 #include "platform/descriptor.h"
 
 enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
+
+#define UNREADY_LOG_NS (60 * INT64_C(1000000000))
 
 struct threads {
     struct culex_executor base;
@@ -43,6 +46,10 @@ struct threads {
     struct culex_run_list to_start;
     struct culex_run_list ended;
     size_t sleeping;
+    size_t unready;      /* threads whose set-up has not come to a good end yet */
+    pthread_cond_t stop; /* stopping, for those */
+    int64_t unready_logged_ns;
+    struct culex_process_hooks hooks;
     size_t alive;       /* threads that have not ended */
     size_t unannounced; /* of `ended`, since the eventfd was written */
     int64_t announced_ns;
@@ -57,6 +64,7 @@ static void threads_free(struct threads *threads)
     culex__descriptor_close(threads->fd);
     culex__run_list_free(&threads->to_start);
     culex__run_list_free(&threads->ended);
+    pthread_cond_destroy(&threads->stop);
     pthread_cond_destroy(&threads->gone);
     pthread_cond_destroy(&threads->work);
     pthread_mutex_destroy(&threads->lock);
@@ -123,21 +131,94 @@ static struct culex_run *threads_take(struct threads *threads)
     return culex__run_list_pop(&threads->to_start);
 }
 
+/* --- the program's set-up, once in each thread ----------------------------------------------- */
+
+/* Called with the lock held. */
+static void setup_await(struct threads *threads, uint32_t failures)
+{
+    struct timespec until;
+    int64_t wait_ms = culex__patience_ms(failures, culex__env_random(threads->env));
+    clock_gettime(CLOCK_REALTIME, &until);
+    int64_t ns = until.tv_nsec + (wait_ms < 1000 ? wait_ms : 1000) * 1000000;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    if (!threads->is_stopping)
+        pthread_cond_timedwait(&threads->stop, &threads->lock, &until);
+}
+
+static void setup_log(struct threads *threads, const char *text)
+{
+    int64_t now_ns = culex__env_boottime_ns(threads->env);
+    if (threads->unready_logged_ns != 0 && now_ns - threads->unready_logged_ns < UNREADY_LOG_NS)
+        return;
+    threads->unready_logged_ns = now_ns;
+    culex__log_write(&threads->base.log, CULEX_LOG_WARNING, NULL,
+                     "cannot set up a handler thread, trying again: %s",
+                     text[0] != '\0' ? text : "it gave no reason");
+}
+
+/* False when the executor stops before it has worked. Called with the lock held. */
+static bool thread_open(struct threads *threads, void **ret_process)
+{
+    if (threads->hooks.open == NULL)
+        return true;
+    for (uint32_t failures = 1; !threads->is_stopping; failures++) {
+        culex_error error = {0};
+        pthread_mutex_unlock(&threads->lock);
+        culex_status status = threads->hooks.open(threads->hooks.user, ret_process, &error);
+        pthread_mutex_lock(&threads->lock);
+        if (status == CULEX_OK) {
+            threads->unready--;
+            threads_announce(threads, culex__env_boottime_ns(threads->env));
+            return true;
+        }
+        setup_log(threads, error.text);
+        setup_await(threads, failures);
+    }
+    return false;
+}
+
+/* Called with the lock held. */
+static void thread_close(struct threads *threads, void *process)
+{
+    if (threads->hooks.close == NULL || threads->is_abandoned)
+        return;
+    pthread_mutex_unlock(&threads->lock);
+    threads->hooks.close(process, threads->hooks.user);
+    pthread_mutex_lock(&threads->lock);
+}
+
+static bool threads_is_ready(struct culex_executor *executor)
+{
+    struct threads *threads = (struct threads *)executor;
+    pthread_mutex_lock(&threads->lock);
+    bool is_ready = threads->unready == 0;
+    pthread_mutex_unlock(&threads->lock);
+    return is_ready;
+}
+
+/* --- a thread -------------------------------------------------------------------------------- */
+
 static void *thread_main(void *argument)
 {
     struct threads *threads = argument;
     culex_arena *arena = NULL;
+    void *process = NULL;
     culex__home_store_enter(&threads->home);
     pthread_mutex_lock(&threads->lock);
-    for (struct culex_run *run; (run = threads_take(threads)) != NULL;) {
+    bool is_open = thread_open(threads, &process);
+    for (struct culex_run *run; is_open && (run = threads_take(threads)) != NULL;) {
         pthread_mutex_unlock(&threads->lock);
         if (arena == NULL)
             arena = culex_arena_create();
         run->loan = &threads->loan;
+        run->process = process;
         culex__run_execute(run, arena, threads->env);
         pthread_mutex_lock(&threads->lock);
         threads_finish(threads, run);
     }
+    if (is_open && threads->hooks.open != NULL)
+        thread_close(threads, process);
     threads->alive--;
     bool is_last = threads->is_abandoned && threads->alive == 0;
     pthread_cond_signal(&threads->gone);
@@ -252,6 +333,7 @@ static size_t threads_stop(struct culex_executor *executor, int64_t deadline_ns)
     pthread_mutex_lock(&threads->lock);
     threads->is_stopping = true;
     pthread_cond_broadcast(&threads->work);
+    pthread_cond_broadcast(&threads->stop);
     size_t stuck = threads_await(threads, deadline_ns);
     threads->is_abandoned = stuck > 0;
     if (stuck > 0) {
@@ -277,6 +359,7 @@ static const struct culex_executor_ops threads_ops = {
     .withdraw = threads_withdraw,
     .queued = threads_queued,
     .cancel = threads_cancel,
+    .is_ready = threads_is_ready,
     .stop = threads_stop,
 };
 
@@ -331,6 +414,9 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);
+    pthread_cond_init(&threads->stop, NULL);
+    threads->hooks = config->hooks;
+    threads->unready = config->hooks.open != NULL ? count : 0;
     threads->fd = culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     culex_status status = CULEX_OK;
     if (threads->fd < 0)

@@ -1,6 +1,7 @@
 #include "engine/handler_process.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -139,6 +140,10 @@ static void packet_take(struct culex_handler_process *child, const char *packet,
         return;
     if (message.type == CULEX_RECORD_LOG)
         sink->line(sink->self, message.bytes, message.len);
+    else if (message.type == CULEX_RECORD_READY)
+        child->is_ready = true;
+    else if (message.type == CULEX_RECORD_UNREADY)
+        snprintf(child->unready, sizeof child->unready, "%.*s", (int)message.len, message.bytes);
     else if (message.type == CULEX_RECORD_ERRAND)
         child->wrong = culex__errand_desk_take(&child->desk, &message);
     else

@@ -26,6 +26,7 @@ struct culex_handler_process {
     struct culex_errand_desk desk;
     size_t payload_sent;    /* of run window.sent, when that is not all */
     bool is_blocked;        /* the channel is full: wait until it is writable */
+    bool is_ready;          /* the program's set-up is done in it */
     bool is_used;           /* it had a run */
     bool is_spent;          /* it gets no further run */
     bool is_deaf;           /* its end of the channel is closed: it may still be at a run */
@@ -33,6 +34,8 @@ struct culex_handler_process {
     const char *wrong;      /* what it did against the protocol, NULL for nothing */
     const char *killed_why; /* NULL when not by us */
     int pending_signal;     /* still to be sent to it, 0 for none */
+    int64_t begun_ns;       /* when it was asked for */
+    char unready[128];      /* why the set-up failed, as it says; "" while it has not said so */
     int64_t ending_ns;      /* since when it is ending */
     uint64_t head_seq;      /* the run that it was last seen at, */
     int64_t head_ns;        /* and since when */

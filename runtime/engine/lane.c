@@ -58,7 +58,8 @@ static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
-    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit)
+    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
+        !culex__worker_is_ready(worker))
         return 0;
     size_t room = limit - worker->executor_count;
     return room < worker->options.batch ? room : worker->options.batch;

@@ -18,7 +18,8 @@
 
 enum {
     FORK_RETRY_MS = 10, /* doubled up to ... */
-    FORK_RETRY_MAX_MS = 1000
+    FORK_RETRY_MAX_MS = 1000,
+    LOG_MS = 60000 /* between two lines about the same trouble */
 };
 
 void culex__processes_child_close(struct culex_handler_process *child)
@@ -38,9 +39,12 @@ static void fork_failed(struct culex_processes *processes, const char *what, int
     processes->fork_retry_ns = culex__processes_now_ns(processes) + wait_ms * CULEX_MS_NS;
     snprintf(processes->fork_text, sizeof processes->fork_text, "%s%s%s", what,
              failure != 0 ? ": " : "", failure != 0 ? strerror(failure) : "");
-    if (processes->fork_failures == 1)
-        culex__log_write(&processes->base.log, CULEX_LOG_WARNING, NULL,
-                         "cannot start a handler process, trying again: %s", processes->fork_text);
+    int64_t now_ns = culex__processes_now_ns(processes);
+    if (processes->fork_failures > 1 && now_ns - processes->fork_logged_ns < LOG_MS * CULEX_MS_NS)
+        return;
+    processes->fork_logged_ns = now_ns;
+    culex__log_write(&processes->base.log, CULEX_LOG_WARNING, NULL,
+                     "cannot start a handler process, trying again: %s", processes->fork_text);
 }
 
 struct culex_handler_process *culex__processes_free_find(struct culex_processes *processes)
@@ -74,6 +78,8 @@ struct culex_handler_process *culex__processes_child_begin(struct culex_processe
     size_t slot = (size_t)(child - processes->children);
     uint32_t generation = child->generation + 1;
     *child = (struct culex_handler_process){.slot = slot, .generation = generation, .fd = -1};
+    child->is_ready = processes->config.hooks.open == NULL;
+    child->begun_ns = culex__processes_now_ns(processes);
     child->mailbox = culex__zygote_mailbox(&processes->zygote, slot);
     memset(child->mailbox, 0, sizeof *child->mailbox);
     if (!channel_open(processes, child)) {
@@ -155,6 +161,34 @@ void culex__processes_child_receive(struct culex_processes *processes,
     culex__handler_receive(child, processes->buffers, &sink, culex__processes_now_ns(processes));
 }
 
+/* The program's own set-up is to blame, unless all are to end. */
+static void setup_failed(struct culex_processes *processes, struct culex_handler_process *child,
+                         const struct culex_zygote_report *report)
+{
+    char text[256];
+    if (processes->is_stopping)
+        return;
+    if (child->killed_why != NULL)
+        snprintf(text, sizeof text, "the set-up of its process: %s", child->killed_why);
+    else if (report->code != CLD_EXITED)
+        snprintf(text, sizeof text, "the set-up of its process was killed by signal %d (%s)",
+                 report->status, strsignal(report->status));
+    else
+        snprintf(text, sizeof text, "the set-up of its process failed: %s",
+                 child->unready[0] != '\0' ? child->unready : "it gave no reason");
+    processes->is_ready = false;
+    fork_failed(processes, text, 0);
+}
+
+void culex__processes_ready(struct culex_processes *processes)
+{
+    if (!processes->is_ready && processes->fork_failures > 0)
+        culex__log_write(&processes->base.log, CULEX_LOG_INFO, NULL,
+                         "the set-up of a handler process works again");
+    processes->is_ready = true;
+    processes->fork_failures = 0;
+}
+
 /* The process is dead: what it still said counts, then somebody is to blame. */
 static void child_bury(struct culex_processes *processes, struct culex_handler_process *child,
                        const struct culex_zygote_report *report)
@@ -165,6 +199,8 @@ static void child_bury(struct culex_processes *processes, struct culex_handler_p
     culex__processes_child_receive(processes, child);
     if (report->type == CULEX_ZYGOTE_NOT_FORKED)
         fork_failed(processes, "cannot fork", report->code);
+    else if (!child->is_ready)
+        setup_failed(processes, child, report);
     else
         child_blame(processes, child, report);
     runs_return(processes, child);

@@ -38,11 +38,30 @@ static struct culex_handler_process *idle_find(struct culex_processes *processes
 {
     for (size_t i = 0; i < processes->child_count; i++) {
         struct culex_handler_process *child = &processes->children[i];
-        if (is_open(child) && child->window.live == 0 && !culex__window_is_full(&child->window) &&
-            !(is_fresh && child->is_used))
+        if (is_open(child) && child->is_ready && child->window.live == 0 &&
+            !culex__window_is_full(&child->window) && !(is_fresh && child->is_used))
             return child;
     }
     return NULL;
+}
+
+/* Children in which the program's set-up is under way. */
+static size_t opening_count(const struct culex_processes *processes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < processes->child_count; i++)
+        count += is_open(&processes->children[i]) && !processes->children[i].is_ready;
+    return count;
+}
+
+/* A new child for a queued run; NULL while it is not set up, or enough of them are being. */
+static struct culex_handler_process *child_begin(struct culex_processes *processes)
+{
+    size_t opening = opening_count(processes);
+    if (opening > 0 && opening >= processes->queue.count)
+        return NULL;
+    struct culex_handler_process *child = culex__processes_child_begin(processes);
+    return child != NULL && child->is_ready ? child : NULL;
 }
 
 static bool wants_fresh(const struct culex_processes *processes, const struct culex_run *run)
@@ -57,7 +76,7 @@ static struct culex_handler_process *fresh_choose(struct culex_processes *proces
         return NULL;
     struct culex_handler_process *child = idle_find(processes, true);
     if (child == NULL)
-        child = culex__processes_child_begin(processes);
+        child = child_begin(processes);
     if (child == NULL && culex__processes_free_find(processes) == NULL) {
         struct culex_handler_process *idle = idle_find(processes, false);
         if (idle != NULL)
@@ -79,7 +98,7 @@ static struct culex_handler_process *least_find(struct culex_processes *processe
     struct culex_handler_process *least = NULL;
     for (size_t i = 0; i < processes->child_count; i++) {
         struct culex_handler_process *child = &processes->children[i];
-        if (is_open(child) && !culex__window_is_full(&child->window) &&
+        if (is_open(child) && child->is_ready && !culex__window_is_full(&child->window) &&
             (least == NULL || child->window.live < least->window.live))
             least = child;
     }
@@ -94,7 +113,7 @@ static struct culex_handler_process *child_choose(struct culex_processes *proces
     bool has_place = culex__processes_busy_count(processes) < processes->config.count;
     struct culex_handler_process *child = has_place ? idle_find(processes, false) : NULL;
     if (child == NULL && has_place && open_count(processes) < processes->config.count)
-        child = culex__processes_child_begin(processes);
+        child = child_begin(processes);
     return child != NULL ? child : least_find(processes);
 }
 
@@ -165,8 +184,11 @@ void culex__processes_dispatch(struct culex_processes *processes)
         culex__handler_assign(child, run, wants_fresh(processes, run));
     }
     children_flush(processes);
-    if (processes->broken[0] == '\0')
+    if (processes->broken[0] == '\0' && !processes->is_stopping) {
         spares_begin(processes);
+        if (!processes->is_ready && opening_count(processes) == 0)
+            culex__processes_child_begin(processes); /* to see whether the set-up works */
+    }
     bool is_hopeless =
         processes->fork_failures >= FORK_PATIENCE && culex__processes_busy_count(processes) == 0;
     if (is_hopeless || processes->broken[0] != '\0')

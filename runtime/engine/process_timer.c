@@ -46,14 +46,17 @@ static int64_t ladder_next_ns(const struct culex_window_entry *entry)
 }
 
 /* When the child wants to be looked at by itself. */
-static int64_t child_next_ns(const struct culex_handler_process *child, int64_t now_ns)
+static int64_t child_next_ns(const struct culex_handler_process *child, int64_t setup_ns,
+                             int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
     if (child->state == CULEX_HANDLER_FREE)
         return INT64_MAX;
+    if (child->state == CULEX_HANDLER_LIVE && !child->is_ready)
+        next_ns = child->begun_ns + setup_ns;
     if (child->pending_signal != 0 || child->window.live > 1 ||
         (child->is_deaf && child->window.live > 0))
-        next_ns = now_ns + LOOK_MS * CULEX_MS_NS;
+        next_ns = culex__min_ns(next_ns, now_ns + LOOK_MS * CULEX_MS_NS);
     if (child->state == CULEX_HANDLER_ENDING)
         next_ns = culex__min_ns(
             next_ns,
@@ -66,10 +69,11 @@ static int64_t child_next_ns(const struct culex_handler_process *child, int64_t 
 void culex__processes_timer_arm(struct culex_processes *processes)
 {
     int64_t now_ns = culex__processes_now_ns(processes);
+    int64_t setup_ns = processes->config.setup_ms * CULEX_MS_NS;
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < processes->child_count; i++)
-        next_ns = culex__min_ns(next_ns, child_next_ns(&processes->children[i], now_ns));
-    if (processes->queue.count > 0 && processes->fork_retry_ns > now_ns)
+        next_ns = culex__min_ns(next_ns, child_next_ns(&processes->children[i], setup_ns, now_ns));
+    if ((processes->queue.count > 0 || !processes->is_ready) && processes->fork_retry_ns > now_ns)
         next_ns = culex__min_ns(next_ns, processes->fork_retry_ns);
     if (next_ns >= processes->armed_ns)
         return; /* it goes off earlier, and is set anew then */
@@ -96,12 +100,25 @@ static void stall_relieve(struct culex_processes *processes, struct culex_handle
         processes->average_ns = now_ns - child->head_ns;
 }
 
+/* Hears it, and whether the program's set-up is done in it. */
+static void setup_attend(struct culex_processes *processes, struct culex_handler_process *child,
+                         int64_t now_ns)
+{
+    bool was_ready = child->is_ready;
+    culex__processes_child_receive(processes, child);
+    if (child->is_ready && !was_ready)
+        culex__processes_ready(processes);
+    if (!child->is_ready && child->state == CULEX_HANDLER_LIVE &&
+        now_ns >= child->begun_ns + processes->config.setup_ms * CULEX_MS_NS)
+        culex__processes_child_kill(processes, child, "it took too long");
+}
+
 void culex__processes_child_attend(struct culex_processes *processes,
                                    struct culex_handler_process *child, int64_t now_ns)
 {
     if (child->state == CULEX_HANDLER_FREE)
         return;
-    culex__processes_child_receive(processes, child);
+    setup_attend(processes, child, now_ns);
     if (child->wrong != NULL && child->state == CULEX_HANDLER_LIVE) {
         culex__processes_child_kill(processes, child, "");
         epoll_ctl(processes->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);

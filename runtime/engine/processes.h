@@ -38,6 +38,8 @@ struct culex_processes {
     int timer_fd;
     int64_t armed_ns; /* the timer's time, INT64_MAX for none */
     bool is_kicked;
+    bool is_ready;               /* the newest set-up of a process came to a good end */
+    bool is_stopping;            /* begins no child that no run waits for */
     bool has_errands;            /* left over from this turn */
     size_t errand_turn;          /* the child that is served first */
     struct culex_run_list queue; /* to start */
@@ -45,8 +47,9 @@ struct culex_processes {
     int64_t average_ns; /* of recent runs */
     unsigned fork_failures;
     int64_t fork_retry_ns;
-    char fork_text[96]; /* the last failure's */
-    char broken[160];   /* empty while all is well */
+    int64_t fork_logged_ns;
+    char fork_text[256]; /* the last failure's */
+    char broken[160];    /* empty while all is well */
     struct culex_handler_buffers *buffers;
     size_t child_count;
     struct culex_handler_process children[];
@@ -86,6 +89,9 @@ struct culex_handler_process *culex__processes_free_find(struct culex_processes 
 
 /* A new child, to which runs can be given at once; NULL when there is none to be had now. */
 struct culex_handler_process *culex__processes_child_begin(struct culex_processes *processes);
+
+/* A set-up has come to a good end. */
+void culex__processes_ready(struct culex_processes *processes);
 
 /* Reads a bounded part of what the child says. */
 void culex__processes_child_receive(struct culex_processes *processes,

@@ -202,6 +202,8 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
         .env = worker->env,
         .jobs = worker->jobs,
         .job_count = worker->job_count,
+        .hooks = worker->hooks,
+        .setup_ms = worker->setup_ms,
         .serve =
             isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
         .serve_user = worker,

@@ -23,6 +23,7 @@ enum {
     LOOK_MS = 5000,       /* the store is asked at least this often */
     LOOK_LEAST_MS = 1000, /* or, where leases are short, up to this often */
     DRAIN_LOOK_MS = 200,  /* and while draining, when others hold the last runs */
+    SETUP_MS = 30000,     /* of a handlers' process, by the program */
     QUIET_MS = 1,         /* executors may hold back short runs' ends this long */
     STALL_MS = 200,       /* queued runs go back when the handlers stand still this long */
     CANCEL_MS = 2000,     /* from asking handlers to stop to giving them up */
@@ -53,6 +54,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     if (worker == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a worker");
     worker->owner = getpid();
+    worker->setup_ms = SETUP_MS;
     worker->options = *options;
     culex__worker_options_complete(&worker->options);
     worker->env = culex__env_system();
@@ -152,6 +154,21 @@ void culex_worker_stop(culex_worker *worker)
     ssize_t put = write(worker->stop_fd, &one, sizeof one);
     (void)put;
     errno = before;
+}
+
+culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
+                                     culex_process_close close, void *user)
+{
+    if (worker == NULL || open == NULL)
+        return CULEX_EINVAL;
+    worker->hooks = (struct culex_process_hooks){open, close, user};
+    return CULEX_OK;
+}
+
+bool culex__worker_is_ready(const culex_worker *worker)
+{
+    struct culex_executor *executor = worker->executor;
+    return executor->ops->is_ready == NULL || executor->ops->is_ready(executor);
 }
 
 size_t culex__worker_limit(const culex_worker *worker)
@@ -324,7 +341,7 @@ static int64_t min_ns(int64_t a, int64_t b)
 static bool has_room(const culex_worker *worker)
 {
     return worker->phase == CULEX_WORKER_RUNNING &&
-           worker->executor_count < culex__worker_limit(worker);
+           worker->executor_count < culex__worker_limit(worker) && culex__worker_is_ready(worker);
 }
 
 static bool any_likely(const culex_worker *worker)

@@ -126,6 +126,8 @@ struct culex_worker {
     char session[17];
     struct culex_job *jobs;
     size_t job_count;
+    struct culex_process_hooks hooks;
+    int64_t setup_ms; /* the longest that hooks.open may take in a process */
     struct culex_lane *lanes;
     const char **lane_names;
     size_t lane_count;
@@ -182,6 +184,9 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 {
     return culex__env_boottime_ns(worker->env);
 }
+
+/* False while the program's set-up of handlers' processes fails: claim nothing. */
+bool culex__worker_is_ready(const culex_worker *worker);
 
 /* Runs to have in flight at most: more than the executor's threads while runs are short. */
 size_t culex__worker_limit(const culex_worker *worker);

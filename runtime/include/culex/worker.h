@@ -156,6 +156,24 @@ CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_j
  */
 CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type);
 
+/* What every process of handlers has once and keeps from run to run, a connection to a database
+ * for instance. `open` is called in each before its first run (under isolation NONE in each thread)
+ * and returns CULEX_OK and what culex_run_process is to return there, or anything else and, in
+ * error->text, why. Then, and when it crashes or takes longer than 30 s, the reason is logged and
+ * it is called again in a new process after a wait that grows to a second; meanwhile this
+ * worker claims nothing, and no run is charged. `close`, which may be NULL, is called when a
+ * process ends in an orderly way, and has a second for it; a process that crashes or is killed has
+ * no such call. `user` is handed to both. */
+typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
+typedef void (*culex_process_close)(void *process, void *user);
+
+/* Before culex_worker_run only; the last call counts. CULEX_EINVAL without a worker or `open`. */
+CULEX_API culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
+                                               culex_process_close close, void *user);
+
+/* What `open` returned for the process or thread that runs this, NULL without one. */
+CULEX_API void *culex_run_process(const culex_run *run);
+
 /* Runs jobs on the calling thread until culex_worker_stop, or, with options.drain,
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and

@@ -1,0 +1,272 @@
+/* culex_worker_on_process: once in each process or thread of handlers, with real workers. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+enum { RUNS = 30, FAILURES = 3, SETUP_MS = 300 };
+
+/* Shared with handlers. */
+struct board {
+    _Atomic unsigned opens, closes, calls, wrong, claimed_early;
+    _Atomic bool is_working; /* a set-up has come to a good end */
+};
+
+/* How the first FAILURES set-ups end. */
+enum manner { WELL, REFUSED, CRASHED, HUNG };
+
+struct scene {
+    culex_isolation isolation;
+    enum manner manner;
+    culex_client *client;
+    char *log;
+    size_t log_len;
+};
+
+static culex_job_type type;
+static struct board *board;
+
+static long self(void)
+{
+    return syscall(SYS_gettid);
+}
+
+static culex_status thing_open(void *user, void **ret_process, culex_error *error)
+{
+    const struct scene *scene = user;
+    unsigned before = atomic_fetch_add(&board->opens, 1);
+    long *owner = malloc(sizeof *owner);
+    if (scene->manner != WELL && before < FAILURES) {
+        free(owner);
+        if (scene->manner == CRASHED)
+            raise(SIGSEGV);
+        while (scene->manner == HUNG)
+            pause();
+        snprintf(error->text, sizeof error->text, "the database\nis away");
+        return CULEX_ECONNECT;
+    }
+    *owner = self();
+    *ret_process = owner;
+    atomic_store(&board->is_working, true);
+    return CULEX_OK;
+}
+
+static void thing_close(void *process, void *user)
+{
+    (void)user;
+    atomic_fetch_add(&board->wrong, *(long *)process != self());
+    atomic_fetch_add(&board->closes, 1);
+    free(process);
+}
+
+static culex_outcome call(culex_run *run, culex_handler_fn handler, const void *params, void *user)
+{
+    const long *owner = culex_run_process(run);
+    (void)handler;
+    (void)user;
+    atomic_fetch_add(&board->calls, 1);
+    atomic_fetch_add(&board->wrong, owner == NULL || *owner != self());
+    if (((const struct number *)params)->n == 1 && culex_run_attempt(run) == 1)
+        raise(SIGKILL);
+    return culex_run_attempt(run) == 1 || ((const struct number *)params)->n == 1 ? CULEX_DONE
+                                                                                  : CULEX_FAILED;
+}
+
+static void log_take(void *user, const char *line, size_t len)
+{
+    struct scene *scene = user;
+    char *grown = realloc(scene->log, scene->log_len + len + 1);
+    assert_non_null(grown);
+    memcpy(grown + scene->log_len, line, len);
+    scene->log = grown;
+    scene->log_len += len;
+    grown[scene->log_len] = '\0';
+}
+
+static int setup(void **state)
+{
+    struct scene *scene = *state = calloc(1, sizeof *scene);
+    type = number_type();
+    type.retry.base_ms = 1;
+    type.retry.backoff = CULEX_BACKOFF_CONSTANT;
+    scene->log = strdup("");
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return culex_client_open("memory:on-process", NULL, &scene->client, NULL);
+}
+
+static int teardown(void **state)
+{
+    struct scene *scene = *state;
+    culex_client_close(scene->client);
+    munmap(board, sizeof *board);
+    free(scene->log);
+    free(scene);
+    return 0;
+}
+
+static void send(struct scene *scene, int64_t n)
+{
+    struct number params = {n};
+    assert_int_equal(culex_client_enqueue(scene->client, &type, &params, NULL, NULL, NULL),
+                     CULEX_OK);
+}
+
+static void work(struct scene *scene, culex_isolation isolation)
+{
+    culex_worker *worker;
+    scene->isolation = isolation;
+    culex_worker_options options = {.url = "memory:on-process",
+                                    .isolation = isolation,
+                                    .concurrency = 2,
+                                    .drain = true,
+                                    .log_level = 2};
+    assert_int_equal(culex_worker_create(&options, &worker, NULL), CULEX_OK);
+    culex__worker_set_sink(worker, (struct culex_log_sink){.write = log_take, .self = scene});
+    worker->setup_ms = SETUP_MS;
+    assert_int_equal(culex_worker_register(worker, &type, call, number_handler, scene), CULEX_OK);
+    assert_int_equal(culex_worker_on_process(worker, NULL, thing_close, scene), CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_process(worker, thing_open, thing_close, scene), CULEX_OK);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    culex_worker_free(worker);
+}
+
+static culex_queue_stats stats_of(struct scene *scene)
+{
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(scene->client, "numbers", &stats, NULL), CULEX_OK);
+    return stats;
+}
+
+static void expect_all_done(struct scene *scene, unsigned runs)
+{
+    culex_queue_stats stats = stats_of(scene);
+    assert_int_equal(stats.done, runs);
+    assert_int_equal(board->wrong, 0);
+}
+
+static void check_once_each(struct scene *scene, culex_isolation isolation)
+{
+    for (int i = 0; i < RUNS; i++)
+        send(scene, 0);
+    work(scene, isolation);
+    expect_all_done(scene, RUNS);
+    assert_int_equal(board->calls, RUNS);
+    assert_true(board->opens >= 1);
+    assert_int_equal(board->closes, board->opens);
+}
+
+static void test_each_process_has_its_own_and_gives_it_back(void **state)
+{
+    check_once_each(*state, CULEX_ISOLATION_PROCESS);
+    assert_true(board->opens <= 4);
+}
+
+static void test_each_process_of_one_run_has_its_own(void **state)
+{
+    check_once_each(*state, CULEX_ISOLATION_JOB);
+    assert_true(board->opens >= RUNS);
+}
+
+static void test_each_thread_has_its_own(void **state)
+{
+    check_once_each(*state, CULEX_ISOLATION_NONE);
+    assert_int_equal(board->opens, 2);
+}
+
+static void test_killed_process_is_followed_by_one_that_is_set_up(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, 1);
+    work(scene, CULEX_ISOLATION_PROCESS);
+    expect_all_done(scene, 1);
+    assert_int_equal(board->calls, 2);
+    assert_true(board->closes < board->opens);
+}
+
+/* --- failures ------------------------------------------------------------------------------------
+ */
+
+static _Atomic bool is_over;
+
+static void *claims_watch(void *user)
+{
+    struct scene *scene = user;
+    while (!atomic_load(&is_over) && !atomic_load(&board->is_working)) {
+        culex_queue_stats stats;
+        bool is_early = culex_client_stats(scene->client, "numbers", &stats, NULL) == CULEX_OK &&
+                        stats.count[CULEX_RUN_ACTIVE] > 0 && !atomic_load(&board->is_working);
+        atomic_fetch_add(&board->claimed_early, is_early);
+        usleep(1000);
+    }
+    return NULL;
+}
+
+static void check_failures(struct scene *scene, culex_isolation isolation, const char *told)
+{
+    pthread_t watcher;
+    atomic_store(&is_over, false);
+    for (int i = 0; i < RUNS; i++)
+        send(scene, 0);
+    assert_int_equal(pthread_create(&watcher, NULL, claims_watch, scene), 0);
+    work(scene, isolation);
+    atomic_store(&is_over, true);
+    pthread_join(watcher, NULL);
+    expect_all_done(scene, RUNS);
+    assert_int_equal(board->calls, RUNS); /* an attempt more would have failed */
+    assert_int_equal(board->claimed_early, 0);
+    assert_true(board->opens > FAILURES);
+    if (strstr(scene->log, told) == NULL)
+        fail_msg("not told: %s", scene->log);
+    assert_null(strstr(scene->log, "given back"));
+}
+
+static void test_failure_is_told_and_tried_again(void **state)
+{
+    ((struct scene *)*state)->manner = REFUSED;
+    check_failures(*state, CULEX_ISOLATION_PROCESS, "set-up of its process failed: the database");
+}
+
+static void test_failure_in_a_thread_is_told_and_tried_again(void **state)
+{
+    ((struct scene *)*state)->manner = REFUSED;
+    check_failures(*state, CULEX_ISOLATION_NONE, "cannot set up a handler thread");
+}
+
+static void test_crash_is_told_and_charges_no_run(void **state)
+{
+    ((struct scene *)*state)->manner = CRASHED;
+    check_failures(*state, CULEX_ISOLATION_PROCESS, "killed by signal 11");
+}
+
+static void test_set_up_that_hangs_is_killed(void **state)
+{
+    ((struct scene *)*state)->manner = HUNG;
+    check_failures(*state, CULEX_ISOLATION_JOB, "it took too long");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_each_process_has_its_own_and_gives_it_back),
+        TEST(test_each_process_of_one_run_has_its_own),
+        TEST(test_each_thread_has_its_own),
+        TEST(test_killed_process_is_followed_by_one_that_is_set_up),
+        TEST(test_failure_is_told_and_tried_again),
+        TEST(test_failure_in_a_thread_is_told_and_tried_again),
+        TEST(test_crash_is_told_and_charges_no_run),
+        TEST(test_set_up_that_hangs_is_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
