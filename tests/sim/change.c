@@ -206,13 +206,31 @@ static void change_left(struct sim_oracle *oracle, struct run *run, const struct
         SOMETIMES(CANCELLED_AT_BEAT);
 }
 
-/* A success that is kept for no time leaves no record: it counts as if there had been one. */
-static void change_done_unkept(struct sim_oracle *oracle, struct run *run)
+/* What is kept for no time leaves no record: a success at its ack, a cancelled run in the step that
+ * took it from its holder. It is judged as if the record were there, by each way in which it may
+ * have ended. */
+static void change_unkept(struct sim_oracle *oracle, struct run *run)
 {
-    struct sim_record done = run->record;
-    done.state = 'D';
-    change_left(oracle, run, &done);
-    SOMETIMES(DONE_UNKEPT);
+    static const struct {
+        char state;
+        uint32_t failures, crashes, losses;
+    } ends[] = {{'D', 0, 0, 0}, {'C', 0, 0, 0}, {'C', 1, 0, 0}, {'C', 0, 1, 0}, {'C', 0, 0, 1}};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct sim_record after = run->record;
+        after.state = ends[i].state;
+        after.failures += ends[i].failures;
+        after.crashes += ends[i].crashes;
+        after.losses += ends[i].losses;
+        if ((after.state == 'C' && !after.has_cancel) ||
+            (!ack_explains(oracle, run, &after) && !loss_explains(oracle, run, &after)))
+            continue;
+        if (after.state == 'D' && ++run->completions > 1)
+            sim_violation(oracle, &run->id, "a second completion is recorded");
+        if (after.state == 'D')
+            SOMETIMES(DONE_UNKEPT);
+        return;
+    }
+    sim_violation(oracle, &run->id, "taken from its holder and forgotten without a reason");
 }
 
 static void change_gone(struct sim_oracle *oracle, struct run *run)
@@ -231,7 +249,7 @@ static void change_gone(struct sim_oracle *oracle, struct run *run)
         return;
     default:
         if (before->state == 'A') {
-            change_done_unkept(oracle, run);
+            change_unkept(oracle, run);
             return;
         }
         if (!sim_is_final(before->state) || before->at_ms > oracle->call.now_ms)
