@@ -10,6 +10,9 @@
  * in ms since 1970, unless env->store_clock_ms replaces it. Callers send delays, not
  * instants, wherever they can.
  *
+ * Every operation of a store in a file gives CULEX_EMOVED, and changes nothing, once that file has
+ * been removed or replaced; only closing the handle and opening another one cures it.
+ *
  * A backend serves one thread at a time. Strings in requests are borrowed for the
  * call. Replies own their memory until the matching release.
  *

@@ -18,6 +18,7 @@
 
 #include <limits.h>
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "backend/backend.h"
 #include "backend/sqlite_reserve.h"
@@ -104,6 +105,16 @@ struct culex_sqlite_recent {
     size_t target_count;
 };
 
+struct culex_sqlite_inode {
+    dev_t device;
+    ino_t number; /* 0: not known */
+};
+
+/* What stood behind the names when they were opened. */
+struct culex_sqlite_place {
+    struct culex_sqlite_inode file, log;
+};
+
 /* What follows '?' in the URL. */
 struct culex_sqlite_options {
     bool accepts_network; /* accept-network=1 */
@@ -134,6 +145,7 @@ struct culex_sqlite {
     struct culex_sqlite_wake wake;
     struct culex_sqlite_recent recent;
     struct culex_sqlite_reserve reserve;
+    struct culex_sqlite_place place;
     /* The last step that found nothing and so left no memo in the file. */
     struct {
         char session[CULEX__SQLITE_SESSION_SIZE];
@@ -199,6 +211,15 @@ culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int6
  * and brings the schema in. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
                                      culex_error *error);
+
+/* --- sqlite_place.c ---------------------------------------------------------------------- */
+
+/* At the end of the opening: which file and which log it is. */
+culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *error);
+/* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere. */
+culex_status culex__sqlite_place_check(const struct culex_sqlite *store, culex_error *error);
+culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,
+                                                culex_error *error);
 
 /* --- sqlite_filesystem.c -------------------------------------------------------------------- */
 

@@ -42,7 +42,9 @@ static culex_status borrowed_enqueue(struct culex_backend *backend, const char *
 {
     struct culex_sqlite *store = culex__sqlite_of(backend);
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_level_at(store->path);
-    culex_status status = culex__sqlite_room_check(store, level, error);
+    culex_status status = culex__sqlite_place_check_borrowed(store, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_room_check(store, level, error);
     if (status != CULEX_OK)
         return status;
     culex__sqlite_start(store);

@@ -297,5 +297,7 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = set_synchronous(store, synchronous, error);
     if (status == CULEX_OK && is_empty)
         status = create_schema(store, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_place_note(store, error);
     return status;
 }

@@ -51,7 +51,9 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
         roll_back(store);
     store->wake.target_count = 0;
     store->is_writing = how == CULEX__SQLITE_BEGIN_WRITE;
-    culex_status status = store->is_writing ? culex__sqlite_guard_enter(store, error) : CULEX_OK;
+    culex_status status = culex__sqlite_place_check(store, error);
+    if (status == CULEX_OK && store->is_writing)
+        status = culex__sqlite_guard_enter(store, error);
     if (status != CULEX_OK)
         return status;
     status = culex__sqlite_finish(store, culex__sqlite_bind(store, how, ""), error);

@@ -374,7 +374,7 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
         culex__worker_call_succeeded(lane->worker, lane);
         return CULEX_OK;
     }
-    if (culex__status_is_fatal(status) && !lane->has_hello)
+    if (status == CULEX_EMOVED || (culex__status_is_fatal(status) && !lane->has_hello))
         return status;
     culex__worker_call_failed(lane->worker, lane, status, error);
     return CULEX_OK;

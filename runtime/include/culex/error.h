@@ -42,7 +42,8 @@ extern "C" {
     X(EUSAGE, -23, "bad option, variable or value")                                                \
     X(EDENIED, -24, "the store denies permission")                                                 \
     X(EBROKEN, -25, "the worker cannot run handlers any more")                                     \
-    X(EUNSENT, -26, "the worker ended before the store had taken all results")
+    X(EUNSENT, -26, "the worker ended before the store had taken all results")                     \
+    X(EMOVED, -27, "the store's file was removed or replaced")
 
 typedef enum CULEX_INT_ENUM culex_status {
 #define CULEX_STATUS_ENUM(name, number, text) CULEX_##name = number,

@@ -178,6 +178,7 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and
  * CULEX_EBROKEN when handlers cannot be run any more.
+ * CULEX_EMOVED when the file of the store was removed or replaced: nothing more was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
  * runs ended; their leases end by themselves, and they run again.
  *
