@@ -171,8 +171,8 @@ struct culex_tick {
 
 struct culex_tick_reply {
     bool is_enqueued;
-    int64_t
-        mark_ms; /* the schedule's newest tick after the call: the next is due at mark + interval */
+    int64_t mark_ms; /* the schedule's newest tick after the call, 0 for none: the next is due at
+                        mark + interval; when that is not after now, this tick was refused */
     int64_t now_ms;
 };
 
@@ -226,8 +226,12 @@ struct culex_backend_ops {
                           const char *session, size_t *ret_released, int64_t *ret_now_ms,
                           culex_error *error);
 
-    /* Enqueues the run when the schedule has no mark yet, or tick >= mark + interval;
-     * the mark becomes the tick. */
+    /* The tick, or now when that is earlier, is due when the schedule has no mark yet or when it is
+     * an interval or more after the mark. So is now when the mark is more than an interval ahead
+     * of it: a clock was wrong. A due tick enqueues the run, unless the schedule's newest run is
+     * still scheduled, waiting or active: then that one stands for this tick too. The mark becomes
+     * the tick in both cases. When the run is refused (see culex_enqueued, but for FULL) the mark
+     * stays, and the tick may be sent again with another id. */
     culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
                          struct culex_tick_reply *ret_reply, culex_error *error);
 

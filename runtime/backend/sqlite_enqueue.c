@@ -183,9 +183,42 @@ culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *qu
 
 /* --- TICK ------------------------------------------------------------------------------------- */
 
-static culex_status tick_mark(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                              const struct culex_tick *tick, int64_t at_ms, bool *ret_is_enqueued,
-                              culex_error *error)
+/* A schedule as it is kept. */
+struct schedule {
+    int64_t mark_ms; /* INT64_MIN: none yet */
+    culex_uuid newest;
+};
+
+static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,
+                                  struct schedule *ret_schedule, culex_error *error)
+{
+    sqlite3_stmt *found = culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_GET, "it", queue, name);
+    int has = culex__sqlite_next(store, found, error);
+    *ret_schedule = (struct schedule){.mark_ms = INT64_MIN};
+    if (has > 0)
+        ret_schedule->mark_ms = sqlite3_column_int64(found, 0);
+    if (has > 0 && sqlite3_column_bytes(found, 1) == sizeof ret_schedule->newest)
+        memcpy(&ret_schedule->newest, sqlite3_column_blob(found, 1), sizeof ret_schedule->newest);
+    culex__sqlite_end(found);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* Where the schedule's tick stands; false when it is not due. */
+static bool tick_is_due(const struct schedule *schedule, const struct culex_tick *tick,
+                        int64_t now_ms, int64_t *ret_at_ms)
+{
+    *ret_at_ms = tick->tick_ms != 0 && tick->tick_ms < now_ms ? tick->tick_ms : now_ms;
+    if (schedule->mark_ms > culex__sqlite_later(now_ms, tick->interval_ms)) {
+        *ret_at_ms = now_ms; /* the mark was made by a clock that was ahead */
+        return true;
+    }
+    return schedule->mark_ms == INT64_MIN ||
+           *ret_at_ms >= culex__sqlite_later(schedule->mark_ms, tick->interval_ms);
+}
+
+static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 const struct culex_tick *tick, enum culex_enqueued *ret_outcome,
+                                 culex_error *error)
 {
     struct culex_new_run run = *tick->run;
     int64_t capacity = queue->capacity;
@@ -194,35 +227,53 @@ static culex_status tick_mark(struct culex_sqlite *store, struct culex_sqlite_qu
     run.at_ms = 0;
     culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);
     queue->capacity = capacity;
-    if (status == CULEX_OK)
-        status = culex__sqlite_finish(store,
-                                      culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "iti",
-                                                         queue->key, tick->schedule, at_ms),
-                                      error);
-    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
+    *ret_outcome = result.outcome;
     return status;
+}
+
+/* The tick is due: a live run takes it over, or a new one is made; a refused one leaves all as it
+ * was. */
+static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              const struct culex_tick *tick, struct schedule *schedule,
+                              int64_t at_ms, bool *ret_is_enqueued, culex_error *error)
+{
+    int64_t is_live = 0;
+    enum culex_enqueued outcome = CULEX_ENQUEUED_DUPLICATE;
+    culex_status status = culex__sqlite_first_int(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_IS_LIVE, "iu", queue->key, &schedule->newest),
+        0, &is_live, error);
+    if (status == CULEX_OK && !is_live) {
+        status = tick_enqueue(store, queue, tick, &outcome, error);
+        schedule->newest = tick->run->id;
+    }
+    *ret_is_enqueued = outcome == CULEX_ENQUEUED_NEW;
+    if (status != CULEX_OK ||
+        (outcome != CULEX_ENQUEUED_NEW && outcome != CULEX_ENQUEUED_DUPLICATE))
+        return status;
+    schedule->mark_ms = at_ms;
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "itiu",
+                                                   queue->key, tick->schedule, at_ms,
+                                                   &schedule->newest),
+                                error);
 }
 
 static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick *tick,
                              struct culex_tick_reply *reply, culex_error *error)
 {
     struct culex_sqlite_queue queue;
-    int64_t at_ms = tick->tick_ms != 0 ? tick->tick_ms : store->now_ms;
+    struct schedule schedule;
+    int64_t at_ms = 0;
     culex_status status = culex__sqlite_queue_load(store, tick->queue, true, &queue, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_first_int(
-            store,
-            culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_GET, "it", queue.key, tick->schedule),
-            INT64_MIN, &reply->mark_ms, error);
-    bool is_due = reply->mark_ms == INT64_MIN ||
-                  at_ms >= culex__sqlite_later(reply->mark_ms, tick->interval_ms);
-    if (status == CULEX_OK && is_due) {
-        reply->mark_ms = at_ms;
-        status = tick_mark(store, &queue, tick, at_ms, &reply->is_enqueued, error);
-    }
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
-    return status;
+        status = schedule_load(store, queue.key, tick->schedule, &schedule, error);
+    if (status == CULEX_OK && tick_is_due(&schedule, tick, store->now_ms, &at_ms))
+        status = tick_take(store, &queue, tick, &schedule, at_ms, &reply->is_enqueued, error);
+    if (status != CULEX_OK)
+        return status;
+    reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
+    return culex__sqlite_queue_save(store, &queue, error);
 }
 
 culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,

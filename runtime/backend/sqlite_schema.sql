@@ -108,6 +108,7 @@ CREATE TABLE schedule (
     queue INTEGER NOT NULL,
     name TEXT NOT NULL,
     mark_ms INTEGER NOT NULL,
+    newest BLOB NOT NULL, -- id of its newest run
     PRIMARY KEY (queue, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -12,6 +12,8 @@
 #include "core/uuid7.h"
 #include "engine/newrun.h"
 
+enum { REFUSED_MS = 1000 }; /* from a refused tick to the next try */
+
 /* A periodic job has no required params: its payload is that of all defaults. */
 static culex_status tick_encode(struct culex_tick_state *tick, culex_error *error)
 {
@@ -87,6 +89,17 @@ static culex_uuid tick_id(const culex_worker *worker)
     return culex__uuid7_next(&maker, culex__storeclock_now_ms(&worker->clock, worker->env), bits);
 }
 
+/* Once for as long as it goes on. */
+static void refusal_tell(culex_worker *worker, struct culex_tick_state *tick, bool is_refused)
+{
+    const struct culex_log_subject subject = {.job = tick->job->type->name};
+    if (is_refused && !tick->is_refused)
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                         "the periodic run is due and was refused: another run holds its unique "
+                         "key, or a clock has jumped; asking again until it is taken");
+    tick->is_refused = is_refused;
+}
+
 static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
                             const struct culex_tick_reply *reply, int64_t sent_ns)
 {
@@ -95,6 +108,10 @@ static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
     tick->tick_ms =
         culex__schedule_next_tick(reply->mark_ms, tick->job->type->every_ms, reply->now_ms);
     int64_t wait_ms = tick->tick_ms - reply->now_ms;
+    bool is_refused = !reply->is_enqueued && wait_ms <= 0;
+    if (is_refused)
+        wait_ms = REFUSED_MS < tick->job->type->every_ms ? REFUSED_MS : tick->job->type->every_ms;
+    refusal_tell(worker, tick, is_refused);
     /* At least a ms, so that a store with a strange mark is not asked in a tight loop. */
     wait_ms = wait_ms < 1 ? 1 : wait_ms > INT64_MAX / 2000000 ? INT64_MAX / 2000000 : wait_ms;
     tick->at_ns = now_ns + wait_ms * 1000000;

@@ -84,6 +84,7 @@ struct culex_tick_state {
     struct culex_lane *lane;
     int64_t tick_ms; /* on the store's clock; 0: as soon as possible */
     int64_t at_ns;
+    bool is_refused; /* the newest one was */
     char *payload;
     size_t payload_len;
 };

@@ -257,16 +257,22 @@ static void tick_answered(struct sim_oracle *oracle)
         *schedule = (struct schedule){0};
         snprintf(schedule->name, sizeof schedule->name, "%s", call->worker);
     }
-    if (!call->is_enqueued) {
+    bool is_moved = !schedule->has_mark || call->mark_ms != schedule->mark_ms;
+    bool was_ahead = schedule->has_mark && schedule->mark_ms > call->now_ms + call->interval_ms;
+    if (was_ahead && is_moved)
+        SOMETIMES(TICK_MARK_FROM_A_CLOCK_AHEAD);
+    if (!call->is_enqueued && is_moved)
+        SOMETIMES(TICK_STOOD_FOR_BY_A_LIVE_RUN);
+    if (!call->is_enqueued && !is_moved)
         SOMETIMES(TICK_LOST_THE_RACE);
-        return;
-    }
-    SOMETIMES(TICK_TAKEN);
-    if (schedule->has_mark && call->mark_ms < schedule->mark_ms + call->interval_ms)
+    if (call->is_enqueued)
+        SOMETIMES(TICK_TAKEN);
+    if (schedule->has_mark && is_moved && !was_ahead &&
+        call->mark_ms < schedule->mark_ms + call->interval_ms)
         sim_violation(oracle, NULL, "schedule %s: tick %" PRId64 " is taken after %" PRId64,
                       schedule->name, call->mark_ms - SIM_START_MS,
                       schedule->mark_ms - SIM_START_MS);
-    schedule->has_mark = true;
+    schedule->has_mark = call->mark_ms != 0;
     schedule->mark_ms = call->mark_ms;
 }
 

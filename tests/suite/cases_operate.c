@@ -6,18 +6,32 @@
 
 /* --- TICK ------------------------------------------------------------------------------- */
 
-static struct culex_tick_reply tick(struct suite *suite, int64_t tick_ms)
+static struct culex_tick_reply tick_run(struct suite *suite, const struct culex_new_run *run,
+                                        int64_t tick_ms)
 {
-    struct culex_new_run run = suite_run(suite);
     struct culex_tick request = {.queue = suite->queue,
                                  .schedule = "shop.sweep",
                                  .tick_ms = tick_ms,
                                  .interval_ms = 60000,
-                                 .run = &run};
+                                 .run = run};
     struct culex_tick_reply reply = {0};
     assert_ok(suite->backend->ops->tick(suite->backend, &request, &reply, NULL));
     assert_int_equal(reply.now_ms, suite->now_ms);
     return reply;
+}
+
+static struct culex_tick_reply tick(struct suite *suite, int64_t tick_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    return tick_run(suite, &run, tick_ms);
+}
+
+/* Runs the one that waits. */
+static void finish_newest(struct suite *suite)
+{
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    const struct culex_grant *grant = &suite->reply.grants[0];
+    suite_end(suite, ANN, grant->id, grant->attempt, CULEX_EVENT_DONE, 0);
 }
 
 void case_tick__once_an_interval_for_many_callers(struct suite *suite)
@@ -31,9 +45,76 @@ void case_tick__once_an_interval_for_many_callers(struct suite *suite)
         }
         assert_false(tick(suite, began_ms + interval * 60000 + 59999).is_enqueued);
         suite->now_ms += 60000;
+        finish_newest(suite);
     }
     assert_int_equal(suite_stats(suite).enqueued, 3);
-    assert_int_equal(suite_claim(suite, ANN, 9), 3);
+    assert_int_equal(suite_stats(suite).done, 3);
+}
+
+/* Waiting, at work, waiting for its second attempt: it is one run for all ticks until it ends. */
+void case_tick__live_run_stands_for_the_next_ones(struct suite *suite)
+{
+    assert_true(tick(suite, 0).is_enqueued);
+    suite->now_ms += 60000;
+    struct culex_tick_reply reply = tick(suite, 0);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms);
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+    suite->now_ms += 59999;
+    assert_int_equal(tick(suite, 0).mark_ms, suite->now_ms - 59999);
+    suite->now_ms += 1;
+    assert_false(tick(suite, 0).is_enqueued);
+    assert_int_equal(suite_stats(suite).enqueued, 1);
+    suite->now_ms += 3600000; /* its lease is over: it is claimed again */
+    finish_newest(suite);
+    assert_true(tick(suite, 0).is_enqueued);
+    assert_int_equal(suite_stats(suite).enqueued, 2);
+}
+
+/* Another run holds the unique key, or the id's time is far off. */
+void case_tick__refused_run_leaves_the_mark(struct suite *suite)
+{
+    struct culex_new_run other = suite_run(suite), run = suite_run(suite);
+    other.unique_key = run.unique_key = "ab";
+    suite_put_run(suite, &other);
+    struct culex_tick_reply reply = tick_run(suite, &run, 0);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, 0);
+    finish_newest(suite);
+    int64_t began_ms = suite->now_ms;
+    assert_true(tick_run(suite, &run, 0).is_enqueued);
+    finish_newest(suite);
+    suite->now_ms += 3600000;
+    struct culex_new_run late = suite_run(suite);
+    late.id.b[0] ^= 1; /* years away */
+    reply = tick_run(suite, &late, 0);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, began_ms);
+    assert_true(tick(suite, 0).is_enqueued);
+}
+
+void case_tick__mark_of_a_clock_ahead_is_taken_over(struct suite *suite)
+{
+    suite->now_ms += 86400000;
+    assert_true(tick(suite, 0).is_enqueued);
+    finish_newest(suite);
+    suite->now_ms -= 86400000;
+    struct culex_tick_reply reply = tick(suite, suite->now_ms - 5000);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms);
+    finish_newest(suite);
+    assert_false(tick(suite, 0).is_enqueued);
+    suite->now_ms -= 60000; /* within an interval: late, but soon */
+    assert_false(tick(suite, 0).is_enqueued);
+    suite->now_ms -= 1;
+    assert_true(tick(suite, 0).is_enqueued);
+}
+
+void case_tick__later_than_now_counts_as_now(struct suite *suite)
+{
+    struct culex_tick_reply reply = tick(suite, suite->now_ms + 3600000);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms);
 }
 
 void case_tick__older_tick_is_ignored(struct suite *suite)
@@ -49,6 +130,7 @@ void case_tick__without_time_means_now(struct suite *suite)
     struct culex_tick_reply reply = tick(suite, 0);
     assert_true(reply.is_enqueued);
     assert_int_equal(reply.mark_ms, suite->now_ms);
+    finish_newest(suite);
     suite->now_ms += 59999;
     assert_false(tick(suite, 0).is_enqueued);
     suite->now_ms += 1;

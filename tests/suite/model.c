@@ -700,6 +700,45 @@ static culex_status model_hello(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
+/* The schedule's newest run waits, is scheduled or at work. */
+static bool newest_is_live(struct model *model, const struct culex_tick *tick,
+                           const struct model_name *schedule)
+{
+    const struct model_run *run = model_find(model, tick->queue, schedule->newest);
+    return run != NULL && (run->state == CULEX_RUN_SCHEDULED || run->state == CULEX_RUN_WAITING ||
+                           run->state == CULEX_RUN_ACTIVE);
+}
+
+/* A tick is never later than now. A mark further ahead than an interval is that of a wrong clock,
+ * and counts for nothing. */
+static bool tick_is_due(const struct model_name *schedule, const struct culex_tick *tick,
+                        int64_t now, int64_t *ret_at)
+{
+    bool is_first = schedule->session == NULL; /* `session` only tells that there is a mark */
+    bool is_ahead = !is_first && schedule->mark_ms > now + tick->interval_ms;
+    *ret_at = tick->tick_ms == 0 || tick->tick_ms > now || is_ahead ? now : tick->tick_ms;
+    return is_first || is_ahead || *ret_at >= schedule->mark_ms + tick->interval_ms;
+}
+
+/* Whether the mark moves: not when the run was refused. */
+static bool tick_take(struct model *model, struct model_queue *queue, struct model_name *schedule,
+                      const struct culex_tick *tick, bool *ret_is_enqueued)
+{
+    if (schedule->session != NULL && newest_is_live(model, tick, schedule))
+        return true;
+    struct culex_new_run run = *tick->run;
+    run.at_ms = 0;
+    uint64_t limit = queue->stats.limit;
+    queue->stats.limit = 0; /* of no concern to periodic runs */
+    enum culex_enqueued outcome = enqueue_one(model, queue, &run).outcome;
+    queue->stats.limit = limit;
+    *ret_is_enqueued = outcome == CULEX_ENQUEUED_NEW;
+    if (outcome != CULEX_ENQUEUED_NEW && outcome != CULEX_ENQUEUED_DUPLICATE)
+        return false;
+    schedule->newest = run.id;
+    return true;
+}
+
 static culex_status model_tick(struct culex_backend *backend, const struct culex_tick *tick,
                                struct culex_tick_reply *ret_reply, culex_error *error)
 {
@@ -708,19 +747,12 @@ static culex_status model_tick(struct culex_backend *backend, const struct culex
     struct model_queue *queue = queue_of(model, tick->queue);
     struct model_name *schedule =
         name_of(model, &model->schedules, &model->schedule_count, queue, tick->schedule);
-    bool is_first = schedule->session == NULL; /* `session` only tells that there is a mark */
-    int64_t at = tick->tick_ms != 0 ? tick->tick_ms : now_of(model);
-    ret_reply->now_ms = now_of(model);
-    ret_reply->is_enqueued = false;
-    if (is_first || at >= schedule->mark_ms + tick->interval_ms) {
+    int64_t at;
+    *ret_reply = (struct culex_tick_reply){.now_ms = now_of(model)};
+    if (tick_is_due(schedule, tick, now_of(model), &at) &&
+        tick_take(model, queue, schedule, tick, &ret_reply->is_enqueued)) {
         schedule->session = "marked";
         schedule->mark_ms = at;
-        struct culex_new_run run = *tick->run;
-        run.at_ms = 0;
-        uint64_t limit = queue->stats.limit;
-        queue->stats.limit = 0; /* of no concern to periodic runs */
-        ret_reply->is_enqueued = enqueue_one(model, queue, &run).outcome == CULEX_ENQUEUED_NEW;
-        queue->stats.limit = limit;
     }
     ret_reply->mark_ms = schedule->mark_ms;
     return CULEX_OK;

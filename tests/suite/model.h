@@ -53,6 +53,7 @@ struct model_name { /* a worker's session, or a schedule's mark */
     const char *name;
     const char *session;
     int64_t mark_ms;
+    culex_uuid newest; /* run of the schedule */
 };
 
 struct model_queue {
