@@ -18,8 +18,14 @@
  *
  * Order of claims within a queue: higher priority first; within a priority in the
  * order in which runs became ready. A run released without delay goes to the front, and so
- * do runs whose lease ran out, in the order of their lease ends. Runs that become due in the
+ * do runs whose holder vanished, in the order of their lease ends. Runs that become due in the
  * same moment in which others are enqueued may stand before or behind them.
+ *
+ * A holder vanishes when its lease runs out, or when its worker says HELLO as another session. Of
+ * what it held, a run that had started, as far as the store was told, is charged a loss; one that
+ * had not is released uncharged. Both are in doubt from then on, until a worker reports an end of
+ * theirs: they are granted only to a handler that starts them at once, so that none can do harm in
+ * secret twice.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
@@ -84,8 +90,10 @@ struct culex_enqueue_result {
 struct culex_ack {
     culex_uuid id;
     uint32_t attempt;           /* the fence, with the request's session */
-    enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
-    int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue */
+    enum culex_run_event event; /* DONE FAIL CRASH LOSS RELEASE DISCARD; LOSS when what executes
+                                   handlers was taken away, and this run was under way */
+    int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; else means
+                                   nothing */
     const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL */
     const void *result; /* DONE: kept with the record; may be NULL */
     size_t result_len;
@@ -98,6 +106,7 @@ struct culex_beat {
     uint32_t attempt;
     int64_t extend_ms;    /* more than 0: the limit becomes this and the slack from now, unless it
                              is later already; means nothing for a run without timeout */
+    bool is_started;      /* its handler is at work; once said, it holds for the attempt */
     const char *progress; /* NULL: as before; else kept with the run until its next claim: valid
                              UTF-8, at most CULEX_PROGRESS_MAX bytes */
 };
@@ -116,6 +125,8 @@ struct culex_step {
     uint64_t nonce;      /* greater than all before it of this session in this queue; the same
                             when the step is repeated */
     uint32_t want;       /* most runs to claim; 0 for none */
+    uint32_t ahead;      /* so many of these, the last ones, would not start at once */
+    bool has_suspect;    /* the worker has one already: it gets no other, they keep their places */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
     int64_t lease_ms;
     const struct culex_ack *acks;
@@ -123,6 +134,12 @@ struct culex_step {
     const struct culex_beat *beats;
     size_t beat_count;
 };
+
+/* Grants that start at once: the first ones. */
+static inline uint32_t culex__step_starts(const struct culex_step *step)
+{
+    return step->ahead < step->want ? step->want - step->ahead : 0;
+}
 
 /* A claimed run. */
 struct culex_grant {
@@ -151,6 +168,8 @@ struct culex_step_reply {
                           yet are forgotten together: not sooner than CULEX_FORGET_GAP_MS */
     bool is_paused;
     bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
+    bool is_held;  /* the claim ended at a suspect or a run in doubt, which wants a free handler, a
+                      suspect also a step of its own. Not told again */
     enum culex_room room;
     enum culex_answer *acks; /* parallel to the request */
     enum culex_answer *beats;
@@ -220,8 +239,8 @@ struct culex_backend_ops {
     void (*step_release)(struct culex_backend *backend, struct culex_step_reply *reply);
 
     /* Worker `worker` now lives as `session`; whatever its previous session held in this
-     * queue is released uncharged, to the front. Also registers the queue's name.
-     * *ret_now_ms is the store's clock. */
+     * queue is taken back to the front: *ret_released runs, charged or not (see above). Also
+     * registers the queue's name. *ret_now_ms is the store's clock. */
     culex_status (*hello)(struct culex_backend *backend, const char *queue, const char *worker,
                           const char *session, size_t *ret_released, int64_t *ret_now_ms,
                           culex_error *error);

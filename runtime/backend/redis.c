@@ -82,7 +82,10 @@ static culex_status redis_forget(struct culex_backend *backend, const char *queu
 
 /* --- verbs on a queue ----------------------------------------------------------------- */
 
-/* Two or three integers, as HELLO and PURGE answer. */
+/* No session holds as much as these can look at: whoever wants more plays with us. */
+enum { HELLO_ROUNDS_MAX = 10000 };
+
+/* Some integers, as HELLO and PURGE answer. */
 static culex_status integers_read(struct culex__redis *redis, const char *script,
                                   const redisReply *reply, int64_t *values, size_t count,
                                   culex_error *error)
@@ -94,10 +97,10 @@ static culex_status integers_read(struct culex__redis *redis, const char *script
     return CULEX_OK;
 }
 
-/* One bounded share of HELLO; values: now, released, left. */
+/* One bounded share of HELLO. Values, in and out: now, released, and the place where to go on, 0 at
+ * the end: see redis_hello.lua. */
 static culex_status hello_once(struct culex__redis *redis, const char *queue, const char *worker,
-                               const char *session, int64_t left, int64_t values[3],
-                               culex_error *error)
+                               const char *session, int64_t values[4], culex_error *error)
 {
     redisReply *reply = NULL;
     culex_status status = culex__redis_begin(redis, &culex__redis_hello, queue, error);
@@ -105,11 +108,12 @@ static culex_status hello_once(struct culex__redis *redis, const char *queue, co
         return status;
     culex__redis_request_text(&redis->request, worker);
     culex__redis_request_text(&redis->request, session);
-    culex__redis_request_int(&redis->request, left);
+    culex__redis_request_int(&redis->request, values[2]);
+    culex__redis_request_int(&redis->request, values[3]);
     status = culex__redis_finish(redis, &culex__redis_hello, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = integers_read(redis, "HELLO", reply, values, 3, error);
+    status = integers_read(redis, "HELLO", reply, values, 4, error);
     freeReplyObject(reply);
     return status;
 }
@@ -119,8 +123,8 @@ static culex_status redis_hello(struct culex_backend *backend, const char *queue
                                 int64_t *ret_now_ms, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(backend);
-    int64_t values[3] = {0, 0, -1}, left;
-    size_t released = 0;
+    int64_t values[4] = {0, 0, -1, 0};
+    size_t released = 0, rounds = 0;
     culex_status status = culex__redis_name_check("queue", queue, error);
     if (status == CULEX_OK)
         status = culex__redis_name_check("worker", worker, error);
@@ -129,11 +133,10 @@ static culex_status redis_hello(struct culex_backend *backend, const char *queue
     if (status == CULEX_OK)
         status = culex__redis_register(redis, queue, true, error);
     do {
-        left = values[2];
         if (status == CULEX_OK)
-            status = hello_once(redis, queue, worker, session, left, values, error);
+            status = hello_once(redis, queue, worker, session, values, error);
         released += status == CULEX_OK ? (size_t)values[1] : 0;
-    } while (status == CULEX_OK && values[2] > 0 && (left < 0 || values[2] < left));
+    } while (status == CULEX_OK && values[2] > 0 && ++rounds < HELLO_ROUNDS_MAX);
     if (status != CULEX_OK)
         return status;
     *ret_released = released;

@@ -1,45 +1,46 @@
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions_seen
 -- uses: base plan wake
 --
--- Registers worker ARGV[2] as session ARGV[3] and gives back what its session before held.
--- Bounded: looks at 500 leases a call, from the newest to the oldest, so that leases which
--- end meanwhile shift none past us. ARGV[4] is how many are left, -1 at first.
--- Reply: now, released, left; the new session counts once nothing is left.
+-- Registers worker ARGV[2] as session ARGV[3] and takes back what its session before held.
+-- Bounded: looks at 400 leases a call, from the last end to the first. ARGV[4] is the end at which to
+-- go on, -1 at first, and ARGV[5] how many leases that end then were looked at and stay. A place
+-- in time, for places in the set shift while others claim.
+-- Reply: now, released, the next ARGV[4] and ARGV[5]; the new session counts once ARGV[4] is 0.
 
 local now = clock()
 local mark = 'worker:' .. ARGV[2]
 local facts = call('HMGET', meta, mark, 'paused')
-local before, left = facts[1], tonumber(ARGV[4])
-if left < 0 then left = call('ZCARD', active) end
-
-local function give_back(from, to)
-  local released = 0
-  local ids = call('ZRANGE', active, from, to)
-  local texts = read(runs, ids)
-  for at = #ids, 1, -1 do
-    local id = ids[at]
-    local r = texts[at] and record_parse(texts[at])
-    if r and r.state == ACTIVE and r.owner == before then
-      leave(id, r, 'RELEASE', 0, now)
-      released = released + 1
-    end
-  end
-  plan_write()
-  return released
-end
-
+local before, last, stayed = facts[1], tonumber(ARGV[4]), tonumber(ARGV[5])
 local released = 0
-call('ZREM', active, '')
-if before and before ~= ARGV[3] and left > 0 then
-  local from = math.max(left - 500, 0)
-  released = give_back(from, left - 1)
-  left = from
-else
-  left = 0
+
+local function take_back(id, text)
+  local r = text and record_parse(text)
+  if not r or r.state ~= ACTIVE or r.owner ~= before then return false end
+  vanish(id, r, 'the process of ' .. r.owner .. '-' .. r.attempt .. ' was replaced', now)
+  released = released + 1
+  return true
 end
-if left == 0 then
+
+local function page()
+  local found = call('ZREVRANGEBYSCORE', active, last < 0 and '+inf' or last, '-inf', 'WITHSCORES',
+    'LIMIT', stayed, 400)
+  local ids = {}
+  for at = 1, #found, 2 do ids[#ids + 1] = found[at] end
+  local texts = read(runs, ids)
+  for at = 1, #ids do
+    local lease_end = tonumber(found[2 * at])
+    if lease_end ~= last then last, stayed = lease_end, 0 end
+    if not take_back(ids[at], texts[at]) then stayed = stayed + 1 end
+  end
+  if #ids < 400 then last = 0 end
+  plan_write()
+end
+
+call('ZREM', active, '')
+if before and before ~= ARGV[3] then page() else last = 0 end
+if last == 0 then
   call('ZADD', sessions_seen, now, mark)
   call('HSET', meta, mark, ARGV[3])
 end
 if released > 0 and facts[2] ~= '1' then wake_one() end
-return {now, released, left}
+return {now, released, last, stayed}

@@ -55,14 +55,14 @@ local function content_of(tail)
 end
 
 -- The record up to created_at_ms of a run with `times`; when it is due; its priority.
--- ORDER RECORD_FIELD: state attempt owner at claimed losses expires, four more zeros.
+-- ORDER RECORD_FIELD: state attempt owner at claimed started losses expires, four more zeros.
 local function head_of(times, now, now_text)
   local delay, at_ms, expires_in, level = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
   at_ms, expires_in = tonumber(at_ms), tonumber(expires_in)
   local due = at_ms > 0 and at_ms or now + tonumber(delay)
   local expires = expires_in > 0 and math.max(due, now) + expires_in or '0'
   local lease = due > now and SCHEDULED .. '|0||' .. due or WAITING .. '|0||0'
-  return RECORD_VERSION .. '|' .. lease .. '|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
+  return RECORD_VERSION .. '|' .. lease .. '|0|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
 end
 
 local function enqueue(first, now, is_unlimited)

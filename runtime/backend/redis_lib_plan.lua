@@ -99,11 +99,12 @@ local function apply(r, event, is_delayed)
   return to
 end
 
--- Takes an active run from its holder by `event` and puts it where the rules say.
-local function leave(id, r, event, delay, now)
+-- Takes an active run from its holder by `event` and puts it where the rules say. `doubt` is 1 when
+-- the holder vanished, else 0.
+local function leave(id, r, event, delay, now, doubt)
   local to = apply(r, event, delay > 0)
   lease_drops[#lease_drops + 1] = id
-  r.timeout_from_ms = 0
+  r.timeout_from_ms, r.started = 0, 0
   if to == DONE then
     finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
   else
@@ -116,11 +117,22 @@ local function leave(id, r, event, delay, now)
       r.state, r.at_ms = to, now + math.max(delay, 0)
       due_put(id, r)
     else
-      r.state, r.at_ms = to, 0
+      r.state, r.at_ms, r.started = to, 0, doubt
       ready_put(id, r, true)
     end
   end
   put(record_puts, id, record_text(r))
+end
+
+-- Takes an active run from a holder that is gone. Only what had started can be to blame.
+local function vanish(id, r, how, now)
+  local is_loss = r.started == '1'
+  if is_loss then
+    count('lost', 1)
+    put(text_puts, id, how .. ' before the worker said how the run ended (loss ' .. r.losses + 1 .. ' of '
+      .. LOSSES_MAX .. ')')
+  end
+  leave(id, r, is_loss and 'LOSS' or 'RELEASE', 0, now, 1)
 end
 
 -- In the ORDER of redis_lib_base.lua; texts do no harm before their records.

@@ -50,7 +50,7 @@ def charges_text(events, column):
 
 
 # STEP rewrites the first of these without looking at the others.
-LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "timeout_from_ms"]
+LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "timeout_from_ms", "started"]
 
 
 def skip_pattern(fields):
@@ -81,7 +81,7 @@ def hot_definitions(version, fields, split):
 
 # The largest number that C takes in these fields; other numbers are instants and durations.
 FIELD_MAX = {"attempt": 2**32 - 1, "losses": 2**32 - 1, "failures": 2**32 - 1, "crashes": 2**32 - 1,
-             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "cancel": 1, "priority": 9}
+             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "started": 1, "cancel": 1, "priority": 9}
 
 
 def strict_definitions(version, fields):

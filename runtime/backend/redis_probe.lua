@@ -11,15 +11,15 @@ local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGE
   {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
   {'UNLINK', probe}, {'SMISMEMBER', probe, 'e'}}
 local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
-  {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LPOP', probe, 1}, {'UNLINK', probe},
+  {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LSET', probe, 0, 'e'}, {'LPOP', probe, 1}, {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1},
+  {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1},
   {'ZREM', probe, 'e'}, {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}, {'SADD', probe, 'e'}, {'UNLINK', probe}}
 
 local operator = {{'HSET', probe, 'f', '1'}, {'HSCAN', probe, 0}, {'PTTL', probe}, {'PERSIST', probe},
   {'UNLINK', probe}, {'SADD', probe, 'e'}, {'SSCAN', probe, 0}, {'SREM', probe, 'e'}, {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'ZSCORE', probe, 'e'},
-  {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1}, {'UNLINK', probe}, {'RPUSH', probe, 'e'},
-  {'LPOS', probe, 'e', 'RANK', -1, 'MAXLEN', 1}, {'UNLINK', probe}}
+  {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e', 'RANK', -1, 'MAXLEN', 1}, {'UNLINK', probe}}
 
 local function refusal(commands)
   for _, command in ipairs(commands) do

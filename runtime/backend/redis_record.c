@@ -110,6 +110,7 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
     record->owner = field_name(cursor);
     record->at_ms = field_ms(cursor);
     record->timeout_from_ms = field_ms(cursor);
+    record->is_started = field_int(cursor, 1) == 1;
     record->counters.losses = field_u32(cursor);
     record->expires_at_ms = field_ms(cursor);
     record->is_cancel_requested = field_int(cursor, 1) == 1;

@@ -21,6 +21,7 @@ struct culex__redis_record {
     bool is_cancel_requested;
     int64_t at_ms;
     int64_t timeout_from_ms;
+    bool is_started;
     struct culex__redis_slice job;
     int priority;
     int64_t created_at_ms;

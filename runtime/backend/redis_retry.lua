@@ -19,6 +19,7 @@ end
 -- The record as it is: nothing has changed yet if this is refused.
 call('HSET', runs, id, text)
 r.state, r.at_ms, r.owner, r.cancel = to, 0, '', 0
+r.started = 0
 r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 -- Its old date would kill it at once; somebody wants it to run now.
 r.expires_at_ms = 0

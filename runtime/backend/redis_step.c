@@ -23,6 +23,8 @@ static const char *event_name(enum culex_run_event event)
         return "FAIL";
     case CULEX_EVENT_CRASH:
         return "CRASH";
+    case CULEX_EVENT_LOSS:
+        return "LOSS";
     case CULEX_EVENT_RELEASE:
         return "RELEASE";
     case CULEX_EVENT_DISCARD:
@@ -88,12 +90,8 @@ static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
     char order[64 + CULEX_PROGRESS_MAX];
     const char *progress = beat->progress != NULL ? beat->progress : "";
     culex__redis_id(redis, beat->id);
-    if (beat->extend_ms <= 0 && progress[0] == '\0') {
-        culex__redis_request_int(&redis->request, beat->attempt);
-        return;
-    }
-    snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%s", beat->attempt,
-             culex__redis_delay(beat->extend_ms), progress);
+    snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%d|%s", beat->attempt,
+             culex__redis_delay(beat->extend_ms), beat->is_started, progress);
     culex__redis_request_text(&redis->request, order);
 }
 
@@ -109,6 +107,8 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step)
     culex__redis_request_int(request, culex__redis_delay(step->lease_ms));
     culex__redis_request_int(request, (int64_t)step->ack_count);
     culex__redis_request_int(request, (int64_t)step->beat_count);
+    culex__redis_request_int(request, culex__step_starts(step));
+    culex__redis_request_int(request, step->has_suspect);
     for (size_t i = 0; i < step->ack_count; i++)
         ack_add(redis, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
@@ -180,10 +180,11 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     int64_t flags;
     if (!culex__redis_reply_int(reply, 0, &head->now_ms) ||
         !culex__redis_reply_int(reply, 1, &head->due_in_ms) ||
-        !culex__redis_reply_int(reply, 2, &flags) || head->due_in_ms < -1 || flags < 0 || flags > 3)
+        !culex__redis_reply_int(reply, 2, &flags) || head->due_in_ms < -1 || flags < 0 || flags > 7)
         return false;
     head->is_paused = (flags & 1) != 0;
     head->is_empty = (flags & 2) != 0;
+    head->is_held = (flags & 4) != 0;
     return true;
 }
 

@@ -2,14 +2,15 @@
 -- uses: base seen plan wake aside
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
--- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count,
+-- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts has_suspect,
 --       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob
---       per beat: id 'attempt' or 'attempt|extend_ms|progress', '' for no progress
+--       per beat: id 'attempt|extend_ms|started|progress', '' for no progress
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
 
 local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
+local starts, has_suspect = tonumber(ARGV[9]), ARGV[10] == '1'
 local now = clock()
 
 local sub, find = string.sub, string.find
@@ -53,18 +54,22 @@ local function ack_settle(id, r, order, blob)
   end
   if event == 'FAIL' or event == 'DISCARD' then count('failed', 1) end
   if event == 'CRASH' then count('crashed', 1) end
+  if event == 'LOSS' then count('lost', 1) end
   if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' then
     done_forget(id, string.match(r.tail, TAIL_unique_key))
     return 'O'
   end
   if has_blob == '1' then put(event == 'DONE' and result_puts or text_puts, id, blob) end
-  leave(id, r, event, tonumber(delay), now)
+  leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0)
   return 'O'
 end
 
 -- Plain successes of the holder, which are most of what happens: what leave() would do, without
 -- taking records apart. An attempt's records all begin alike while we hold them, and all
 -- begin alike when they are done and kept for the same time.
+-- (Lua knows 200 locals in a script: what only one part needs stands in a block of its own.)
+local done_settle, dones_write
+do
 local helds, ended, ended_records, ended_scores, ended_count = {}, {}, {}, {}, 0
 
 local function held_make(attempt)
@@ -77,12 +82,12 @@ end
 local function done_make(held, attempt, keep)
   local until_text = text_of(now + tonumber(keep))
   local done_text = version_text .. '|' .. NEXT[ACTIVE .. '_DONE'] .. '|' .. attempt .. '|' .. session .. '|'
-    .. until_text .. '|0|'
+    .. until_text .. '|0|0|'
   held.dones[keep], held.untils[keep] = done_text, until_text
   return done_text
 end
 
-local function done_settle(id, text, attempt)
+function done_settle(id, text, attempt)
   local held = helds[attempt] or held_make(attempt)
   local len = held.len
   if sub(text, 1, len) ~= held.before then return false end
@@ -101,13 +106,14 @@ local function done_settle(id, text, attempt)
   return true
 end
 
-local function dones_write()
+function dones_write()
   if ended_count == 0 then return end
   write('HSET', runs, ended_records)
   write('ZADD', done, ended_scores)
   write('ZREM', active, ended)
   write('HDEL', payloads, ended)
   count('done', ended_count)
+end
 end
 
 local function fields_drop(key, ids)
@@ -125,10 +131,10 @@ end
 local function acks_settle()
   if ack_count == 0 then return '' end
   local ids, answers, plain = {}, {}, {}
-  for at = 1, ack_count do ids[at] = ARGV[6 + at * 3] end
+  for at = 1, ack_count do ids[at] = ARGV[8 + at * 3] end
   local texts = read(runs, ids)
   for at = 1, ack_count do
-    local base, id, text = 6 + at * 3, ids[at], texts[at]
+    local base, id, text = 8 + at * 3, ids[at], texts[at]
     local order = ARGV[base + 1]
     local attempt = plain[order]
     if attempt == nil then
@@ -147,6 +153,8 @@ local function acks_settle()
   return table.concat(answers)
 end
 
+local beats_extend
+do
 -- The timeout counts anew from where it ends after `extend` more ms; never from earlier.
 local function timeout_extend(r, timeout, extend)
   r.timeout_from_ms = math.max(tonumber(r.timeout_from_ms), now + extend - timeout)
@@ -156,8 +164,7 @@ local progress_puts = {}
 
 local function beat_extend(id, r, order)
   if not r then return 'G' end
-  local attempt, extend, words = order, nil, ''
-  if find(order, '|', 1, true) then attempt, extend, words = string.match(order, '^(%d+)|(%d+)|(.*)$') end
+  local attempt, extend, started, words = string.match(order, '^(%d+)|(%d+)|([01])|(.*)$')
   if not holds(r, attempt) then
     count('stale', 1)
     return 'S'
@@ -165,18 +172,19 @@ local function beat_extend(id, r, order)
   local timeout = tonumber(string.match(r.tail, TAIL_timeout_ms))
   r.at_ms = now + lease
   if timeout > 0 then
-    if extend and extend ~= '0' then timeout_extend(r, timeout, tonumber(extend)) end
+    if extend ~= '0' then timeout_extend(r, timeout, tonumber(extend)) end
     r.at_ms = math.min(r.at_ms, r.timeout_from_ms + timeout + TIMEOUT_SLACK_MS)
   end
+  if started == '1' then r.started = started end
   if words ~= '' then put(progress_puts, id, words) end
   put(lease_puts, r.at_ms, id)
   put(record_puts, id, record_text(r))
   return r.cancel == '1' and 'C' or 'O'
 end
 
-local function beats_extend()
+function beats_extend()
   if beat_count == 0 then return '' end
-  local first, ids, answers, records = 9 + ack_count * 3, {}, {}, {}
+  local first, ids, answers, records = 11 + ack_count * 3, {}, {}, {}
   for at = 1, beat_count do ids[at] = ARGV[first + at * 2 - 2] end
   local texts = read(runs, ids)
   for at = 1, beat_count do
@@ -188,6 +196,7 @@ local function beats_extend()
   write('HSET', progress, progress_puts)
   plan_write()
   return table.concat(answers)
+end
 end
 
 -- The first entry's score of a sorted set, nil when it is empty.
@@ -204,10 +213,7 @@ local function reap()
     local id = ids[at]
     local r = texts[at] and record_parse(texts[at])
     if r and r.state == ACTIVE then
-      count('lost', 1)
-      put(text_puts, id, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out before the worker said how the'
-        .. ' run ended (loss ' .. r.losses + 1 .. ' of ' .. LOSSES_MAX .. ')')
-      leave(id, r, 'LOSS', 0, now)
+      vanish(id, r, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out', now)
     else
       lease_drops[#lease_drops + 1] = id
       if texts[at] and not r then aside_put(id, texts[at]) end
@@ -298,10 +304,13 @@ end
 
 local grants, memo, decided, ghosts_met = {}, {}, {}, 0
 local ghosts -- as meta counts them, once facts are read
-local urgent_used, ready_used = 0, 0
+local urgent_used, ready_used, ready_kept = 0, 0, {}
 local grant_count, is_enough, bytes = 0, false, 0
+-- A run that only a free handler may get ended the claim; suspects that stayed, since one is held.
+local is_held, passed_count = false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
+local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
 local claim_puts, claim_leases, progress_drops = {}, {}, {}
 local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies in the list
 
@@ -335,12 +344,17 @@ local function grant(id, text, attempt, payload)
 end
 
 -- False, and the claim ends, when one more payload would be too much.
-local function is_room(payload, is_suspect)
+local function is_room(payload)
   if grant_count > 0 then
-    if is_suspect or bytes + #payload > max_bytes then is_enough = true return false end
+    if bytes + #payload > max_bytes then is_enough = true return false end
     bytes = bytes + #payload
   end
   return true
+end
+
+-- A suspect is granted alone, and like everything whose holder has vanished only to a free handler.
+local function must_wait(r, is_suspect)
+  return is_suspect and grant_count > 0 or (is_suspect or r.started == '1') and grant_count >= starts
 end
 
 -- A run that may be anything, looked at in full.
@@ -354,34 +368,38 @@ local function candidate_parsed(id, text, payload)
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if is_expired(r) then refuse(id, r, 'expired') return true end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
-  if not is_room(payload, is_suspect) then return false end
+  if is_suspect and has_suspect then passed_count = passed_count + 1 return nil end
+  if must_wait(r, is_suspect) then is_enough, is_held = true, true return false end
+  if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
+  r.started = grant_count < starts and 1 or 0
   grant(id, record_text(r), r.attempt .. ';', payload)
   if is_suspect then is_enough = true end
   return true
 end
 
--- True when `id` is dealt with, false when it and all after it must stay.
+-- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs never began and never expire: only the beginning of their records changes.
   if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id] then
     return candidate_parsed(id, text, payload)
   end
-  if not is_room(payload, false) then return false end
-  grant(id, claim_text .. sub(text, FRESH_REST), '1;', payload)
+  if not is_room(payload) then return false end
+  grant(id, (grant_count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1;', payload)
   return true
 end
 
--- Decides on some runs of one index; returns how many of them leave it.
-local function candidates(ids)
+-- Decides on some runs of one index; returns how many of them, and notes which of these stay.
+local function candidates(ids, kept)
   local texts, bodies = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
   for at = 1, #ids do
-    if is_enough or grant_count >= want or not candidate(ids[at], texts[at], bodies[at]) then
-      return at - 1
-    end
+    if is_enough or grant_count >= want then return at - 1 end
+    local is_leaving = candidate(ids[at], texts[at], bodies[at])
+    if is_leaving == false then return at - 1 end
+    if not is_leaving then kept[ids[at]] = true end
   end
   return #ids
 end
@@ -389,8 +407,11 @@ end
 local function claim_urgent(most)
   local ids = call('ZRANGE', urgent, urgent_used, urgent_used + most - 1)
   if #ids == 0 then return 0 end
-  local used = candidates(ids)
-  for at = 1, used do urgent_drops[#urgent_drops + 1] = ids[at] end
+  local kept = {}
+  local used = candidates(ids, kept)
+  for at = 1, used do
+    if not kept[ids[at]] then urgent_drops[#urgent_drops + 1] = ids[at] end
+  end
   urgent_used = urgent_used + used
   ghosts_met = 0
   return #ids
@@ -399,7 +420,14 @@ end
 local function claim_ready(most)
   local ids = call('LRANGE', ready, ready_used, ready_used + most - 1)
   if #ids == 0 then return 0 end
-  ready_used = ready_used + candidates(ids)
+  local kept = {}
+  local used = candidates(ids, kept)
+  if passed_count > 0 then
+    for at = 1, used do
+      if kept[ids[at]] then ready_kept[#ready_kept + 1] = ids[at] end
+    end
+  end
+  ready_used = ready_used + used
   return #ids
 end
 
@@ -410,7 +438,7 @@ local function claim()
     repeat
       local most = math.min(want - grant_count, 32)
       if is_enough or most <= 0 then return false end
-      if looked >= want + 256 then return true end
+      if looked >= want + 256 then return looked > passed_count end
       local met = from(most)
       looked = looked + met
     until met < most
@@ -418,11 +446,20 @@ local function claim()
   return false
 end
 
+-- Cuts off what was looked at in front, but for what stays: that moves to the end of this part, the
+-- last one first, so that at no time one of them is missing.
+local function ready_drop()
+  local leaving = ready_used - #ready_kept
+  if leaving == 0 then return end
+  for at = #ready_kept, 1, -1 do call('LSET', ready, leaving + at - 1, ready_kept[at]) end
+  call('LPOP', ready, leaving)
+end
+
 -- What was decided upon leaves its index.
 local function claimed_drop()
   for at = 1, #asides, 2 do aside_put(asides[at], asides[at + 1]) end
   plan_write()
-  if ready_used > 0 then call('LPOP', ready, ready_used) end
+  ready_drop()
   write('HDEL', progress, progress_drops)
   if ghosts_met > 0 then ghosts = call('HINCRBY', meta, 'ghosts', -ghosts_met) end
 end
@@ -444,7 +481,7 @@ local function remembered_grants(list)
 end
 
 local function reply(is_paused, due, is_empty, acks, beats)
-  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0)
+  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (is_held and 4 or 0)
   return {now, due, flags, acks, beats, unpack(grants)}
 end
 
@@ -532,7 +569,8 @@ if is_claiming then claimed_drop() end
 if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
 local waiting = waiting_count()
-if waiting > 0 and not is_paused then wake_one() end
+-- A token for suspects that stay would come back to us at once.
+if waiting > 0 and not is_paused and (grant_count > 0 or passed_count == 0) then wake_one() end
 
 return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
   not due and not lease_end and waiting == 0, acks, beats)

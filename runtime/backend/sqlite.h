@@ -63,12 +63,13 @@ struct culex_sqlite_run {
     uint32_t attempt;
     struct culex_run_counters counters;
     char owner[CULEX__SQLITE_SESSION_SIZE];
+    bool is_started;
     bool is_cancel_requested;
     int64_t limit_ms, timeout_ms, keep_success_ms, keep_failure_ms, expires_at_ms;
     int64_t payload_len;
 };
 
-enum { CULEX__SQLITE_RUN_COLUMN_COUNT = 20 };
+enum { CULEX__SQLITE_RUN_COLUMN_COUNT = 21 };
 enum culex_sqlite_run_tail {
     CULEX__SQLITE_COLUMN_CREATED = CULEX__SQLITE_RUN_COLUMN_COUNT,
     CULEX__SQLITE_COLUMN_FINGERPRINT,
@@ -354,6 +355,7 @@ static inline int64_t culex__sqlite_id_time_ms(culex_uuid id)
 struct culex_sqlite_move {
     enum culex_run_event event;
     int64_t delay_ms;
+    bool is_doubted; /* the holder vanished */
     const char *text;
     const void *result;
     size_t result_len;
@@ -378,6 +380,10 @@ culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *sta
 culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                     struct culex_sqlite_run *run,
                                     const struct culex_sqlite_move *move, culex_error *error);
+/* Takes an active run from a holder that is gone; `how` it went begins the text of a loss. */
+culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      struct culex_sqlite_run *run, const char *how,
+                                      culex_error *error);
 /* Deletes the run; its id is remembered within the horizon. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);

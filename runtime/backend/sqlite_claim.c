@@ -17,6 +17,7 @@ enum verdict { VERDICT_GRANT, VERDICT_EXPIRED, VERDICT_DAMAGED, VERDICT_UNREADAB
 struct pick {
     struct culex_sqlite_run run;
     enum verdict verdict;
+    bool starts; /* at once */
 };
 
 struct scan {
@@ -27,8 +28,9 @@ struct scan {
     struct pick *picks;
     size_t pick_count, pick_max;
     size_t granted;
+    size_t passed;  /* suspects that stay, since the worker has one */
     uint64_t bytes; /* of payload, beyond the first run */
-    bool is_over;   /* a suspect, the byte budget or the bound ended it */
+    bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
 
 /* --- a grant ---------------------------------------------------------------------------------- */
@@ -84,13 +86,21 @@ static bool is_expired(const struct culex_sqlite *store, const struct culex_sqli
     return run->expires_at_ms != 0 && run->attempt == 0 && run->expires_at_ms <= store->now_ms;
 }
 
-/* True when the run must wait for another step. */
+/* A suspect is granted alone, and like everything whose holder has vanished only to a free handler.
+ */
+static bool must_wait(const struct scan *scan, const struct culex_sqlite_run *run)
+{
+    bool wants_start = is_suspect(run) || run->is_started;
+    return (is_suspect(run) && scan->granted > 0) ||
+           (wants_start && scan->granted >= culex__step_starts(scan->step));
+}
+
 static bool is_too_much(struct scan *scan, const struct culex_sqlite_run *run)
 {
     if (scan->granted == 0)
         return false;
     scan->bytes += (uint64_t)run->payload_len;
-    return is_suspect(run) || scan->bytes > scan->step->max_bytes;
+    return scan->bytes > scan->step->max_bytes;
 }
 
 static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struct pick *pick,
@@ -113,7 +123,7 @@ static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struc
         culex__sqlite_end(holder);
     if (status == CULEX_OK && pick->verdict == VERDICT_GRANT) {
         scan->reply->grant_count++;
-        scan->granted++;
+        pick->starts = scan->granted++ < culex__step_starts(scan->step);
         scan->is_over = is_suspect(&pick->run);
     }
     return status;
@@ -127,6 +137,12 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
     } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
+    } else if (is_suspect(&pick->run) && scan->step->has_suspect) {
+        scan->passed++;
+        return CULEX_OK;
+    } else if (must_wait(scan, &pick->run)) {
+        scan->is_over = scan->reply->is_held = true;
+        return CULEX_OK;
     } else if (is_too_much(scan, &pick->run)) {
         scan->is_over = true;
         return CULEX_OK;
@@ -141,7 +157,8 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
 
 static bool scan_wants(const struct scan *scan)
 {
-    return !scan->is_over && scan->granted < scan->step->want && scan->pick_count < scan->pick_max;
+    return !scan->is_over && scan->granted < scan->step->want &&
+           scan->pick_count + scan->passed < scan->pick_max;
 }
 
 static culex_status scan_priority(struct scan *scan, int64_t priority, culex_error *error)
@@ -180,8 +197,9 @@ static culex_status scan_all(struct scan *scan, culex_error *error)
 
 /* --- taking the picks ------------------------------------------------------------------------- */
 
-static culex_status pick_claim(struct scan *scan, struct culex_sqlite_run *run, culex_error *error)
+static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error *error)
 {
+    struct culex_sqlite_run *run = &pick->run;
     struct culex_sqlite *store = scan->store;
     culex_run_state to;
     if (!culex__run_apply(CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, run->is_cancel_requested, false,
@@ -190,6 +208,7 @@ static culex_status pick_claim(struct scan *scan, struct culex_sqlite_run *run, 
     run->state = to;
     run->attempt++;
     run->is_delayed = false;
+    run->is_started = pick->starts;
     run->at_ms = culex__sqlite_later(store->now_ms, scan->step->lease_ms);
     run->limit_ms = 0;
     if (run->timeout_ms > 0)
@@ -209,7 +228,7 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
         [VERDICT_DAMAGED] = "damaged in the store: the checksum over id, job and payload differs",
     };
     if (pick->verdict == VERDICT_GRANT)
-        return pick_claim(scan, &pick->run, error);
+        return pick_claim(scan, pick, error);
     if (pick->verdict == VERDICT_UNREADABLE)
         return culex__sqlite_run_aside(scan->store, scan->queue, CULEX_RUN_WAITING, pick->run.seq,
                                        error);
@@ -234,7 +253,8 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
                               : scan_all(&scan, error);
     for (size_t i = 0; i < scan.pick_count && status == CULEX_OK; i++)
         status = pick_take(&scan, &scan.picks[i], error);
-    *ret_is_cut = scan.is_over || scan.granted == step->want || scan.pick_count == scan.pick_max;
+    bool is_full = scan.pick_count > 0 && scan.pick_count + scan.passed == scan.pick_max;
+    *ret_is_cut = scan.is_over || scan.granted == step->want || is_full;
     free(scan.picks);
     return status;
 }

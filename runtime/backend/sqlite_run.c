@@ -2,6 +2,7 @@
  */
 #include "backend/sqlite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -82,6 +83,7 @@ bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *re
     run->keep_failure_ms = sqlite3_column_int64(statement, 17);
     run->expires_at_ms = sqlite3_column_int64(statement, 18);
     run->payload_len = sqlite3_column_int64(statement, 19);
+    run->is_started = sqlite3_column_int(statement, 20) != 0;
     return id_read(statement, 1, &run->id) && state_read(statement, &run->state) &&
            owner_read(statement, run->owner) && column_u32(statement, 6, &run->attempt) &&
            column_u32(statement, 7, &run->counters.failures) &&
@@ -110,12 +112,12 @@ culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct cul
     const char state[2] = {culex__run_state_letter(run->state), '\0'};
     return culex__sqlite_finish(
         store,
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_SAVE, "itiiiiiiitiit", run->seq, state,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_SAVE, "itiiiiiiitiiti", run->seq, state,
                            run->at_ms, (int64_t)run->is_delayed, (int64_t)run->attempt,
                            (int64_t)run->counters.failures, (int64_t)run->counters.crashes,
                            (int64_t)run->counters.crash_streak, (int64_t)run->counters.losses,
-                           run->owner, (int64_t)run->is_cancel_requested, run->limit_ms,
-                           error_text),
+                           run->owner, (int64_t)run->is_cancel_requested, run->limit_ms, error_text,
+                           (int64_t)run->is_started),
         error);
 }
 
@@ -189,6 +191,7 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
                           run->is_cancel_requested, move->delay_ms > 0, &run->counters, &to))
         return CULEX_ESTATE;
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
+    run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
     count_event(queue, move->event, from, run->state);
     if (culex__run_state_is_final(to))
         place_final(store, run);
@@ -199,6 +202,21 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
                                         : culex__sqlite_run_forget(store, queue, run, error);
     const char *text = move->text != NULL && move->text[0] != '\0' ? move->text : NULL;
     return culex__sqlite_run_save(store, run, text, error);
+}
+
+culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      struct culex_sqlite_run *run, const char *how,
+                                      culex_error *error)
+{
+    char text[256];
+    struct culex_sqlite_move move = {.event = CULEX_EVENT_RELEASE, .is_doubted = true};
+    if (run->is_started) {
+        move.event = CULEX_EVENT_LOSS;
+        move.text = text;
+        snprintf(text, sizeof text, "%s before the worker said how the run ended (loss %u of %d)",
+                 how, run->counters.losses + 1, CULEX_LOSSES_MAX);
+    }
+    return culex__sqlite_run_move(store, queue, run, &move, error);
 }
 
 culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

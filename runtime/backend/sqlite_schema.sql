@@ -45,6 +45,7 @@ CREATE TABLE run (
     losses INTEGER NOT NULL DEFAULT 0,
     attempts_max INTEGER NOT NULL,
     owner TEXT NOT NULL DEFAULT '',             -- session of the newest attempt
+    is_started INTEGER NOT NULL DEFAULT 0,      -- A: its handler is at work; W: in doubt (backend.h)
     is_cancel_requested INTEGER NOT NULL DEFAULT 0,
     limit_ms INTEGER NOT NULL DEFAULT 0,        -- A: no lease reaches further; 0 for no limit
     timeout_ms INTEGER NOT NULL,

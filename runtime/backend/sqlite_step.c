@@ -61,8 +61,10 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
         *ret_answer = stale(queue);
         return CULEX_OK;
     }
+    bool is_loss = ack->event == CULEX_EVENT_LOSS;
     struct culex_sqlite_move move = {.event = ack->event,
-                                     .delay_ms = ack->delay_ms,
+                                     .delay_ms = is_loss ? 0 : ack->delay_ms,
+                                     .is_doubted = is_loss,
                                      .text = ack->text,
                                      .result = ack->result,
                                      .result_len = ack->result_len};
@@ -95,8 +97,9 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         at_ms = limit_ms;
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiit", run.seq,
-                                                   at_ms, limit_ms, progress),
+                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti",
+                                                   run.seq, at_ms, limit_ms, progress,
+                                                   (int64_t)beat->is_started),
                                 error);
 }
 
@@ -124,12 +127,9 @@ static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
 static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              struct culex_sqlite_run *run, culex_error *error)
 {
-    char text[256];
-    struct culex_sqlite_move loss = {.event = CULEX_EVENT_LOSS, .text = text};
-    snprintf(text, sizeof text,
-             "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
-             run->owner, run->attempt, run->counters.losses + 1, CULEX_LOSSES_MAX);
-    return culex__sqlite_run_move(store, queue, run, &loss, error);
+    char how[128];
+    snprintf(how, sizeof how, "the lease of %s-%u ran out", run->owner, run->attempt);
+    return culex__sqlite_run_vanish(store, queue, run, how, error);
 }
 
 static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -336,7 +336,8 @@ static culex_status step_all(struct culex_sqlite *store, const struct culex_step
 static bool is_worker_event(enum culex_run_event event)
 {
     return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
-           event == CULEX_EVENT_RELEASE || event == CULEX_EVENT_DISCARD;
+           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
+           event == CULEX_EVENT_DISCARD;
 }
 
 static culex_status check(const struct culex_step *step, culex_error *error)

@@ -223,6 +223,7 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
             continue;
         flight_add(lane, run);
         run->is_in_executor = true;
+        worker->suspect_count += run->is_suspect;
         lane->end_ns = min_ns(lane->end_ns, flight_next_ns(run));
         lane->beat_ns = min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
         worker->scratch[accepted++] = run;
@@ -389,20 +390,39 @@ static void end_time_out(struct culex_run *run)
 /* The process died because we ended it, for a reason that is not the run's. */
 static bool end_is_ours(const struct culex_run *run)
 {
-    struct culex_executor *executor = run->lane->worker->executor;
-    bool is_broken = executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
-    return run->end.event == CULEX_EVENT_CRASH && (is_broken || ended_ns(run) >= run->term_ns);
+    return run->end.event == CULEX_EVENT_CRASH && ended_ns(run) >= run->term_ns;
 }
 
 static void end_release(struct culex_run *run)
 {
-    const char *why = run->has_cancel             ? "cancelled"
-                      : run->is_fenced            ? "cut off from the store"
-                      : run->term_ns == INT64_MAX ? "its process died with the one that starts them"
-                                                  : "shutdown";
+    const char *why = run->has_cancel  ? "cancelled"
+                      : run->is_fenced ? "cut off from the store"
+                                       : "shutdown";
     run->end.event = CULEX_EVENT_RELEASE;
     run->end.delay_ms = 0;
     run->end.text = why;
+}
+
+static bool is_executor_gone(const struct culex_run *run)
+{
+    struct culex_executor *executor = run->lane->worker->executor;
+    return executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
+}
+
+/* It was at work when the process that starts handlers was killed, and may have done that itself.
+ */
+static bool end_is_loss(const struct culex_run *run)
+{
+    return run->end.event == CULEX_EVENT_CRASH && run->term_ns == INT64_MAX &&
+           is_executor_gone(run);
+}
+
+static void end_lose(struct culex_run *run)
+{
+    unsigned losses = (unsigned)run->counters.losses + 1;
+    culex_run_fail(run, "its process died with the one that starts them (loss %u of %d)", losses,
+                   CULEX_LOSSES_MAX);
+    run->end.event = CULEX_EVENT_LOSS;
 }
 
 /* Makes of how the handler ended what the store is told. False: nothing, the lease is over. */
@@ -416,16 +436,30 @@ static bool end_judge(struct culex_run *run)
     }
     if (has_begun && (run->is_timed_out || ended_ns(run) >= run->deadline_ns))
         end_time_out(run);
+    else if (end_is_loss(run))
+        end_lose(run);
     else if (end_is_ours(run))
         end_release(run);
     return true;
 }
 
-static void flight_land(struct culex_run *run)
+/* Lanes may have passed by another suspect. */
+static void executor_leave(struct culex_run *run)
 {
     culex_worker *worker = run->lane->worker;
     run->is_in_executor = false;
     worker->executor_count--;
+    if (!run->is_suspect)
+        return;
+    worker->suspect_count--;
+    culex__lanes_set_likely(worker);
+}
+
+static void flight_land(struct culex_run *run)
+{
+    culex_worker *worker = run->lane->worker;
+    executor_leave(run);
+    worker->careful_count -= worker->careful_count > 0;
     if (run->is_settled) {
         culex__flight_recycle(worker, run);
         return;
@@ -453,10 +487,9 @@ void culex__flight_withdraw(culex_worker *worker)
 {
     size_t count =
         worker->executor->ops->withdraw(worker->executor, worker->scratch, worker->executor_count);
-    worker->executor_count -= count;
     for (size_t i = 0; i < count; i++) {
         struct culex_run *run = worker->scratch[i];
-        run->is_in_executor = false;
+        executor_leave(run);
         if (run->is_settled) {
             culex__flight_recycle(worker, run);
             continue;

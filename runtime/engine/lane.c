@@ -73,7 +73,7 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
     const culex_worker *worker = lane->worker;
     size_t half = (worker->options.batch + 1) / 2;
     return worker->phase == CULEX_WORKER_RUNNING && worker->average_ns < SHORT_NS && queued > 0 &&
-           room < half && lane->ack_count < half &&
+           worker->careful_count == 0 && room < half && lane->ack_count < half &&
            (lane->ack_count == 0 || now_ns - lane->ack_ns < GATHER_NS);
 }
 
@@ -131,6 +131,7 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
                                                run->counters.failures + run->counters.crashes + 1,
                                                culex__env_random(worker->env));
         break;
+    case CULEX_EVENT_LOSS:
     case CULEX_EVENT_DISCARD:
         ack.text = run->end.text;
         ack.delay_ms = 0;
@@ -186,7 +187,10 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, i
     size_t i = step->beat_count++;
     int64_t more_ns = extension_ns(run, now_ns);
     step->beats[i] = (struct culex_beat){
-        .id = run->id, .attempt = run->attempt, .extend_ms = (more_ns + 999999) / 1000000};
+        .id = run->id,
+        .attempt = run->attempt,
+        .is_started = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0,
+        .extend_ms = (more_ns + 999999) / 1000000};
     step->beat_runs[i] = run;
     step->beat_told_ns[i] = more_ns > 0 ? run->deadline_ns : run->told_ns;
     *ret_text_at = beat_add_progress(step, run, i);
@@ -219,12 +223,41 @@ static void step_add_beats(struct culex_lane *lane, int64_t now_ns)
         step->beats[i].progress = texts_at[i] != NO_TEXT ? step->texts.data + texts_at[i] : NULL;
 }
 
+/* Handlers that nothing is meant for yet, not even what an unanswered step may bring. */
+static uint32_t free_handlers(const culex_worker *worker)
+{
+    size_t busy = worker->executor_count;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane_step *step = &worker->lanes[i].step;
+        busy += step->is_pending ? step->want - step->ahead : 0;
+    }
+    return busy < worker->options.concurrency ? (uint32_t)(worker->options.concurrency - busy) : 0;
+}
+
+static bool may_take_suspect(const culex_worker *worker)
+{
+    bool may = worker->suspect_count == 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        may = may && !(worker->lanes[i].step.is_pending && worker->lanes[i].step.takes_suspect);
+    return may;
+}
+
+/* Before the step is pending itself. */
+static void step_add_claims(struct culex_lane *lane)
+{
+    struct culex_lane_step *step = &lane->step;
+    uint32_t starts = free_handlers(lane->worker);
+    step->want = (uint32_t)lane_room(lane);
+    step->ahead = step->want > starts ? step->want - starts : 0;
+    step->takes_suspect = step->want > 0 && may_take_suspect(lane->worker);
+}
+
 static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 {
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
     step->nonce = worker->nonce++;
-    step->want = (uint32_t)lane_room(lane);
+    step_add_claims(lane);
     step->sent_ns = now_ns;
     step_add_acks(lane);
     step_add_beats(lane, now_ns);
@@ -292,6 +325,13 @@ static bool step_was_cut(const struct culex_lane_step *step, const struct culex_
            reply->grants[0].counters.losses >= CULEX_SUSPECT_LOSSES;
 }
 
+static void lane_set_held(struct culex_lane *lane, bool is_held)
+{
+    lane->worker->held_count += is_held;
+    lane->worker->held_count -= lane->is_held;
+    lane->is_held = is_held;
+}
+
 static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
 {
     culex_worker *worker = lane->worker;
@@ -302,8 +342,10 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     step->is_pending = false;
     lane->is_hinting = false;
     lane->asked_ns = now_ns;
-    if (step->want > 0)
-        lane->is_likely = step_was_cut(step, reply);
+    if (step->want > 0) {
+        lane->is_likely = reply->is_held || step_was_cut(step, reply);
+        lane_set_held(lane, reply->is_held);
+    }
     lane->is_empty = reply->is_empty;
     lane->due_ns = INT64_MAX;
     if (reply->due_in_ms >= 0 && reply->due_in_ms < INT64_MAX / 2000000) {
@@ -329,6 +371,7 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
     lane->is_likely = true;
+    worker->careful_count += released;
     if (released > 0) {
         const struct culex_log_subject subject = {.queue = lane->name};
         culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
@@ -348,6 +391,8 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
                               .session = worker->session,
                               .nonce = state->nonce,
                               .want = state->want,
+                              .ahead = state->ahead,
+                              .has_suspect = !state->takes_suspect,
                               .max_bytes = CLAIM_BYTES,
                               .lease_ms = worker->options.lease_ms,
                               .acks = state->acks,
@@ -409,6 +454,13 @@ static void log_retry(const struct culex_run *run, struct culex_log_subject *sub
                      span);
 }
 
+static void log_loss(const struct culex_run *run, struct culex_log_subject *subject)
+{
+    subject->outcome = "lost";
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, subject, "lost: %s",
+                     run->end.text);
+}
+
 static void log_dead(const struct culex_run *run, struct culex_log_subject *subject)
 {
     subject->outcome = "dead";
@@ -426,14 +478,15 @@ static void log_fail(struct culex_run *run, struct culex_log_subject *subject,
                      &run->counters, &to);
     subject->error = run->end.text;
     subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
-    if (ack->event == CULEX_EVENT_CRASH)
-        worker->counts.crashed++;
-    else
-        worker->counts.failed++;
+    worker->counts.crashed += ack->event == CULEX_EVENT_CRASH;
+    worker->counts.lost += ack->event == CULEX_EVENT_LOSS;
+    worker->counts.failed += ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_DISCARD;
     if (to == CULEX_RUN_DEAD)
         log_dead(run, subject);
     else if (to == CULEX_RUN_CANCELLED)
         log_cancelled(run, subject);
+    else if (ack->event == CULEX_EVENT_LOSS)
+        log_loss(run, subject);
     else
         log_retry(run, subject, ack);
 }

@@ -228,6 +228,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->average_ns = 2000000;
     worker->wake_fd = -1;
     worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
+    worker->suspect_count = worker->held_count = worker->careful_count = 0;
     worker->outage = (struct culex_outage){0};
     worker->counts = (struct culex_worker_counts){0};
     name_choose(worker);

@@ -175,7 +175,9 @@ size_t culex__worker_limit(const culex_worker *worker)
 {
     const culex_worker_options *options = &worker->options;
     size_t threads = options->concurrency;
-    return worker->average_ns < SHORT_NS ? threads + 2 * (size_t)options->batch : threads;
+    bool is_exact = worker->careful_count > 0 || worker->held_count > 0;
+    return worker->average_ns < SHORT_NS && !is_exact ? threads + 2 * (size_t)options->batch
+                                                      : threads;
 }
 
 /* Nobody tells an idle worker of the lease that another one has just taken: it must find out in
@@ -353,7 +355,7 @@ static bool any_likely(const culex_worker *worker)
     return false;
 }
 
-static void lanes_set_likely(culex_worker *worker)
+void culex__lanes_set_likely(culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)
         worker->lanes[i].is_likely = true;
@@ -429,7 +431,7 @@ static bool wake_arm(culex_worker *worker, int64_t now_ns)
     worker->is_armed = fd >= 0;
     worker->was_armed = true;
     if (is_new)
-        lanes_set_likely(worker);
+        culex__lanes_set_likely(worker);
     return !is_new;
 }
 
@@ -447,7 +449,7 @@ static void wake_take(culex_worker *worker)
     if (!is_woken)
         return;
     if (has_room(worker))
-        lanes_set_likely(worker);
+        culex__lanes_set_likely(worker);
     else
         lanes_set_hinting(worker);
 }
@@ -518,7 +520,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     culex__flight_collect(worker);
     culex__flight_hear_all(worker);
     if (atomic_exchange(&worker->is_fed, false))
-        lanes_set_likely(worker);
+        culex__lanes_set_likely(worker);
     executor_check(worker);
     size_t queued = worker->executor->ops->queued(worker->executor);
     int64_t now_ns = culex__worker_now_ns(worker);

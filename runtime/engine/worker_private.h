@@ -36,6 +36,8 @@ struct culex_lane_step {
     bool is_pending; /* sent at least once, and repeated with the same nonce */
     uint64_t nonce;
     uint32_t want;
+    uint32_t ahead; /* of these, for handlers that are at work now */
+    bool takes_suspect;
     int64_t sent_ns; /* first time: leases count from here */
     size_t ack_count;
     size_t beat_count;
@@ -63,6 +65,7 @@ struct culex_lane {
     bool is_likely;    /* the store may have a run for us now */
     bool is_hinting;   /* a wake-up came that we cannot use: pass it on */
     bool is_empty;     /* as of the last answer */
+    bool is_held;      /* the next run wants a free handler */
     int64_t due_ns;    /* when the store wants a STEP */
     int64_t asked_ns;  /* when it was asked last */
     int64_t beat_ns;   /* no run in flight wants a beat earlier */
@@ -153,6 +156,9 @@ struct culex_worker {
     struct culex_run *free_runs;
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
+    size_t suspect_count;  /* suspects among them */
+    size_t held_count;     /* lanes that are held */
+    size_t careful_count;  /* as long as so many runs have not ended: see culex__worker_limit */
     int64_t average_ns;    /* recent handler time */
     int64_t progress_ns;   /* last time a run came back, or the executor had nothing queued */
     uint64_t nonce;
@@ -189,7 +195,10 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 /* False while the program's set-up of handlers' processes fails: claim nothing. */
 bool culex__worker_is_ready(const culex_worker *worker);
 
-/* Runs to have in flight at most: more than the executor's threads while runs are short. */
+/* Runs to have in flight at most: more than the executor's threads while runs are short. No more
+ * when this worker's former life left runs behind, until as many have ended: one of them may kill
+ * this life too, and should then be the one that is known to have started. Nor while the next run
+ * of a lane waits for a free handler. */
 size_t culex__worker_limit(const culex_worker *worker);
 
 /* Between two heartbeats of a run: well within its lease, and a second at most, for they carry its
@@ -199,6 +208,9 @@ static inline int64_t culex__worker_beat_pause_ns(const culex_worker *worker)
     int64_t third_ms = worker->options.lease_ms / 3;
     return (third_ms < 1000 ? third_ms : 1000) * 1000000;
 }
+
+/* Every lane may have a run for us. */
+void culex__lanes_set_likely(culex_worker *worker);
 
 /* When the lane asks for runs though nothing says that there are any: wake-ups may get lost. */
 int64_t culex__worker_look_ns(const struct culex_lane *lane);

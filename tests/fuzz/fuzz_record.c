@@ -24,6 +24,7 @@ unsigned fuzz_taken;
 #define at_owner            record->owner
 #define at_at_ms            record->at_ms
 #define at_timeout_from_ms  record->timeout_from_ms
+#define at_started          record->is_started
 #define at_losses           record->counters.losses
 #define at_expires_at_ms    record->expires_at_ms
 #define at_cancel           record->is_cancel_requested

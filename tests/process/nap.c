@@ -107,6 +107,55 @@ static culex_outcome ox(culex_run *run, const ox_job *job, void *user)
     return CULEX_DONE;
 }
 
+/* The parent of process `pid`; 0 when it cannot be told. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[64];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *stat = fopen(path, "r");
+    if (stat == NULL || fscanf(stat, "%*d %*s %*c %d", &parent) != 1)
+        parent = 0;
+    if (stat != NULL)
+        fclose(stat);
+    return parent;
+}
+
+static void kill_sure(pid_t victim)
+{
+    if (victim > 1)
+        kill(victim, SIGKILL);
+    for (;;)
+        tick_sleep();
+}
+
+static culex_outcome poison(culex_run *run, const poison_job *job, void *user)
+{
+    (void)job;
+    start_print(run);
+    kill_sure(user != NULL ? getpid() : parent_of(getppid()));
+    return CULEX_DONE;
+}
+
+static culex_outcome viper(culex_run *run, const viper_job *job, void *user)
+{
+    (void)job;
+    (void)user;
+    start_print(run);
+    kill_sure(getppid());
+    return CULEX_DONE;
+}
+
+static culex_outcome wink(culex_run *run, const wink_job *job, void *user)
+{
+    (void)job;
+    (void)user;
+    start_print(run);
+    tick_sleep();
+    tick_sleep();
+    return CULEX_DONE;
+}
+
 static culex_outcome look(culex_run *run, const look_job *job, void *user)
 {
     const char *url = getenv("CULEX_URL");
@@ -138,6 +187,9 @@ static int setup(culex_worker *worker, void *user)
            ox_job_register(worker, ox, user) != CULEX_OK ||
            look_job_register(worker, look, user) != CULEX_OK ||
            tell_job_register(worker, tell, user) != CULEX_OK ||
+           poison_job_register(worker, poison, getenv("NAP_ALONE")) != CULEX_OK ||
+           viper_job_register(worker, viper, user) != CULEX_OK ||
+           wink_job_register(worker, wink, user) != CULEX_OK ||
            gone_job_register(worker, NULL, user) != CULEX_OK;
 }
 
@@ -198,8 +250,9 @@ static culex_status tell_enqueue(culex_client *client, char **words, culex_error
 static culex_status enqueue(culex_client *client, const char *name, const char *length,
                             culex_error *error)
 {
-    static const culex_job_type *const types[] = {&never_job_type, &crash_job_type, &bomb_job_type,
-                                                  &ox_job_type,    &look_job_type,  &gone_job_type};
+    static const culex_job_type *const types[] = {
+        &never_job_type, &crash_job_type,  &bomb_job_type,  &ox_job_type,  &look_job_type,
+        &gone_job_type,  &poison_job_type, &viper_job_type, &wink_job_type};
     culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
     if (strcmp(name, "nap") == 0) {
         nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);

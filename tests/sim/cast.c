@@ -510,6 +510,30 @@ static void healer_body(struct sim_process *process)
 
 /* --- what befalls them --------------------------------------------------------------------- */
 
+/* It comes back under its name. */
+static void worker_die(struct sim_world *world, struct seat *seat, int64_t most_ms)
+{
+    int64_t away_ms = sim_between(&world->random, 0, most_ms);
+    world->kills++;
+    SOMETIMES(WORKER_KILLED);
+    if (sim_hands_busy(seat->process->hands) > 0)
+        SOMETIMES(WORKER_KILLED_WITH_RUNS);
+    sim_process_kill(seat->process);
+    sim_after(world, away_ms * SIM_MS, worker_event, seat, 0);
+}
+
+void sim_cast_poison(struct sim_world *world, const struct sim_process *process)
+{
+    for (size_t i = 0; i < world->cast->worker_count; i++) {
+        if (world->cast->seats[i].process != process)
+            continue;
+        sim_note(world, "%s dies of a run", process->name);
+        SOMETIMES(WORKER_KILLED_BY_RUN);
+        worker_die(world, &world->cast->seats[i], 100);
+        return;
+    }
+}
+
 static void worker_befall(struct sim_world *world)
 {
     struct sim_cast *cast = world->cast;
@@ -521,13 +545,7 @@ static void worker_befall(struct sim_world *world)
     int64_t draw = world->is_murderous ? 0 : sim_below(random, 100);
     if (draw < 45) {
         sim_note(world, "%s is killed", process->name);
-        world->kills++;
-        SOMETIMES(WORKER_KILLED);
-        if (sim_hands_busy(process->hands) > 0)
-            SOMETIMES(WORKER_KILLED_WITH_RUNS);
-        sim_process_kill(process);
-        sim_after(world, sim_between(random, 0, world->is_murderous ? 100 : 4000) * SIM_MS,
-                  worker_event, seat, 0);
+        worker_die(world, seat, world->is_murderous ? 100 : 4000);
     } else if (draw < 80) {
         int64_t ms = sim_between(random, 1, 4 * cast->lease_ms);
         sim_note(world, "%s is paused for %lld ms", process->name, (long long)ms);

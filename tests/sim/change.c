@@ -82,12 +82,15 @@ static void change_claimed(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "claimed for somebody else");
     if (after->has_cancel)
         sim_violation(oracle, &run->id, "claimed although cancelled");
+    bool is_doubtful = run->record.is_started || run->record.losses >= CULEX_SUSPECT_LOSSES;
+    if (is_doubtful && !after->is_started)
+        sim_violation(oracle, &run->id, "granted ahead of its start although it is in doubt");
     if (after->limit_ms !=
         (after->timeout_ms > 0 ? call->now_ms + after->timeout_ms + CULEX_TIMEOUT_SLACK_MS : 0))
         sim_violation(oracle, &run->id, "a claim's limit is wrong");
 }
 
-/* The ack of the call that its holder sent for this run; NULL when there is none. */
+/* The call carries an ack of its holder that leads to `after`, charges included. */
 static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
                          const struct sim_record *after)
 {
@@ -111,36 +114,27 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
         if (after->failures !=
                 before->failures + (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD) ||
             after->crashes != before->crashes + (event == CULEX_EVENT_CRASH) ||
-            after->losses != before->losses)
-            sim_violation(oracle, &run->id, "an ack is charged wrongly");
+            after->losses != before->losses + (event == CULEX_EVENT_LOSS))
+            continue;
         call->acks[i].is_settled = true;
         return true;
     }
     return false;
 }
 
-/* The beat that its holder sent for it, and *ret_extend_ms with it. */
-static bool beat_find(const struct sim_oracle *oracle, const struct run *run,
-                      int64_t *ret_extend_ms)
+/* The beat that its holder sent for it; NULL when there is none. */
+static const struct sim_beat *beat_find(const struct sim_oracle *oracle, const struct run *run)
 {
     const struct sim_call *call = &oracle->call;
     const struct sim_record *before = &run->record;
     if (call->verb != SIM_STEP || strcmp(call->session, before->owner) != 0)
-        return false;
+        return NULL;
     for (size_t i = 0; i < call->beat_count; i++) {
         if (memcmp(&call->beats[i].id, &run->id, sizeof run->id) == 0 &&
-            call->beats[i].attempt == before->attempt) {
-            *ret_extend_ms = call->beats[i].extend_ms;
-            return true;
-        }
+            call->beats[i].attempt == before->attempt)
+            return &call->beats[i];
     }
-    return false;
-}
-
-static bool beat_explains(const struct sim_oracle *oracle, const struct run *run)
-{
-    int64_t extend_ms;
-    return beat_find(oracle, run, &extend_ms);
+    return NULL;
 }
 
 /* A beat brings the lease's end to a lease from now, not past the limit; and that, if it asks for
@@ -149,9 +143,13 @@ static void beat_check(struct sim_oracle *oracle, const struct run *run,
                        const struct sim_record *after)
 {
     const struct sim_call *call = &oracle->call;
-    int64_t extend_ms = 0, limit_ms = run->record.limit_ms, at_ms = call->now_ms + call->lease_ms;
-    if (!beat_find(oracle, run, &extend_ms))
+    int64_t limit_ms = run->record.limit_ms, at_ms = call->now_ms + call->lease_ms;
+    const struct sim_beat *beat = beat_find(oracle, run);
+    if (beat == NULL)
         sim_violation(oracle, &run->id, "a lease is extended for somebody else");
+    int64_t extend_ms = beat != NULL ? beat->extend_ms : 0;
+    if (beat != NULL && after->is_started != (run->record.is_started || beat->is_started))
+        sim_violation(oracle, &run->id, "a beat tells of a start, or not, and the record does not");
     int64_t wanted_ms = call->now_ms + extend_ms + CULEX_TIMEOUT_SLACK_MS;
     if (extend_ms > 0 && limit_ms > 0 && wanted_ms > limit_ms) {
         SOMETIMES(TIMEOUT_EXTENDED);
@@ -163,21 +161,36 @@ static void beat_check(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "a beat extends the lease to a wrong time");
 }
 
+/* A holder has vanished: what had started is charged, and nothing else is. */
+static bool is_charged_rightly(const struct run *run, const struct sim_record *after,
+                               bool was_started)
+{
+    const struct sim_record *before = &run->record;
+    if (after->failures != before->failures || after->crashes != before->crashes ||
+        after->losses != before->losses + was_started)
+        return false;
+    if (after->state == 'X')
+        SOMETIMES(DEAD_BY_LOSSES);
+    return after->state == 'W' || after->state == 'C' || (was_started && after->state == 'X');
+}
+
 static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
                           const struct sim_record *after)
 {
     const struct sim_record *before = &run->record;
+    const struct sim_beat *beat = beat_find(oracle, run);
+    bool was_started = before->is_started || (beat != NULL && beat->is_started);
     /* A beat may have brought the lease's end forward, to the end of the timeout. */
-    if (oracle->call.verb != SIM_STEP || after->losses != before->losses + 1 ||
-        (before->at_ms > oracle->call.now_ms && !beat_explains(oracle, run)))
+    if (oracle->call.verb != SIM_STEP || (before->at_ms > oracle->call.now_ms && beat == NULL))
         return false;
     if (oracle->world->faults + oracle->world->kills == 0 && !oracle->world->is_healing &&
         before->timeout_ms == 0)
         sim_violation(oracle, &run->id, "a lease is lost in calm weather");
-    SOMETIMES(LEASE_LOST);
-    if (after->state == 'X')
-        SOMETIMES(DEAD_BY_LOSSES);
-    return after->state == 'W' || after->state == 'X' || after->state == 'C';
+    if (was_started)
+        SOMETIMES(LEASE_LOST);
+    else
+        SOMETIMES(LEASE_LOST_UNCHARGED);
+    return is_charged_rightly(run, after, was_started);
 }
 
 static bool hello_explains(struct sim_oracle *oracle, const struct run *run,
@@ -190,16 +203,19 @@ static bool hello_explains(struct sim_oracle *oracle, const struct run *run,
     if (strcmp(worker->session, run->record.owner) != 0 ||
         strcmp(worker->session, call->session) == 0)
         return false;
-    SOMETIMES(FORMER_LIFE_RELEASED);
-    return (after->state == 'W' || after->state == 'C') && after->losses == run->record.losses &&
-           after->failures == run->record.failures && after->crashes == run->record.crashes;
+    if (run->record.is_started)
+        SOMETIMES(FORMER_LIFE_CHARGED);
+    else
+        SOMETIMES(FORMER_LIFE_RELEASED);
+    return is_charged_rightly(run, after, run->record.is_started);
 }
 
 static void change_left(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     if (!ack_explains(oracle, run, after) && !hello_explains(oracle, run, after) &&
         !loss_explains(oracle, run, after))
-        sim_violation(oracle, &run->id, "taken from its holder without a reason");
+        sim_violation(oracle, &run->id,
+                      "taken from its holder without a reason, or charged wrongly");
     if (after->state == 'D' && ++run->completions > 1)
         sim_violation(oracle, &run->id, "a second completion is recorded");
     if (run->record.has_cancel && after->state == 'C')
@@ -222,7 +238,8 @@ static void change_unkept(struct sim_oracle *oracle, struct run *run)
         after.crashes += ends[i].crashes;
         after.losses += ends[i].losses;
         if ((after.state == 'C' && !after.has_cancel) ||
-            (!ack_explains(oracle, run, &after) && !loss_explains(oracle, run, &after)))
+            (!ack_explains(oracle, run, &after) && !hello_explains(oracle, run, &after) &&
+             !loss_explains(oracle, run, &after)))
             continue;
         if (after.state == 'D' && ++run->completions > 1)
             sim_violation(oracle, &run->id, "a second completion is recorded");
@@ -277,8 +294,9 @@ static bool is_same_record(const struct sim_record *a, const struct sim_record *
 {
     return a->state == b->state && a->attempt == b->attempt && a->failures == b->failures &&
            a->crashes == b->crashes && a->crash_streak == b->crash_streak &&
-           a->losses == b->losses && a->has_cancel == b->has_cancel && a->at_ms == b->at_ms &&
-           a->limit_ms == b->limit_ms && strcmp(a->owner, b->owner) == 0;
+           a->losses == b->losses && a->has_cancel == b->has_cancel &&
+           a->is_started == b->is_started && a->at_ms == b->at_ms && a->limit_ms == b->limit_ms &&
+           strcmp(a->owner, b->owner) == 0;
 }
 
 static void change_waiting(struct sim_oracle *oracle, struct run *run,

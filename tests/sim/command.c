@@ -369,6 +369,31 @@ static void lrange(const struct call *call)
     }
 }
 
+static void lset(const struct call *call)
+{
+    struct sim_value *list;
+    int64_t index;
+    if (!find(call, SIM_LIST, &list))
+        return;
+    if (list == NULL) {
+        sim_reply_error(call->reply, "ERR no such key");
+        return;
+    }
+    if (!sim_arg_int(&call->args[2], &index)) {
+        not_integer(call);
+        return;
+    }
+    index += index < 0 ? (int64_t)list->count : 0;
+    if (index < 0 || index >= (int64_t)list->count) {
+        sim_reply_error(call->reply, "ERR index out of range");
+        return;
+    }
+    struct sim_text **item = &list->items[list->first + (size_t)index];
+    sim_text_drop(*item);
+    *item = sim_text_make(call->args[3].data, call->args[3].len);
+    sim_reply_status(call->reply, "OK");
+}
+
 /* The last place of the entry, among the last entries: the only form that the scripts use. */
 static void lpos(const struct call *call)
 {
@@ -684,14 +709,14 @@ static void zrevrangebyscore(const struct call *call)
     struct call turned = *call;
     struct sim_value *zset;
     size_t first, count;
-    int64_t most;
+    int64_t most, skip;
     /* The only form that the scripts use. */
     if (call->count != 8 || !sim_arg_is(&call->args[4], "WITHSCORES") ||
-        !sim_arg_is(&call->args[5], "LIMIT") || !sim_arg_is(&call->args[6], "0")) {
+        !sim_arg_is(&call->args[5], "LIMIT")) {
         syntax_error(call);
         return;
     }
-    if (!sim_arg_int(&call->args[7], &most)) {
+    if (!sim_arg_int(&call->args[6], &skip) || !sim_arg_int(&call->args[7], &most)) {
         not_integer(call);
         return;
     }
@@ -701,6 +726,7 @@ static void zrevrangebyscore(const struct call *call)
     turned.args = args;
     if (!bounds_find(&turned, &zset, &first, &count))
         return;
+    count -= skip >= 0 && (size_t)skip < count ? (size_t)skip : count;
     size_t shown = most >= 0 && (size_t)most < count ? (size_t)most : count;
     sim_reply_array(call->reply, shown * 2);
     for (size_t i = 0; i < shown; i++) {
@@ -880,6 +906,7 @@ static const struct command commands[] = {
     {"LLEN", llen, 2, 0},
     {"LRANGE", lrange, 4, 0},
     {"LREM", lrem, 4, WRITE},
+    {"LSET", lset, 4, WRITE | DENY_OOM},
     {"LPOS", lpos, -3, 0},
     {"BLPOP", blpop, -3, WRITE | OUTER},
     {"SADD", sadd, -3, WRITE | DENY_OOM},

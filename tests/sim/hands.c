@@ -31,6 +31,7 @@ struct sim_hands {
     size_t queued;
     struct culex_run *ended_first, *ended_last;
     bool is_healed, is_over;
+    bool is_brisk; /* its runs are short, so the worker asks for more than it has hands */
     struct hand *acting;
     int64_t lease_ms;
 };
@@ -64,9 +65,9 @@ static enum sim_fate fate_draw(struct sim_hands *hands, const struct culex_run *
     int64_t draw = sim_below(random, 1000);
     if (!hands->is_healed && hands->process->world->is_murderous && draw < 850)
         return SIM_FATE_NEVER;
-    /* Some runs are poison: they kill whatever executes them. */
+    /* Some runs are poison: they kill whatever executes them; on a thread that is the worker. */
     if (!hands->is_healed && run->id.b[15] % 32 == 0)
-        return SIM_FATE_CRASH;
+        return hands->base.ops->can_kill ? SIM_FATE_CRASH : SIM_FATE_MURDER;
     if (hands->is_healed || draw < 600)
         return SIM_FATE_DONE;
     return draw < 740   ? SIM_FATE_FAIL
@@ -83,10 +84,10 @@ static int64_t span_draw(struct sim_hands *hands)
     int64_t draw = sim_below(random, 100);
     if (hands->is_healed)
         return sim_between(random, 0, 20) * SIM_MS;
-    return draw < 40   ? sim_between(random, 1, 900) * SIM_US
-           : draw < 70 ? sim_between(random, 1, 100) * SIM_MS
-           : draw < 92 ? sim_between(random, 100, 1500) * SIM_MS
-                       : sim_between(random, 1, 4) * hands->lease_ms * SIM_MS;
+    return draw < 40 || hands->is_brisk ? sim_between(random, 1, 900) * SIM_US
+           : draw < 70                  ? sim_between(random, 1, 100) * SIM_MS
+           : draw < 92                  ? sim_between(random, 100, 1500) * SIM_MS
+                                        : sim_between(random, 1, 4) * hands->lease_ms * SIM_MS;
 }
 
 culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const void *params,
@@ -258,6 +259,10 @@ static void end_event(struct sim_world *world, void *subject, uint64_t token,
         return;
     if (sim_process_is_paused(hands->process)) {
         sim_at(world, hands->process->paused_until_ns, end_event, hands, token, NULL);
+        return;
+    }
+    if (hand->fate == SIM_FATE_MURDER && !hands->is_healed) {
+        sim_cast_poison(world, hands->process);
         return;
     }
     hand_end(hands, hand);
@@ -466,6 +471,7 @@ culex_status sim_hands_create(const struct culex_executor_config *config,
     hands->count = config->count < HANDS_MAX ? config->count : HANDS_MAX;
     hands->lease_ms = config->lease_ms;
     hands->is_healed = process->world->is_healing;
+    hands->is_brisk = sim_chance(&process->world->random, 250);
     process->hands = hands;
     *ret_executor = &hands->base;
     return CULEX_OK;

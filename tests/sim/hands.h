@@ -9,6 +9,7 @@ enum sim_fate {
     SIM_FATE_RESULT, /* done, with a result */
     SIM_FATE_FAIL,
     SIM_FATE_CRASH,
+    SIM_FATE_MURDER, /* takes its worker along */
     SIM_FATE_DISCARD,
     SIM_FATE_SNOOZE,
     SIM_FATE_NEVER /* returns only when it is cancelled, if then */

@@ -48,6 +48,7 @@ struct sim_record {
     char state; /* S W A D X C; '-' when there is none */
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
+    bool is_started; /* active: its handler is at work; waiting: its holder vanished */
     int64_t at_ms, expires_at_ms, timeout_ms;
     int64_t limit_ms; /* active: no lease reaches further; 0 for none */
     char unique_key[8];
@@ -71,11 +72,11 @@ struct sim_call {
         enum culex_run_event event;
         bool is_mine, is_settled;
     } acks[SIM_CALL_MAX];
-    struct {
+    struct sim_beat {
         culex_uuid id;
         uint32_t attempt;
         int64_t extend_ms;
-        bool is_mine, has_progress;
+        bool is_mine, has_progress, is_started;
     } beats[SIM_CALL_MAX];
     /* Filled by the answer. */
     char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C */

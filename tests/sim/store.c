@@ -52,7 +52,7 @@ static void must(const struct sim_store *store, int rc)
 #define COLUMNS                                                                                    \
     "SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, losses, "        \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
-    "unique_key FROM run"
+    "unique_key, is_started FROM run"
 
 static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *ret_record)
 {
@@ -69,6 +69,7 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
                                       .losses = (uint32_t)sqlite3_column_int64(row, 8),
                                       .attempts_max = (uint32_t)sqlite3_column_int64(row, 9),
                                       .has_cancel = sqlite3_column_int(row, 10) != 0,
+                                      .is_started = sqlite3_column_int(row, 17) != 0,
                                       .at_ms = at_ms,
                                       .expires_at_ms = sqlite3_column_int64(row, 12),
                                       .timeout_ms = sqlite3_column_int64(row, 14)};
@@ -413,6 +414,7 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->beats[i].id = step->beats[i].id;
         call->beats[i].attempt = step->beats[i].attempt;
         call->beats[i].extend_ms = step->beats[i].extend_ms;
+        call->beats[i].is_started = step->beats[i].is_started;
         call->beats[i].has_progress = step->beats[i].progress != NULL;
         call->beat_answers[i] = call->is_failed ? '?' : answer_letter(reply->beats[i]);
     }

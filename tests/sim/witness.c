@@ -57,6 +57,7 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
                             .losses = (uint32_t)number_of(&fields, FIELD_losses),
                             .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
                             .has_cancel = number_of(&fields, FIELD_cancel) != 0,
+                            .is_started = number_of(&fields, FIELD_started) != 0,
                             .at_ms = number_of(&fields, FIELD_at_ms),
                             .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
                             .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
@@ -122,7 +123,7 @@ static enum culex_run_event event_of(const char *order)
 /* ORDER ARGV of redis_step.lua. */
 static void step_read(struct sim_call *call, const struct sim_arg *args, size_t count)
 {
-    enum { ACK = 8, ACK_WORDS = 3 };
+    enum { ACK = 10, ACK_WORDS = 3 };
     arg_copy(&args[1], call->session, sizeof call->session);
     char nonce[32];
     arg_copy(&args[2], nonce, sizeof nonce);
@@ -147,10 +148,10 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
         call->beats[i].id = id_of(&args[first + i * words]);
         arg_copy(&args[first + i * words + 1], attempt, sizeof attempt);
         call->beats[i].attempt = (uint32_t)strtoul(attempt, NULL, 10);
-        const char *extend = strchr(attempt, '|');
-        const char *progress = extend == NULL ? NULL : strchr(extend + 1, '|');
-        call->beats[i].extend_ms = extend == NULL ? 0 : strtoll(extend + 1, NULL, 10);
-        call->beats[i].has_progress = progress != NULL && progress[1] != '\0';
+        const char *extend = strchr(attempt, '|') + 1, *started = strchr(extend, '|') + 1;
+        call->beats[i].extend_ms = strtoll(extend, NULL, 10);
+        call->beats[i].is_started = started[0] == '1';
+        call->beats[i].has_progress = strchr(started, '|')[1] != '\0';
     }
 }
 

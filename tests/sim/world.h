@@ -241,6 +241,8 @@ void sim_check_keys(struct sim_world *world);
 
 void sim_cast_init(struct sim_world *world);
 void sim_cast_heal(struct sim_world *world);
+/* A run takes the worker along that executes it. */
+void sim_cast_poison(struct sim_world *world, const struct sim_process *process);
 bool sim_cast_is_quiet(const struct sim_world *world);
 void sim_cast_end(struct sim_world *world);
 bool sim_cast_is_over(const struct sim_world *world);

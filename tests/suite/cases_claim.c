@@ -260,6 +260,170 @@ void case_claim__one_poison_among_many_kills_itself_alone(struct suite *suite)
     }
 }
 
+/* The next suspect has to wait until the worker's first one has come to its end; the others do not.
+ */
+void case_claim__second_suspect_of_a_worker_keeps_its_place(struct suite *suite)
+{
+    culex_uuid suspects[2] = {suite_put(suite), suite_put(suite)};
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(suite_claim(suite, EVE, 9), 2);
+        suite_pass(suite, SUITE_LEASE_MS);
+    }
+    culex_uuid others[2] = {suite_put(suite), suite_put(suite)};
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 2, false), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[0]));
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].id, others[0]));
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 0, true), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].id, others[1]));
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 1, true), 0);
+    assert_false(suite->reply.is_held);
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 0, false), 0); /* nor ahead of its start */
+    assert_true(suite->reply.is_held);
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 1, false), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[1]));
+}
+
+/* More than one look at the queue finds, with others between and behind them. */
+void case_claim__many_suspects_are_passed_by(struct suite *suite)
+{
+    enum { MANY = 40 };
+    culex_uuid suspects[MANY], others[MANY];
+    for (int i = 0; i < MANY; i++)
+        suspects[i] = suite_put(suite);
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(suite_claim(suite, EVE, MANY), n == 0 ? MANY : MANY);
+        suite_pass(suite, SUITE_LEASE_MS);
+        suite_pass(suite, 0); /* the second share of the reaping */
+    }
+    for (int i = 0; i < MANY; i++)
+        others[i] = suite_put(suite);
+    assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 33);
+    for (int i = 0; i < 33; i++)
+        assert_true(suite_same_id(suite->reply.grants[i].id, others[i]));
+    assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 7);
+    assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 0);
+    int seen = 0;
+    while (suite_claim(suite, ANN, 9) > 0) {
+        bool is_one = false;
+        for (int i = 0; i < MANY; i++)
+            is_one = is_one || suite_same_id(suite->reply.grants[0].id, suspects[i]);
+        assert_true(is_one);
+        seen++;
+    }
+    assert_int_equal(seen, MANY);
+}
+
+void case_claim__lost_before_its_start_is_not_charged(struct suite *suite)
+{
+    culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};
+    assert_int_equal(suite_claim_for(suite, ANN, 3, 1, false), 3);
+    suite_pass(suite, SUITE_LEASE_MS);
+    for (int i = 0; i < 3; i++) {
+        assert_state(suite, ids[i], CULEX_RUN_WAITING);
+        assert_int_equal(suite->info->losses, i == 0 ? 1 : 0);
+    }
+    assert_int_equal(suite_stats(suite).lost, 1);
+    for (int i = 0; i < 3; i++)
+        suite_take(suite, BOB, ids[i]);
+}
+
+/* Else what kills its worker could stay uncharged for ever. */
+void case_claim__run_in_doubt_waits_for_a_free_handler(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 0, false), 1);
+    assert_false(suite->reply.is_held);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 0, false), 0);
+    assert_true(suite->reply.is_held);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 1, false), 1);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, id)->losses, 1);
+}
+
+void case_claim__nobody_passes_a_run_in_doubt(struct suite *suite)
+{
+    culex_uuid ids[4];
+    for (int i = 0; i < 2; i++)
+        ids[i] = suite_put(suite);
+    assert_int_equal(suite_claim_for(suite, ANN, 2, 0, false), 2);
+    suite_pass(suite, SUITE_LEASE_MS);
+    for (int i = 2; i < 4; i++)
+        ids[i] = suite_put(suite);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 1, false), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].id, ids[0]));
+    assert_true(suite->reply.is_held);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 1, false), 3);
+    assert_false(suite->reply.is_held);
+    for (int i = 0; i < 3; i++)
+        assert_true(suite_same_id(suite->reply.grants[i].id, ids[i + 1]));
+}
+
+/* A worker with one handler, which takes it along at the start of `poison`, whatever it has: the
+ * others have ended by then. False when there is nothing left to claim. */
+static bool work_until_poison(struct suite *suite, const char *session, culex_uuid poison)
+{
+    struct culex_ack acks[16];
+    size_t count = suite_claim_for(suite, session, 16, 1, false), ended = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct culex_grant *grant = &suite->reply.grants[i];
+        if (suite_same_id(grant->id, poison))
+            break;
+        acks[ended++] = (struct culex_ack){
+            .id = grant->id, .attempt = grant->attempt, .event = CULEX_EVENT_DONE};
+    }
+    for (size_t i = 0; i < ended; i++)
+        assert_int_equal(suite_ack(suite, session, acks[i]), CULEX_ANSWER_OK);
+    return count > 0;
+}
+
+void case_claim__poison_that_is_fetched_ahead_kills_itself_alone(struct suite *suite)
+{
+    culex_uuid ids[15];
+    for (int i = 0; i < 15; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.keep_success_ms = run.keep_failure_ms = 60 * SUITE_MINUTE_MS;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    culex_uuid poison = ids[7];
+    for (int n = 0; n < 40; n++) {
+        work_until_poison(suite, ANN, poison);
+        suite_pass(suite, SUITE_LEASE_MS);
+    }
+    for (int i = 0; i < 15; i++) {
+        assert_state(suite, ids[i], i == 7 ? CULEX_RUN_DEAD : CULEX_RUN_DONE);
+        assert_int_equal(suite->info->losses, i == 7 ? 10 : 0);
+    }
+}
+
+/* As a supervisor does it that starts the worker again and again: no lease ever runs out. */
+void case_hello__restarts_under_one_name_end_the_poison_alone(struct suite *suite)
+{
+    culex_uuid ids[21];
+    char session[17];
+    for (int i = 0; i < 21; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.keep_success_ms = run.keep_failure_ms = 60 * SUITE_MINUTE_MS;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    int lives = 0;
+    do {
+        snprintf(session, sizeof session, "%016x", ++lives);
+        suite_hello(suite, "host/1", session);
+        assert_true(lives < 60);
+    } while (work_until_poison(suite, session, ids[0]));
+    for (int i = 0; i < 21; i++) {
+        assert_state(suite, ids[i], i == 0 ? CULEX_RUN_DEAD : CULEX_RUN_DONE);
+        assert_int_equal(suite->info->losses, i == 0 ? 10 : 0);
+    }
+    suite_get(suite, ids[0]);
+    assert_string_equal(
+        suite->info->error_text,
+        "the process of 000000000000000a-10 was replaced before the worker said how "
+        "the run ended (loss 10 of 10)");
+}
+
 void case_claim__repeated_step_grants_the_same(struct suite *suite)
 {
     for (int i = 0; i < 6; i++)
@@ -383,9 +547,9 @@ void case_claim__repeated_step_leaves_out_what_ended(struct suite *suite)
 /* Events that only the store or an operator may cause, sent as results by the run's holder. */
 void case_claim__nonsense_is_refused_and_changes_nothing(struct suite *suite)
 {
-    static const enum culex_run_event events[] = {CULEX_EVENT_DUE,    CULEX_EVENT_CLAIM,
-                                                  CULEX_EVENT_LOSS,   CULEX_EVENT_EXPIRE,
-                                                  CULEX_EVENT_CANCEL, CULEX_EVENT_RETRY};
+    static const enum culex_run_event events[] = {CULEX_EVENT_DUE, CULEX_EVENT_CLAIM,
+                                                  CULEX_EVENT_EXPIRE, CULEX_EVENT_CANCEL,
+                                                  CULEX_EVENT_RETRY};
     culex_uuid id = suite_put(suite);
     suite_take(suite, ANN, id);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {

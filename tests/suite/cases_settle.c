@@ -568,6 +568,42 @@ void case_settle__fail_with_no_delay_may_start_in_the_same_step(struct suite *su
     assert_int_equal(suite->reply.grants[0].attempt, 2);
 }
 
+/* What executes handlers was killed with the handler in it: the worker knows, and lives. */
+void case_settle__loss_that_the_worker_tells_is_charged(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    struct culex_ack ack = {
+        .id = id, .attempt = attempt, .event = CULEX_EVENT_LOSS, .text = "killed with its zygote"};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite->info->losses, 1);
+    assert_string_equal(suite->info->error_text, "killed with its zygote");
+    assert_int_equal(suite_stats(suite).lost, 1);
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 0, false), 0); /* in doubt */
+    for (int n = 2; n <= 10; n++) {
+        ack.attempt = suite_take(suite, ANN, id);
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    }
+    assert_state(suite, id, CULEX_RUN_DEAD);
+}
+
+void case_settle__report_of_the_worker_ends_the_doubt(struct suite *suite)
+{
+    static const enum culex_run_event events[] = {CULEX_EVENT_FAIL, CULEX_EVENT_CRASH,
+                                                  CULEX_EVENT_RELEASE};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        culex_uuid id = suite_put(suite);
+        suite_take(suite, ANN, id);
+        suite_pass(suite, SUITE_LEASE_MS);
+        assert_int_equal(suite_claim_for(suite, ANN, 1, 0, false), 0);
+        uint32_t attempt = suite_take(suite, ANN, id);
+        suite_end(suite, ANN, id, attempt, events[i], 0);
+        assert_int_equal(suite_claim_for(suite, ANN, 1, 0, false), 1);
+        suite_end(suite, ANN, id, attempt + 1, CULEX_EVENT_DONE, 0);
+    }
+}
+
 void case_settle__all_lost_leases_are_reaped_in_bounded_steps(struct suite *suite)
 {
     for (int i = 0; i < 150; i++)
@@ -734,6 +770,22 @@ void case_beat__progress_out_of_form_is_refused_whole(struct suite *suite)
     assert_progress(suite, id, -1, "");
 }
 
+void case_beat__tells_of_a_start(struct suite *suite)
+{
+    culex_uuid ids[2] = {suite_put(suite), suite_put(suite)};
+    assert_int_equal(suite_claim_for(suite, ANN, 2, 0, false), 2);
+    for (int i = 0; i < 2; i++) {
+        struct culex_beat beat = {.id = ids[i], .attempt = 1, .is_started = i == 1};
+        assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+    }
+    struct culex_beat late = {.id = ids[1], .attempt = 1};
+    assert_int_equal(suite_tell(suite, ANN, late),
+                     CULEX_ANSWER_OK); /* it has started all the same */
+    suite_pass(suite, SUITE_LEASE_MS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(suite_get(suite, ids[i])->losses, i);
+}
+
 void case_beat__from_another_session_is_stale(struct suite *suite)
 {
     culex_uuid id = suite_put(suite);
@@ -760,7 +812,7 @@ void case_hello__new_session_releases_what_the_old_one_held(struct suite *suite)
 {
     culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};
     assert_int_equal(suite_hello(suite, "host/1", ANN), 0);
-    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    assert_int_equal(suite_claim_for(suite, ANN, 2, 0, false), 2);
     assert_int_equal(suite_hello(suite, "host/1", ANN), 0);
     assert_state(suite, ids[0], CULEX_RUN_ACTIVE);
     assert_int_equal(suite_hello(suite, "host/1", BOB), 2);
@@ -773,6 +825,51 @@ void case_hello__new_session_releases_what_the_old_one_held(struct suite *suite)
     for (int i = 0; i < 2; i++)
         assert_int_equal(suite->reply.grants[i].attempt, 2);
     assert_state(suite, ids[2], CULEX_RUN_WAITING);
+}
+
+void case_hello__what_had_started_is_charged(struct suite *suite)
+{
+    culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};
+    suite_hello(suite, "host/1", ANN);
+    assert_int_equal(suite_claim_for(suite, ANN, 3, 1, false), 3);
+    struct culex_beat beat = {.id = ids[2], .attempt = 1, .is_started = true};
+    suite_tell(suite, ANN, beat);
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_state(suite, ids[i], CULEX_RUN_WAITING);
+        assert_int_equal(suite->info->losses, i == 1 ? 0 : 1);
+    }
+    assert_int_equal(suite_stats(suite).lost, 2);
+    assert_int_equal(suite_claim_for(suite, BOB, 3, 0, false), 0); /* all of them are in doubt */
+}
+
+/* More than one call of a bounded store can take, between leases of others that end before and
+ * after. */
+void case_hello__takes_2000_leases_back_in_order(struct suite *suite)
+{
+    enum { COUNT = 2000, EACH = 100 };
+    static culex_uuid ids[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = suite_put(suite);
+    suite_hello(suite, "host/1", ANN);
+    for (int n = 0; n < COUNT; n += EACH) {
+        assert_int_equal(suite_claim_for(suite, ANN, EACH, 0, false), EACH);
+        suite->now_ms += n % 200 == 0;
+    }
+    for (int i = 0; i < 700; i++)
+        suite_put(suite);
+    for (int n = 0; n < 700; n += EACH) {
+        struct culex_step step = suite_step_make(suite, EVE, EACH);
+        step.lease_ms = n < 350 ? 1000 : 10 * SUITE_LEASE_MS;
+        assert_int_equal(suite_step(suite, &step), EACH);
+    }
+    assert_int_equal(suite_hello(suite, "host/1", BOB), COUNT);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 700);
+    for (int n = 0; n < COUNT; n += EACH) {
+        assert_int_equal(suite_claim(suite, BOB, EACH), EACH);
+        for (int i = 0; i < EACH; i++)
+            assert_true(suite_same_id(suite->reply.grants[i].id, ids[n + i]));
+    }
 }
 
 void case_hello__old_session_is_fenced_off(struct suite *suite)

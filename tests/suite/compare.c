@@ -58,13 +58,13 @@ static bool had_to_precede(const struct model_run *before, const struct model_ru
 }
 
 /* No other run that could have been granted had the better claim. */
-static bool is_first_in_line(const struct model *model, const char *queue,
-                             const struct model_run *run, bool is_alone)
+static bool is_first_in_line(const struct model *model, const struct culex_step *step,
+                             const struct model_run *run)
 {
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *other = model->runs[i];
-        if (other == run || !is_waiting(other, queue) || model_is_expired(model, other) ||
-            (!is_alone && model_is_suspect(other)))
+        if (other == run || !is_waiting(other, step->queue) || model_is_expired(model, other) ||
+            model_is_passed(step, other))
             continue;
         if (other->made.priority > run->made.priority)
             return differs("%s was granted before one of priority %d", text_of(run->id),
@@ -106,33 +106,42 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
         return differs("grant of %s, which has expired", text_of(run->id));
     if (model_is_suspect(run) && reply->grant_count > 1)
         return differs("grant of the suspect %s in company", text_of(run->id));
-    if (!is_first_in_line(compare->model, step->queue, run, index == 0))
+    if (model_is_passed(step, run) || model_must_wait(step, run, index))
+        return differs("grant %zu of %s, which had to wait", index, text_of(run->id));
+    if (!is_first_in_line(compare->model, step, run))
         return false;
     model_claim(compare->model, step, session, run);
     return same_grant(grant, run);
 }
 
-/* Whether a store may stop here although it was asked for more. */
+/* Whether a store may stop here although it was asked for more; *ret_is_held tells that it must say
+ * that the next run has to wait. Which of several is the next one may be open. */
 static bool may_stop(const struct compare *compare, const struct culex_step *step,
-                     const struct culex_step_reply *reply, size_t bytes)
+                     const struct culex_step_reply *reply, size_t bytes, bool *ret_is_held)
 {
     int top = -1;
-    bool may = false;
-    if (reply->grant_count > 0 &&
-        model_is_suspect(
-            model_find(compare->model, step->queue, reply->grants[reply->grant_count - 1].id)))
-        return true;
+    bool may = false, may_hold = false, must_hold = false;
+    size_t granted = reply->grant_count;
+    if (granted > 0 &&
+        model_is_suspect(model_find(compare->model, step->queue, reply->grants[granted - 1].id)))
+        return !reply->is_held;
     for (size_t i = 0; i < compare->model->run_count; i++) {
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || model_is_expired(compare->model, run) ||
-            run->made.priority < top)
+            model_is_passed(step, run) || run->made.priority < top)
             continue;
-        if (run->made.priority > top)
-            may = false;
+        if (run->made.priority > top) {
+            may = may_hold = false;
+            must_hold = true;
+        }
         top = run->made.priority;
-        may = may || model_is_suspect(run) || bytes + run->made.payload_len > step->max_bytes;
+        bool waits = model_must_wait(step, run, granted);
+        may_hold = may_hold || waits;
+        must_hold = must_hold && waits;
+        may = may || (granted > 0 && bytes + run->made.payload_len > step->max_bytes);
     }
-    return top < 0 || (may && reply->grant_count > 0);
+    *ret_is_held = must_hold;
+    return (top < 0 || may || may_hold) && (may_hold || !reply->is_held);
 }
 
 static bool check_count(const struct compare *compare, const struct culex_step *step,
@@ -145,9 +154,14 @@ static bool check_count(const struct compare *compare, const struct culex_step *
         bytes += reply->grants[i].payload_len;
     if (bytes > step->max_bytes)
         return differs("%zu bytes granted beyond the first, not %u", bytes, step->max_bytes);
-    if (reply->grant_count < step->want && !reply->is_paused &&
-        !may_stop(compare, step, reply, bytes))
-        return differs("only %zu grants of %u wanted", reply->grant_count, step->want);
+    bool is_held = false;
+    if (reply->grant_count == step->want || reply->is_paused)
+        return !reply->is_held || differs("a claim that came to its end is held");
+    if (!may_stop(compare, step, reply, bytes, &is_held))
+        return differs("only %zu grants of %u wanted, held %d", reply->grant_count, step->want,
+                       reply->is_held);
+    if (is_held && !reply->is_held)
+        return differs("a claim was held and does not say so");
     return true;
 }
 
@@ -173,7 +187,7 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
         culex_run_info_free(info);
         if (is_dead)
             model_expire(model, run);
-        else if (reply->grant_count == 0 || run->made.priority > worst)
+        else if ((reply->grant_count == 0 && !reply->is_held) || run->made.priority > worst)
             return differs("the expired run %s was passed by", text_of(run->id));
     }
     return true;

@@ -312,11 +312,12 @@ static bool is_beaten(const struct culex_beat *beats, size_t count, culex_uuid i
 static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
 {
     static const enum culex_run_event events[] = {
-        CULEX_EVENT_DONE, CULEX_EVENT_DONE,  CULEX_EVENT_DONE,    CULEX_EVENT_FAIL,
-        CULEX_EVENT_FAIL, CULEX_EVENT_CRASH, CULEX_EVENT_RELEASE, CULEX_EVENT_DISCARD};
+        CULEX_EVENT_DONE,    CULEX_EVENT_DONE,    CULEX_EVENT_DONE,
+        CULEX_EVENT_FAIL,    CULEX_EVENT_FAIL,    CULEX_EVENT_CRASH,
+        CULEX_EVENT_RELEASE, CULEX_EVENT_DISCARD, CULEX_EVENT_LOSS};
     static const char *const texts[] = {NULL, "no answer", "it's \"50%\" | \xe2\x82\xac\n", ""};
     *ack = (struct culex_ack){.id = grant->id, .attempt = grant->attempt};
-    ack->event = events[below(world, 8)];
+    ack->event = events[below(world, 9)];
     ack->attempt += chance(world, 4) ? 1u : 0u; /* forged */
     ack->attempt -= chance(world, 4) && ack->attempt > 0 ? 1u : 0u;
     ack->delay_ms = chance(world, 60) ? below(world, 10000) : 0;
@@ -345,6 +346,7 @@ static struct culex_beat beat_make(struct world *world, const struct known_grant
     static const char *const words[] = {NULL, NULL, NULL, "0 begun", "50 half | way", "-1 soon"};
     return (struct culex_beat){.id = grant->id,
                                .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u),
+                               .is_started = chance(world, 50),
                                .extend_ms = chance(world, 20) ? below(world, 60000) : 0,
                                .progress = words[below(world, 6)]};
 }
@@ -360,10 +362,12 @@ static bool op_step(struct world *world, int queue)
                                 .session = world->sessions[session],
                                 .nonce = world->nonce += 1 + (uint64_t)below(world, 20),
                                 .want = (uint32_t)below(world, claims_left(world, queue) + 1),
+                                .has_suspect = chance(world, 25),
                                 .max_bytes = bytes[below(world, 4)],
                                 .lease_ms = leases[below(world, 4)],
                                 .acks = last->acks,
                                 .beats = last->beats};
+    step->ahead = chance(world, 50) ? (uint32_t)below(world, STEP_MAX) : 0;
     for (int64_t n = below(world, STEP_MAX); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
         if (grant != NULL && !is_named(last->acks, step->ack_count, grant->id))

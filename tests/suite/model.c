@@ -218,13 +218,13 @@ static void give_back(struct model *model, struct model_run *run, const struct c
         make_scheduled(model, run, now + ack->delay_ms);
     else
         make_ready(model, run, true);
+    run->is_started = ack->event == CULEX_EVENT_LOSS && run->state == CULEX_RUN_WAITING;
 }
 
 static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
-    char story[256];
     switch (ack->event) {
     case CULEX_EVENT_DONE:
         run->result = keep_bytes(model, ack->result, ack->result_len);
@@ -248,11 +248,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
-        snprintf(
-            story, sizeof story,
-            "the lease of %s-%u ran out before the worker said how the run ended (loss %u of %d)",
-            run->owner, run->attempt, counters->losses, LOSSES);
-        set_error(model, run, story);
+        set_error(model, run, ack->text);
         give_back(model, run, ack, true);
         break;
     case CULEX_EVENT_RELEASE:
@@ -268,6 +264,22 @@ static void settle(struct model *model, struct model_run *run, const struct cule
     default:
         abort(); /* the callers send no other */
     }
+}
+
+/* Its holder says nothing any more. To blame is only what had started; the other is watched from
+ * now on, for it may have started unseen. */
+static void vanish(struct model *model, struct model_run *run, const char *what, const char *befell)
+{
+    char story[256];
+    struct culex_ack end = {.event = CULEX_EVENT_RELEASE};
+    if (run->is_started) {
+        end = (struct culex_ack){.event = CULEX_EVENT_LOSS, .text = story};
+        snprintf(story, sizeof story,
+                 "the %s of %s-%u %s before the worker said how the run ended (loss %u of %d)",
+                 what, run->owner, run->attempt, befell, run->counters.losses + 1, LOSSES);
+    }
+    settle(model, run, &end);
+    run->is_started = run->state == CULEX_RUN_WAITING;
 }
 
 void model_shrink(struct model *model)
@@ -421,6 +433,7 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
         run->lease_max_ms = longer_ms;
     if (beat->progress != NULL && beat->progress[0] != '\0')
         run->progress = keep_text(model, beat->progress);
+    run->is_started = run->is_started || beat->is_started;
     run->at_ms = now_of(model) + step->lease_ms;
     if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
         run->at_ms = run->lease_max_ms;
@@ -445,7 +458,6 @@ static struct model_run *first_due(struct model *model, const struct model_queue
 /* Leases that ran out give their runs back to the front, the first one in front of all. */
 static void reap(struct model *model, const struct model_queue *queue)
 {
-    static const struct culex_ack loss = {.event = CULEX_EVENT_LOSS};
     struct model_run *lost[REAPED_AT_ONCE];
     int count = 0;
     while (count < REAPED_AT_ONCE &&
@@ -453,7 +465,7 @@ static void reap(struct model *model, const struct model_queue *queue)
         lost[count++]->state = CULEX_RUN_STATE_COUNT; /* found already */
     while (count > 0) {
         lost[--count]->state = CULEX_RUN_ACTIVE;
-        settle(model, lost[count], &loss);
+        vanish(model, lost[count], "lease", "ran out");
     }
 }
 
@@ -519,12 +531,13 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
     return session;
 }
 
-struct model_run *model_next(struct model *model, const char *queue)
+struct model_run *model_next(struct model *model, const struct culex_step *step)
 {
     struct model_run *next = NULL;
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
-        if (run->is_gone || run->state != CULEX_RUN_WAITING || strcmp(run->queue->name, queue) != 0)
+        if (run->is_gone || run->state != CULEX_RUN_WAITING ||
+            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run))
             continue;
         if (next == NULL || run->made.priority > next->made.priority ||
             (run->made.priority == next->made.priority && run->place < next->place))
@@ -543,6 +556,18 @@ bool model_is_suspect(const struct model_run *run)
     return run->counters.losses >= LOSSES_OF_A_SUSPECT;
 }
 
+bool model_is_passed(const struct culex_step *step, const struct model_run *run)
+{
+    return step->has_suspect && model_is_suspect(run);
+}
+
+bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted)
+{
+    size_t starts = step->want > step->ahead ? step->want - step->ahead : 0;
+    return (model_is_suspect(run) && granted > 0) ||
+           ((model_is_suspect(run) || run->is_started) && granted >= starts);
+}
+
 void model_expire(struct model *model, struct model_run *run)
 {
     set_error(model, run, "expired");
@@ -554,6 +579,7 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
 {
     int64_t now = now_of(model);
     run->state = CULEX_RUN_ACTIVE;
+    run->is_started = session->grant_count + step->ahead < step->want;
     run->attempt++;
     run->owner = session->name;
     run->at_ms = now + step->lease_ms;
@@ -564,24 +590,28 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     session->attempts[session->grant_count++] = run->attempt;
 }
 
-static void claim_all(struct model *model, const struct culex_step *step,
+/* True when it ended at a run that must wait. */
+static bool claim_all(struct model *model, const struct culex_step *step,
                       struct model_session *session)
 {
     struct model_run *run;
     size_t bytes = 0;
     while (session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
-           !session->queue->stats.paused && (run = model_next(model, step->queue)) != NULL) {
+           !session->queue->stats.paused && (run = model_next(model, step)) != NULL) {
         if (model_is_expired(model, run)) {
             model_expire(model, run);
             continue;
         }
+        if (model_must_wait(step, run, session->grant_count))
+            return true;
         bytes += session->grant_count > 0 ? run->made.payload_len : 0;
-        if (session->grant_count > 0 && (model_is_suspect(run) || bytes > step->max_bytes))
+        if (session->grant_count > 0 && bytes > step->max_bytes)
             break;
         model_claim(model, step, session, run);
         if (model_is_suspect(run))
             break;
     }
+    return false;
 }
 
 static void grant_fill(struct culex_grant *grant, const struct model_run *run)
@@ -628,7 +658,8 @@ void model_outlook(struct model *model, const struct model_queue *queue,
 static bool is_workers_event(enum culex_run_event event)
 {
     return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
-           event == CULEX_EVENT_RELEASE || event == CULEX_EVENT_DISCARD;
+           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
+           event == CULEX_EVENT_DISCARD;
 }
 
 static culex_status model_step(struct culex_backend *backend, const struct culex_step *step,
@@ -647,11 +678,10 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     }
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
-    if (!is_repeat)
-        claim_all(model, step, session);
+    bool is_held = !is_repeat && claim_all(model, step, session);
 
-    struct culex_step_reply reply = {.now_ms = now_of(model),
-                                     .is_paused = session->queue->stats.paused};
+    struct culex_step_reply reply = {
+        .now_ms = now_of(model), .is_held = is_held, .is_paused = session->queue->stats.paused};
     model_outlook(model, session->queue, &reply);
     reply.acks = keep(model, sizeof session->acks);
     memcpy(reply.acks, session->acks, sizeof session->acks);
@@ -676,25 +706,35 @@ static void model_step_release(struct culex_backend *backend, struct culex_step_
 
 /* --- the other verbs ------------------------------------------------------------------------ */
 
+/* Of the runs that the session holds, the one whose lease ends last; NULL for none. */
+static struct model_run *last_held(const struct model *model, const struct model_queue *queue,
+                                   const char *session)
+{
+    struct model_run *last = NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && run->state == CULEX_RUN_ACTIVE &&
+            strcmp(run->owner, session) == 0 && (last == NULL || run->at_ms >= last->at_ms))
+            last = run;
+    }
+    return last;
+}
+
 static culex_status model_hello(struct culex_backend *backend, const char *queue,
                                 const char *worker, const char *session, size_t *ret_released,
                                 int64_t *ret_now_ms, culex_error *error)
 {
     (void)error;
-    static const struct culex_ack release = {.event = CULEX_EVENT_RELEASE};
     struct model *model = of(backend);
     struct model_queue *home = queue_of(model, queue);
     struct model_name *name = name_of(model, &model->workers, &model->worker_count, home, worker);
+    struct model_run *run;
     *ret_released = 0;
     *ret_now_ms = now_of(model);
-    for (size_t i = 0; i < model->run_count; i++) {
-        struct model_run *run = model->runs[i];
-        if (run->queue == home && !run->is_gone && run->state == CULEX_RUN_ACTIVE &&
-            name->session != NULL && strcmp(name->session, session) != 0 &&
-            strcmp(run->owner, name->session) == 0) {
-            settle(model, run, &release);
-            ++*ret_released;
-        }
+    bool is_new = name->session != NULL && strcmp(name->session, session) != 0;
+    while (is_new && (run = last_held(model, home, name->session)) != NULL) {
+        vanish(model, run, "process", "was replaced");
+        ++*ret_released;
     }
     name->session = keep_text(model, session);
     return CULEX_OK;
@@ -794,7 +834,7 @@ static culex_status model_retry(struct culex_backend *backend, const char *queue
     if (unique_holder(of(backend), run->queue, run->made.unique_key) != NULL)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds the unique key");
     run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
-    run->is_cancel_requested = false;
+    run->is_cancel_requested = run->is_started = false;
     run->expires_at_ms = 0; /* somebody wants it to run now */
     make_ready(of(backend), run, false);
     return CULEX_OK;

@@ -21,6 +21,7 @@ struct model_run {
     uint32_t attempt;
     struct culex_run_counters counters;
     const char *owner; /* session of the newest attempt */
+    bool is_started;   /* active: a handler is at it; waiting: its holder vanished */
     bool is_cancel_requested;
     int64_t created_at_ms, expires_at_ms;
     int64_t at_ms;         /* as in culex_run_info */
@@ -104,7 +105,10 @@ void model_unpromote(struct model *model);
 void model_shrink(struct model *model);
 
 /* The run that the model would grant next; NULL when none waits. */
-struct model_run *model_next(struct model *model, const char *queue);
+struct model_run *model_next(struct model *model, const struct culex_step *step);
+/* The step gets it not, but what is behind it; or neither, after so many grants. */
+bool model_is_passed(const struct culex_step *step, const struct model_run *run);
+bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted);
 bool model_is_expired(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);
 void model_expire(struct model *model, struct model_run *run);

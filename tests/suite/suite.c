@@ -127,6 +127,15 @@ size_t suite_claim(struct suite *suite, const char *session, uint32_t want)
     return suite_step(suite, &step);
 }
 
+size_t suite_claim_for(struct suite *suite, const char *session, uint32_t want, uint32_t starts,
+                       bool has_suspect)
+{
+    struct culex_step step = suite_step_make(suite, session, want);
+    step.ahead = want - starts;
+    step.has_suspect = has_suspect;
+    return suite_step(suite, &step);
+}
+
 uint32_t suite_take(struct suite *suite, const char *session, culex_uuid id)
 {
     assert_int_equal(suite_claim(suite, session, 1), 1);
