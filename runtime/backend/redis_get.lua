@@ -1,10 +1,21 @@
 -- keys: runs payloads errors results progress
 -- uses: base
 --
--- Reply: record, payload, error text, result, progress of run ARGV[2]; empty when unknown.
+-- Reply: record, payload, error text, result, progress of run ARGV[2]; empty when unknown. Texts are
+-- cut to what a run may have, bytes that are longer are left out.
 
 local id = ARGV[2]
 local text = call('HGET', runs, id)
 if not text then return {} end
-return {text, call('HGET', payloads, id) or '', call('HGET', errors, id) or '',
-  call('HGET', results, id) or '', call('HGET', progress, id) or ''}
+
+local function bytes(key)
+  local value = call('HGET', key, id) or ''
+  return #value <= PAYLOAD_BYTES_MAX and value or ''
+end
+
+local function words(key, most)
+  return string.sub(call('HGET', key, id) or '', 1, most)
+end
+
+return {string.sub(text, 1, RECORD_BYTES_MAX + 1), bytes(payloads), words(errors, ERROR_TEXT_BYTES_MAX),
+  bytes(results), words(progress, PROGRESS_BYTES_MAX + 1)}

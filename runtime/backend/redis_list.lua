@@ -13,7 +13,14 @@ local ids, total
 
 if state == '*' then
   local page = call('HSCAN', runs, ARGV[3], 'COUNT', limit)
-  return {tonumber(page[1]), unpack(page[2])}
+  local fields, shown = page[2], {tonumber(page[1])}
+  for at = 1, #fields, 2 do
+    if #fields[at] == 16 and #fields[at + 1] <= RECORD_BYTES_MAX then
+      shown[#shown + 1] = fields[at]
+      shown[#shown + 1] = fields[at + 1]
+    end
+  end
+  return shown
 end
 
 -- Waiting runs: those with a priority first, then the list.

@@ -108,6 +108,7 @@ def record_definitions(fields, limits):
     rest = skip_pattern(tail)[:-1]
     made = {
         "record_parse": f"""local function record_parse(text)
+  if #text > {limits["RECORD_BYTES_MAX"]} then return nil end
   local {names}, tail = string.match(text, '^{version}|{pattern}|({rest})$')
   if not state then return nil end
   return {{{", ".join(f"{name} = {name}" for name, _ in head)}, tail = tail}}
@@ -127,8 +128,7 @@ def definitions_make(rows):
     """Everything a script may mention: name -> Lua text."""
     limits = dict(rows["LIMIT"])
     letters = {name: letter for name, letter, _ in rows["STATE"]}
-    made = {name: f"local {name} = {value}" for name, value in limits.items()}
-    made.update({name: f"local {name} = '{letter}'" for name, letter in letters.items()})
+    made = {name: f"local {name} = '{letter}'" for name, letter in letters.items()}
     made["STATES"] = "local STATES = '" + "".join(letters.values()) + "'"
     made["IS_FINAL"] = "local IS_FINAL = " + table_text(
         (letter, "true") for _, letter, final in rows["STATE"] if final == "1")
@@ -152,7 +152,7 @@ def comments_strip(text):
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
-def script_render(path, definitions):
+def script_render(path, definitions, limits):
     source = path.read_text()
     keys = header_read(path, source, "keys")
     for key in keys:
@@ -161,6 +161,8 @@ def script_render(path, definitions):
     libraries = [path.with_name(f"redis_lib_{name}.lua").read_text()
                  for name in header_read(path, source, "uses")]
     body = comments_strip("\n".join(libraries + [source]))
+    for name, value in limits.items():  # not as locals: a Lua function has room for 200
+        body = re.sub(rf"\b{name}\b", value, body)
     mentioned = set(re.findall(r"\b\w+\b", body))
     prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
     prelude += [text for name, text in definitions.items() if name in mentioned]
@@ -205,12 +207,13 @@ def header_text(scripts):
 
 def main(arguments):
     rules, out_c, out_h, *paths = map(pathlib.Path, arguments)
-    definitions = definitions_make(rows_read(rules))
+    rows = rows_read(rules)
+    definitions, limits = definitions_make(rows), dict(rows["LIMIT"])
     scripts = []
     for path in sorted(paths):
         if "_lib_" in path.name:
             continue
-        keys, text = script_render(path, definitions)
+        keys, text = script_render(path, definitions, limits)
         scripts.append((path.stem.removeprefix("redis_"), keys, text))
     out_c.write_text(source_text(scripts))
     out_h.write_text(header_text(scripts))

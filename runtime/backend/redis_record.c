@@ -137,6 +137,8 @@ static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
 bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis_record *ret_record)
 {
     struct cursor cursor = {.at = text, .end = text + len};
+    if (len > CULEX_RECORD_BYTES_MAX)
+        return false;
     if (field_int(&cursor, INT64_MAX) != CULEX_RECORD_VERSION || cursor.is_bad)
         return false;
     head_read(&cursor, ret_record);

@@ -314,6 +314,8 @@ local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
 local claim_puts, claim_leases, progress_drops = {}, {}, {}
 local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies in the list
 
+local PAYLOAD_TOO_LONG = 'damaged in the store: the payload is longer than ' .. PAYLOAD_BYTES_MAX .. ' bytes'
+
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
   decided[id] = true
@@ -366,6 +368,7 @@ local function candidate_parsed(id, text, payload)
   end
   if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
+  if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   if is_expired(r) then refuse(id, r, 'expired') return true end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
   if is_suspect and has_suspect then passed_count = passed_count + 1 return nil end
@@ -384,7 +387,8 @@ end
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs never began and never expire: only the beginning of their records changes.
-  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id] then
+  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
+    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX then
     return candidate_parsed(id, text, payload)
   end
   if not is_room(payload) then return false end
@@ -467,13 +471,14 @@ end
 local function remembered_grants(list)
   local ids, attempts = {}, {}
   for id, attempt in string.gmatch(list, '(................)(%d+);') do
+    if #ids == want then break end
     ids[#ids + 1] = id
     attempts[#attempts + 1] = attempt
   end
   local texts, bodies = read(runs, ids), read(payloads, ids)
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
-    if r and bodies[at] and holds(r, attempts[at]) then
+    if r and bodies[at] and #bodies[at] <= PAYLOAD_BYTES_MAX and holds(r, attempts[at]) then
       put(grants, id, texts[at])
       grants[#grants + 1] = bodies[at]
     end

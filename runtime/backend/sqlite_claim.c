@@ -10,7 +10,13 @@
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */
 enum { REFUSED_MAX = CULEX_PURGE_MAX };
 
-enum verdict { VERDICT_GRANT, VERDICT_EXPIRED, VERDICT_DAMAGED, VERDICT_UNREADABLE };
+enum verdict {
+    VERDICT_GRANT,
+    VERDICT_EXPIRED,
+    VERDICT_TOO_LONG,
+    VERDICT_DAMAGED,
+    VERDICT_UNREADABLE
+};
 
 /* A row that the scan picked; it is changed when the scan is over, since a row must not be
  * updated under the cursor that walks its index. */
@@ -137,6 +143,8 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
     } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
+    } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
+        pick->verdict = VERDICT_TOO_LONG;
     } else if (is_suspect(&pick->run) && scan->step->has_suspect) {
         scan->passed++;
         return CULEX_OK;
@@ -225,6 +233,7 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
 {
     static const char *const reasons[] = {
         [VERDICT_EXPIRED] = "expired",
+        [VERDICT_TOO_LONG] = "damaged in the store: the payload is longer than 1048576 bytes",
         [VERDICT_DAMAGED] = "damaged in the store: the checksum over id, job and payload differs",
     };
     if (pick->verdict == VERDICT_GRANT)

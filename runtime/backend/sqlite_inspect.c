@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "core/progress.h"
 
 /* --- STATS ----------------------------------------------------------------------------- */
@@ -52,11 +53,19 @@ culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queu
     return CULEX_OK;
 }
 
+enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
+
 /* --- GET ------------------------------------------------------------------------------- */
 
-static char *text_copy(const char *text)
+/* At most `max` bytes: what is longer was not put there by us. */
+static char *text_copy(const char *text, size_t max)
 {
-    return strdup(text != NULL ? text : "");
+    return strndup(text != NULL ? text : "", max);
+}
+
+static char *column_copy(sqlite3_stmt *statement, int column, size_t max)
+{
+    return text_copy((const char *)sqlite3_column_text(statement, column), max);
 }
 
 /* Always a block, so that NULL means out of memory. */
@@ -103,16 +112,16 @@ static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
 static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char *queue,
                       const void *payload, size_t payload_len)
 {
-    info->job = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB));
-    info->queue = text_copy(queue);
-    info->tags = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_TAGS));
-    info->error_text =
-        text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_ERROR));
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
+    info->queue = text_copy(queue, CULEX_QUEUE_NAME_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
+    info->error_text = column_copy(statement, CULEX__SQLITE_COLUMN_ERROR, CULEX_ERROR_TEXT_MAX);
     const char *words;
-    culex__progress_split(
-        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_PROGRESS),
-        &info->progress, &words);
-    info->progress_text = text_copy(words);
+    const char *progress =
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_PROGRESS);
+    culex__progress_split(culex__progress_is_valid(progress) ? progress : NULL, &info->progress,
+                          &words);
+    info->progress_text = text_copy(words, CULEX_PROGRESS_MAX);
     const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_RESULT);
     size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_RESULT);
     bool has_bytes = bytes_copy(&info->payload, payload, payload_len);
@@ -196,11 +205,11 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
 {
     memset(info, 0, sizeof *info);
     info_fill(info, store, run, statement);
-    info->job = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB));
-    info->tags = text_copy((const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_TAGS));
-    info->queue = text_copy(name);
-    info->error_text = text_copy("");
-    info->progress_text = text_copy("");
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
+    info->queue = text_copy(name, CULEX_QUEUE_NAME_MAX);
+    info->error_text = text_copy("", 0);
+    info->progress_text = text_copy("", 0);
     info->progress = -1;
     bool is_whole = info->job != NULL && info->tags != NULL && info->queue != NULL &&
                     info->error_text != NULL && info->progress_text != NULL;

@@ -265,6 +265,8 @@ bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *stateme
         if (sqlite3_step(statement) != SQLITE_ROW)
             return false;
     }
+    if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
+        return false;
     *ret_payload = sqlite3_column_blob(statement, column);
     return sqlite3_column_bytes(statement, column) == run->payload_len;
 }

@@ -1,5 +1,7 @@
 #include "core/run.h"
 
+#include "base/limits.h"
+
 /* ORDER RUN_STATE: STATE rows, enum culex_run_state and the names. */
 enum rule_state {
 #define STATE(name, letter, final) RULE_STATE_##name,
@@ -10,6 +12,11 @@ enum rule_state {
     _Static_assert((int)RULE_STATE_##name == (int)CULEX_RUN_##name, "ORDER RUN_STATE");
 #include "core/run_rules.def"
 _Static_assert((int)RULE_STATE_COUNT == (int)CULEX_RUN_STATE_COUNT, "ORDER RUN_STATE");
+
+/* ORDER BYTES_MAX: the rules have them for the Lua scripts. */
+_Static_assert((int)CULEX_PAYLOAD_BYTES_MAX == (int)CULEX_PAYLOAD_MAX, "one limit, two places");
+_Static_assert((int)CULEX_ERROR_TEXT_BYTES_MAX == (int)CULEX_ERROR_TEXT_MAX, "as above");
+_Static_assert((int)CULEX_PROGRESS_BYTES_MAX == (int)CULEX_PROGRESS_MAX, "as above");
 
 struct charge {
     uint32_t failures, crashes, losses;

@@ -359,13 +359,14 @@ static bool payload_receive(struct child *child, const char *bytes, size_t len, 
     if (len == total)
         return culex__run_set_payload(run, bytes, len);
     /* Room for all of it first, so that the parts only need copying. */
-    static char nothing[CULEX_PAYLOAD_MAX];
-    bool has_room = culex__run_set_payload(run, nothing, total);
+    bool has_room = culex__run_make_room(run, total);
     if (has_room && len > 0)
         memcpy(run->payload, bytes, len);
     while (len < total) {
         packet_receive(child);
         size_t more = child->packet_len - sizeof(struct culex_record);
+        if (more > total - len)
+            _exit(0); /* not our supervisor's words */
         if (has_room)
             memcpy(run->payload + len, child->packet + sizeof(struct culex_record), more);
         len += more;

@@ -41,7 +41,7 @@ void culex__run_free(struct culex_run *run)
     free(run);
 }
 
-bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len)
+bool culex__run_make_room(struct culex_run *run, size_t len)
 {
     if (len > run->payload_cap || run->payload_cap > KEEP_BYTES) {
         size_t cap = len > 256 ? len : 256;
@@ -51,9 +51,16 @@ bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t l
         run->payload = grown;
         run->payload_cap = cap;
     }
+    run->payload_len = len;
+    return true;
+}
+
+bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len)
+{
+    if (!culex__run_make_room(run, len))
+        return false;
     if (len > 0)
         memcpy(run->payload, payload, len);
-    run->payload_len = len;
     return true;
 }
 

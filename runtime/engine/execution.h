@@ -121,6 +121,9 @@ struct culex_run *culex__run_create(void);
 /* Accepts NULL. */
 void culex__run_free(struct culex_run *run);
 
+/* Makes the payload `len` bytes that are still to be written; false when out of memory. */
+bool culex__run_make_room(struct culex_run *run, size_t len);
+
 /* Copies the payload; false when out of memory. */
 bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len);
 

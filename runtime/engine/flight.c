@@ -170,17 +170,40 @@ static void settle_retired(struct culex_run *run)
     culex__lane_settle(run->lane, run);
 }
 
+/* No producer of ours can have written it, so no worker will ever run it. `text` is constant. */
+static void settle_damaged(struct culex_run *run, const char *text)
+{
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = text};
+    culex__lane_settle(run->lane, run);
+}
+
+/* What is longer than it can be, NULL for nothing. */
+static const char *grant_check(const struct culex_grant *grant)
+{
+    if (strnlen(grant->job, CULEX_JOB_NAME_MAX + 1) > CULEX_JOB_NAME_MAX)
+        return "damaged in the store: the name of the job is longer than 255 bytes";
+    if (grant->payload_len > CULEX_PAYLOAD_MAX)
+        return "damaged in the store: the payload is longer than 1048576 bytes";
+    return NULL;
+}
+
 /* False when the run went back instead of to the executor. */
 static bool grant_accept(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
 {
     culex_worker *worker = run->lane->worker;
     run_fill(run, grant, sent_ns);
     const struct culex_job *job = job_find(worker, grant->job);
+    const char *damage = grant_check(grant);
+    if (job != NULL)
+        run->job = *job;
+    if (damage != NULL) {
+        settle_damaged(run, damage);
+        return false;
+    }
     if (job == NULL) {
         settle_unknown(run, grant->job);
         return false;
     }
-    run->job = *job;
     if (job->call == NULL) {
         settle_retired(run);
         return false;

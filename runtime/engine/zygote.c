@@ -329,7 +329,6 @@ static void signals_reset(void)
  * where none of the program's numbers, and none that a handler is given, comes near. */
 static void descriptors_prepare(struct zygote *zygote)
 {
-
     culex__descriptors_drop(zygote->config->socket_fd);
     zygote->socket_fd = culex__descriptor_raise(zygote->config->socket_fd);
     int null_fd = open("/dev/null", O_RDONLY);
@@ -356,7 +355,7 @@ static bool zygote_prepare(struct zygote *zygote)
     if (prctl(PR_SET_PDEATHSIG, SIGUSR1) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return false;
     descriptors_prepare(zygote);
-    zygote->signal_fd = signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
+    zygote->signal_fd = culex__descriptor_own(signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
     if (zygote->signal_fd >= 0)
         zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
     zygote->slots = calloc(config->slot_count, sizeof *zygote->slots);

@@ -82,6 +82,69 @@ static void test_default_policy_tries_at_0_2_10_28_60_s(void **state)
     assert_false(world_log_has(world, "\x1b"));
 }
 
+/* --- what somebody else wrote ---------------------------------------------------------- */
+
+static void assert_damaged(struct world *world, culex_uuid id, const char *part)
+{
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->attempt, 1);
+    assert_non_null(strstr(run->error_text, part));
+    culex_run_info_free(run);
+}
+
+/* Straight to the store, past the checks of the client. */
+static culex_uuid run_smuggle(struct world *world, const char *job)
+{
+    struct culex_new_run run = {.id = {.b = {[6] = 0x70, [15] = 1}},
+                                .job = job,
+                                .attempts_max = 3,
+                                .keep_failure_ms = 60000,
+                                .tags = "",
+                                .payload = "{}",
+                                .payload_len = 2};
+    struct culex_enqueue_result result;
+    int64_t now_ms = 0;
+    assert_int_equal(world->store->ops->now(world->store, &now_ms, NULL), CULEX_OK);
+    for (int i = 0; i < 6; i++)
+        run.id.b[i] = (uint8_t)(now_ms >> 8 * (5 - i));
+    assert_int_equal(world->store->ops->enqueue(world->store, "numbers", &run, 1, &result, NULL),
+                     CULEX_OK);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    return run.id;
+}
+
+/* It would be given back for ever. */
+static void test_run_with_an_endless_job_name_is_dead(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    char job[CULEX_JOB_NAME_MAX + 2];
+    memset(job, 'j', sizeof job - 1);
+    job[sizeof job - 1] = '\0';
+    culex_uuid bad = run_smuggle(world, job), good = world_enqueue(world, &type, 1);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_damaged(world, bad, "the name of the job is longer than 255 bytes");
+    assert_int_equal(world_state(world, good), CULEX_RUN_DONE);
+}
+
+/* Whatever the store hands out: nothing of it is read. */
+static void test_granted_payload_over_the_limit_is_never_dispatched(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->payload_lens = CULEX_PAYLOAD_MAX + 1;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    assert_damaged(world, id, "the payload is longer than 1048576 bytes");
+    assert_true(world_log_has(world, "error t.number"));
+}
+
+/* --- ends by the handler's word --------------------------------------------------------- */
+
 static culex_outcome act_discard(struct world *world, culex_run *run, int64_t n)
 {
     (void)world;
@@ -828,6 +891,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT(test_done_run_is_recorded_once),
         UNIT(test_default_policy_tries_at_0_2_10_28_60_s),
+        UNIT(test_run_with_an_endless_job_name_is_dead),
+        UNIT(test_granted_payload_over_the_limit_is_never_dispatched),
         UNIT(test_discard_is_dead_at_once),
         UNIT(test_snooze_comes_back_uncharged),
         UNIT(test_strange_outcome_is_a_failure),

@@ -130,6 +130,8 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
         return status;
     trace->grant_count = ret_reply->grant_count;
     ret_reply->room = world->room;
+    for (size_t i = 0; world->payload_lens != 0 && i < ret_reply->grant_count; i++)
+        ret_reply->grants[i].payload_len = world->payload_lens;
     world->now_ns += world->step_sleep_ms * 1000000;
     world->step_sleep_ms = 0;
     if (trace->fault == WORLD_LOSE_REPLY) {

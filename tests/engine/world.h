@@ -56,6 +56,7 @@ struct world {
     size_t step_count;
     bool has_no_wake;
     enum culex_room room; /* what the store says that it has */
+    size_t payload_lens;  /* that grants claim to have, 0 for the truth */
     char log[WORLD_LOG_SIZE];
     size_t log_len;
     culex_client *client;

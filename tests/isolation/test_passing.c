@@ -113,6 +113,24 @@ static void test_largest_payload_and_result_pass(void **state)
     free(text);
 }
 
+/* The executor does not rely on who hands runs over: the child must not read beyond what it has. */
+static void test_payload_over_the_limit_is_refused_by_the_decoder(void **state)
+{
+    struct pen *pen = pen_begin(state, 1);
+    size_t len = 3 * CULEX_PAYLOAD_MAX;
+    char *payload = malloc(len);
+    assert_non_null(payload);
+    memset(payload, ' ', len);
+    struct culex_run *run = pen_make(pen, "nothing", 0, NULL);
+    assert_true(culex__run_set_payload(run, payload, len));
+    free(payload);
+    pen_hand_over(pen, run);
+    pen_await(pen, run);
+    assert_int_equal(run->end.event, CULEX_EVENT_DISCARD);
+    assert_non_null(strstr(run->end.text, "the payload cannot be decoded"));
+    pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
+}
+
 /* Sizes around what fits one packet. */
 static void test_payloads_around_a_packet_pass(void **state)
 {
@@ -426,6 +444,7 @@ int main(int argc, char **argv)
         PASS_TEST(test_handler_knows_its_run),
         PASS_TEST(test_undecodable_payload_is_discarded),
         PASS_TEST(test_largest_payload_and_result_pass),
+        PASS_TEST(test_payload_over_the_limit_is_refused_by_the_decoder),
         PASS_TEST(test_payloads_around_a_packet_pass),
         PASS_TEST(test_progress_and_extension_pass),
         PASS_TEST(test_log_line_is_one_line),

@@ -417,6 +417,59 @@ static void test_damage__row_out_of_range_is_put_aside(void **state)
     assert_int_equal(stats.count[CULEX_RUN_ACTIVE] + stats.count[CULEX_RUN_WAITING], 0);
 }
 
+/* The bytes of a run are whole, and too many: nobody but another program can have put them there.
+ */
+static void check_too_long(struct fixture *fixture, const char *sql, size_t len)
+{
+    culex_run_info *info;
+    char *payload = calloc(1, len + 1);
+    assert_non_null(payload);
+    struct culex_new_run bad = fixture_run(fixture, payload, 1), good;
+    bad.payload_len = len;
+    fixture_enqueue(fixture->store, "q", &bad);
+    if (sql != NULL)
+        fixture_sql(fixture, sql);
+    good = fixture_run(fixture, "fine", 4);
+    fixture_enqueue(fixture->store, "q", &good);
+    assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL), CULEX_OK);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->attempt, 0);
+    assert_int_equal(info->payload.len, 0);
+    assert_non_null(strstr(info->error_text, "the payload is longer than 1048576 bytes"));
+    fixture_info_free(info);
+    free(payload);
+}
+
+static void test_damage__payload_over_the_limit_is_put_aside(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    check_too_long(fixture, NULL, CULEX_PAYLOAD_BYTES_MAX + 1);
+    check_too_long(fixture, "UPDATE run SET payload_len = 9000000000 WHERE state = 'W'", 4000);
+    check_damaged(fixture, "UPDATE run SET payload = zeroblob(90000000) WHERE state = 'W'", 2);
+    check_damaged(fixture, "UPDATE payload SET bytes = zeroblob(90000000)", 4000);
+}
+
+/* What is shown of a run is cut to what a run may have. */
+static void test_damage__get_shows_no_more_than_a_run_may_have(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    fixture_enqueue(fixture->store, "q", &run);
+    fixture_sql(fixture, "UPDATE run SET error_text = hex(zeroblob(9000000)), result = "
+                         "zeroblob(90000000), progress = hex(zeroblob(9000000)), tags = "
+                         "hex(zeroblob(9000000))");
+    culex_run_info *info = NULL;
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", run.id, &info, NULL), CULEX_OK);
+    assert_int_equal(strlen(info->error_text), 4096);
+    assert_int_equal(info->result.len, 0);
+    assert_int_equal(strlen(info->progress_text), 0);
+    assert_true(strlen(info->tags) < 2000);
+    fixture_info_free(info);
+}
+
 static void write_file(const char *path, const char *bytes, size_t len)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -523,6 +576,8 @@ int main(void)
         TEST(test_checkpoint__never_beside_a_writer),
         TEST(test_damage__row_never_runs),
         TEST(test_damage__row_out_of_range_is_put_aside),
+        TEST(test_damage__payload_over_the_limit_is_put_aside),
+        TEST(test_damage__get_shows_no_more_than_a_run_may_have),
         TEST(test_foreign__not_a_database),
         TEST(test_foreign__another_programs_database),
         TEST(test_foreign__newer_format),

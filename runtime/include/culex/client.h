@@ -130,7 +130,7 @@ typedef struct culex_run_info {
     char *error_text;    /* of the last failure, "" when none */
     int progress;        /* percent as the handler reported it last, -1 when it did not */
     char *progress_text; /* beside it, "" when none */
-    culex_bytes payload; /* empty once the run is done */
+    culex_bytes payload; /* empty once the run is done, or when it is longer than 1 MiB */
     culex_bytes result;  /* empty when there is none */
 } culex_run_info;
 

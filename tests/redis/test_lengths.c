@@ -1,0 +1,192 @@
+/* Lengths that only somebody else can have written: one run's bytes never cost the others. */
+#include "fixture.h"
+
+enum { LONG = 2 << 20 /* thirty of them are more than a reply may have */ };
+
+/* Has the server make `len` bytes of the value of every run in `key`. */
+static void values_swell(struct fixture *f, const char *key, int len)
+{
+    char script[512];
+    snprintf(script, sizeof script,
+             "local key = 'culex:{q}:%s' for _, id in ipairs(redis.call('HKEYS', "
+             "'culex:{q}:runs')) do local text = redis.call('HGET', key, id) or '' "
+             "redis.call('HSET', key, id, text .. string.rep('x', %d - #text)) end",
+             key, len);
+    fixture_say(f, "EVAL %s 0", script);
+}
+
+/* One run whose value in `key` is swollen, and one that is well, behind it. */
+static void pair_make(struct fixture *f, const char *key, int len, struct culex_new_run *ret_bad,
+                      struct culex_new_run *ret_good)
+{
+    *ret_bad = fixture_run(f);
+    *ret_good = fixture_run(f);
+    fixture_enqueue(f, ret_bad);
+    values_swell(f, key, len);
+    fixture_enqueue(f, ret_good);
+}
+
+static void good_expect(struct fixture *f, culex_uuid good)
+{
+    struct culex_step step = fixture_step(f, SESSION_A, 5);
+    struct culex_step_reply reply;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].id, &good, sizeof good);
+    f->backend->ops->step_release(f->backend, &reply);
+    assert_int_equal(fixture_ack(f, SESSION_A, good, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+}
+
+static void info_free(culex_run_info *info)
+{
+    free(info->job);
+    free(info->queue);
+    free(info->tags);
+    free(info->error_text);
+    free(info->progress_text);
+    free((void *)info->payload.data);
+    free((void *)info->result.data);
+    free(info);
+}
+
+static culex_run_info *info_get(struct fixture *f, culex_uuid id)
+{
+    culex_run_info *info = NULL;
+    assert_ok(f->backend->ops->get(f->backend, "q", id, &info, &call_error));
+    return info;
+}
+
+static void dead_expect(struct fixture *f, culex_uuid id)
+{
+    culex_run_info *info = info_get(f, id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->attempt, 0);
+    assert_non_null(strstr(info->error_text, "the payload is longer than 1048576 bytes"));
+    assert_int_equal(info->payload.len, 0);
+    info_free(info);
+}
+
+static void test_long_payload__is_set_aside_and_kept(void **state)
+{
+    static const int lens[] = {CULEX_PAYLOAD_BYTES_MAX + 1, LONG};
+    struct fixture *f = *state;
+    struct culex_new_run bad, good;
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
+        pair_make(f, "payloads", lens[i], &bad, &good);
+        good_expect(f, good.id);
+        dead_expect(f, bad.id);
+        assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:payloads"), 1);
+        fixture_say(f, "FLUSHALL %s", "SYNC");
+    }
+}
+
+/* A retried run has no fresh record, and is looked at again. */
+static void test_long_payload__is_set_aside_again_after_a_retry(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run bad, good;
+    pair_make(f, "payloads", LONG, &bad, &good);
+    good_expect(f, good.id);
+    assert_ok(f->backend->ops->retry(f->backend, "q", bad.id, &call_error));
+    struct culex_new_run more = fixture_run(f);
+    fixture_enqueue(f, &more);
+    good_expect(f, more.id);
+    dead_expect(f, bad.id);
+}
+
+/* The answer to a repeated step is put together anew from what is in the store by then. */
+static void test_long_payload__is_not_in_a_repeated_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    struct culex_step step = fixture_step(f, SESSION_A, 5);
+    struct culex_step_reply reply;
+    fixture_enqueue(f, &run);
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 1);
+    f->backend->ops->step_release(f->backend, &reply);
+    values_swell(f, "payloads", LONG);
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 0);
+    f->backend->ops->step_release(f->backend, &reply);
+}
+
+/* Lists of dead runs and of all, which must have their end whatever lies there. */
+static void lists_expect(struct fixture *f)
+{
+    struct culex_list_reply reply;
+    const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_ACTIVE, CULEX_RUN_DEAD,
+                                      CULEX_LIST_ANY};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        assert_ok(f->backend->ops->list(f->backend, "q", states[i], 0, 10, &reply, &call_error));
+        f->backend->ops->list_release(f->backend, &reply);
+    }
+}
+
+static void test_long_record__stands_in_nobodys_way(void **state)
+{
+    static const int lens[] = {CULEX_RECORD_BYTES_MAX + 1, LONG};
+    struct fixture *f = *state;
+    struct culex_new_run bad, good;
+    culex_run_info *info;
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
+        pair_make(f, "runs", lens[i], &bad, &good);
+        lists_expect(f);
+        good_expect(f, good.id);
+        lists_expect(f);
+        info = info_get(f, bad.id);
+        assert_int_equal(info->state, CULEX_RUN_DEAD);
+        assert_non_null(strstr(info->error_text, "damaged"));
+        info_free(info);
+        assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
+        assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
+        fixture_say(f, "FLUSHALL %s", "SYNC");
+    }
+}
+
+static void test_long_record__of_an_active_run_ends_with_its_lease(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run bad = fixture_run(f), good = fixture_run(f);
+    fixture_enqueue(f, &bad);
+    fixture_claim(f, bad.id);
+    values_swell(f, "runs", LONG);
+    assert_int_equal(fixture_ack(f, SESSION_A, bad.id, 1, CULEX_EVENT_FAIL), CULEX_ANSWER_GONE);
+    f->now_ms += 2000;
+    good.id = fixture_id_at(f, f->now_ms);
+    fixture_enqueue(f, &good);
+    good_expect(f, good.id);
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:active"), 0);
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
+}
+
+/* What is shown of a run is cut to what a run may have. */
+static void test_get__answers_whatever_lies_beside_the_record(void **state)
+{
+    static const char *const keys[] = {"payloads", "errors", "results", "progress"};
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(f);
+    fixture_enqueue(f, &run);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        values_swell(f, keys[i], LONG);
+    culex_run_info *info = info_get(f, run.id);
+    assert_int_equal(info->payload.len, 0);
+    assert_int_equal(info->result.len, 0);
+    assert_int_equal(strlen(info->error_text), 4096);
+    assert_int_equal(strlen(info->progress_text), 0);
+    info_free(info);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_long_payload__is_set_aside_and_kept),
+        TEST(test_long_payload__is_set_aside_again_after_a_retry),
+        TEST(test_long_payload__is_not_in_a_repeated_answer),
+        TEST(test_long_record__stands_in_nobodys_way),
+        TEST(test_long_record__of_an_active_run_ends_with_its_lease),
+        TEST(test_get__answers_whatever_lies_beside_the_record),
+    };
+    return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
+}
