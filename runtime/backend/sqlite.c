@@ -15,7 +15,13 @@ static void store_close(struct culex_backend *backend)
     culex__sqlite_wake_close(store);
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
-    culex__sqlite_guard_close(store);
+    /* What is in its place by now may be somebody's copy: nothing more is written there. */
+    if (store->place.is_cut) {
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        culex__sqlite_guard_abandon(store);
+    } else {
+        culex__sqlite_guard_close(store);
+    }
     culex__sqlite_reserve_close(store);
     sqlite3_close(store->db);
     culex__sqlite_heritage_leave(store);

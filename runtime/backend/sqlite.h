@@ -111,9 +111,17 @@ struct culex_sqlite_inode {
     ino_t number; /* 0: not known */
 };
 
+/* The file's length, and the state of the log at which it was found to be enough. */
+struct culex_sqlite_extent {
+    int64_t bytes, wanted;
+    uint32_t salt[2], written_back;
+};
+
 /* What stood behind the names when they were opened. */
 struct culex_sqlite_place {
     struct culex_sqlite_inode file, log;
+    struct culex_sqlite_extent extent;
+    bool is_cut; /* pages are missing: nothing more is written, not at the close either */
 };
 
 /* What follows '?' in the URL. */
@@ -217,10 +225,22 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
 
 /* At the end of the opening: which file and which log it is. */
 culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *error);
-/* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere. */
-culex_status culex__sqlite_place_check(const struct culex_sqlite *store, culex_error *error);
+/* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere, or pages of the file are
+ * missing. */
+culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error);
+/* After CULEX_ECORRUPT at the opening: the same, with a better text where there is one. */
+culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error);
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,
                                                 culex_error *error);
+
+/* --- sqlite_index.c ---------------------------------------------------------------------- */
+
+/* Is the file, of `bytes` bytes, shorter than the pages that only it can have? Then extent->wanted
+ * is the length of the whole database. False as well where it cannot be told. `extent` is what was
+ * found before, zeroed at first: only when the file has shrunk since, or the log was written back,
+ * is there more to do than a look at the index's first bytes. */
+bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
+                                struct culex_sqlite_extent *extent);
 
 /* --- sqlite_filesystem.c -------------------------------------------------------------------- */
 

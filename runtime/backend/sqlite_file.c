@@ -299,5 +299,5 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
         status = create_schema(store, error);
     if (status == CULEX_OK)
         status = culex__sqlite_place_note(store, error);
-    return status;
+    return status == CULEX_ECORRUPT ? culex__sqlite_place_explain(store, error) : status;
 }

@@ -462,7 +462,12 @@ static const struct {
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
      "Defaults, in brackets, give way to variables, variables to options.\n"
      "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
-     "Exit status: 0 stopped or drained, 1 failed, 2 wrong usage.\n"},
+     "Exit status:\n"
+     "  0  stopped or drained\n"
+     "  1  failed: could not be set up, or could not go on\n"
+     "  2  wrong usage\n"
+     "  3  stopped, but the store was not told how some runs ended\n"
+     "  4  the store's file was removed, replaced, emptied or cut off\n"},
     {"Lists which versions of the jobs' schemas the runs in a store were encoded with,\n"
      "one JSON object a line, sorted by queue, job and fingerprint:\n"
      "  "

@@ -1,10 +1,11 @@
-/* A store's file that is removed, replaced or emptied while it is open: every call says so, and
- * nothing is written into a file that nobody reads. */
+/* A store's file that is removed, replaced, emptied or cut off while it is open: every call says
+ * so, and nothing is written into a file that nobody reads. */
 #include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { GUARDED = 3040001 };
@@ -23,11 +24,18 @@ static void move(const struct fixture *fixture, const char *from, const char *to
     assert_int_equal(rename(named(fixture, from), named(fixture, to)), 0);
 }
 
+static culex_status enqueue_to(struct fixture *fixture, struct culex_backend *store, size_t len,
+                               culex_error *error)
+{
+    static const char payload[4096] = "{}";
+    struct culex_new_run run = fixture_run(fixture, payload, len);
+    struct culex_enqueue_result result;
+    return store->ops->enqueue(store, "q", &run, 1, &result, error);
+}
+
 static culex_status try_enqueue(struct fixture *fixture, culex_error *error)
 {
-    struct culex_new_run run = fixture_run(fixture, "{}", 2);
-    struct culex_enqueue_result result;
-    return fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, error);
+    return enqueue_to(fixture, fixture->store, 2, error);
 }
 
 /* Of all that a worker and a client do. */
@@ -49,11 +57,16 @@ static void expect_moved(struct fixture *fixture, const char *says)
     assert_int_equal(ops->stats(fixture->store, "q", &stats, &error), CULEX_EMOVED);
 }
 
-static void begin(struct fixture *fixture)
+static void begin_as(struct fixture *fixture, int version)
 {
     culex_error error = {.text = ""};
-    fixture->store = fixture_open(fixture, GUARDED);
+    fixture->store = fixture_open(fixture, version);
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+}
+
+static void begin(struct fixture *fixture)
+{
+    begin_as(fixture, GUARDED);
 }
 
 static void end(struct fixture *fixture)
@@ -104,6 +117,122 @@ static void test_emptied__is_told(void **state)
     expect_moved(fixture, "was emptied while it was open");
 }
 
+/* --- cut off ----------------------------------------------------------------------------- */
+
+static const int versions[] = {GUARDED, 3051003};
+
+static int64_t length_of(const struct fixture *fixture)
+{
+    struct stat info;
+    assert_int_equal(stat(fixture->path, &info), 0);
+    return info.st_size;
+}
+
+static void fill(struct fixture *fixture, int runs)
+{
+    culex_error error = {.text = ""};
+    for (int i = 0; i < runs; i++)
+        assert_int_equal(enqueue_to(fixture, fixture->store, 4096, &error), CULEX_OK);
+}
+
+static void write_back(struct fixture *fixture)
+{
+    struct culex_sqlite *store = culex__sqlite_of(fixture->store);
+    culex__sqlite_start(store);
+    assert_int_equal(culex__sqlite_checkpoint(store, false), CULEX__SQLITE_WRITTEN_BACK);
+}
+
+/* A store with pages in the file, in the log and in both. */
+static void begin_filled(struct fixture *fixture, int version)
+{
+    begin_as(fixture, version);
+    fill(fixture, 50);
+    write_back(fixture);
+    fill(fixture, 10);
+}
+
+/* Neither who has it open nor who opens it beside them. */
+static void expect_cut(int version, int64_t length)
+{
+    struct fixture fixture;
+    culex_error error = {.text = ""};
+    fixture_init(&fixture);
+    begin_filled(&fixture, version);
+    length = length > 0 ? length : length_of(&fixture) + length;
+    assert_int_equal(truncate(fixture.path, length), 0);
+    expect_moved(&fixture, "was cut off while it was open here at");
+    assert_int_equal(fixture_try_open(&fixture, &error), CULEX_ECORRUPT);
+    if (strstr(error.text, "is cut off at") == NULL)
+        fail_msg("%s", error.text);
+    end(&fixture);
+    assert_int_equal(length_of(&fixture), length);
+    fixture_release(&fixture);
+}
+
+static void test_cut__is_told_at_any_length(void **state)
+{
+    static const int64_t lengths[] = {512, 2048, 2049, 50000, 65536, -1, -2048, -2049, -65536};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        for (size_t k = 0; k < 2; k++)
+            expect_cut(versions[k], lengths[i]);
+    }
+}
+
+/* All is in the file, and still in the log's file, which nobody would read any more. */
+static void test_cut__of_what_is_written_back_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    begin_filled(fixture, GUARDED);
+    write_back(fixture);
+    struct culex_backend *other = fixture_open(fixture, GUARDED);
+    culex_error error = {.text = ""};
+    assert_int_equal(truncate(fixture->path, length_of(fixture) - 8192), 0);
+    expect_moved(fixture, "was cut off while it was open here at");
+    assert_int_equal(enqueue_to(fixture, other, 2, &error), CULEX_EMOVED);
+    other->ops->close(other);
+}
+
+/* A log longer than one region of its index. */
+static void test_grown__in_the_log_is_no_cut(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    for (size_t k = 0; k < 2; k++) {
+        begin_as(fixture, versions[k]);
+        struct culex_backend *reader = fixture_open(fixture, versions[k]);
+        struct culex_sqlite *idle = culex__sqlite_of(reader);
+        assert_int_equal(culex__sqlite_begin_read(idle, &error), CULEX_OK);
+        assert_int_equal(sqlite3_exec(idle->db, "SELECT count(*) FROM run", NULL, NULL, NULL), 0);
+        fill(fixture, 1500);
+        assert_true(culex__sqlite_of(fixture->store)->wal_pages > 4096);
+        assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+        assert_int_equal(culex__sqlite_end_transaction(idle, CULEX_OK, &error), CULEX_OK);
+        reader->ops->close(reader);
+        end(fixture);
+        assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    }
+}
+
+/* Who was idle meanwhile finds a file that is shorter than before, and than its database. */
+static void test_vacuumed__is_no_cut(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    begin_filled(fixture, GUARDED);
+    write_back(fixture);
+    struct culex_backend *idle = fixture_open(fixture, GUARDED);
+    int64_t before = length_of(fixture);
+    fixture_sql(fixture, "DELETE FROM payload; DELETE FROM run; VACUUM");
+    write_back(fixture);
+    assert_true(length_of(fixture) < before);
+    fill(fixture, 5);
+    assert_int_equal(enqueue_to(fixture, idle, 2, &error), CULEX_OK);
+    idle->ops->close(idle);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
+}
+
 /* What was committed before comes into the file when its users close it. */
 static void test_removed_log__is_told_and_saved_at_the_end(void **state)
 {
@@ -123,6 +252,10 @@ int main(void)
         TEST(test_removed__is_told_and_put_back_goes_on),
         TEST(test_replaced__is_told_until_it_is_opened_anew),
         TEST(test_emptied__is_told),
+        TEST(test_cut__is_told_at_any_length),
+        TEST(test_cut__of_what_is_written_back_is_told),
+        TEST(test_grown__in_the_log_is_no_cut),
+        TEST(test_vacuumed__is_no_cut),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and
  * CULEX_EBROKEN when handlers cannot be run any more.
- * CULEX_EMOVED when the file of the store was removed or replaced: nothing more was written.
+ * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off: nothing more
+ * was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
  * runs ended; their leases end by themselves, and they run again.
  *
@@ -203,8 +204,8 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
  * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM. A variable CULEX_* that
  * means nothing is warned of, with the name that may have been meant.
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
- * (message on stderr), 3 stopped with results that the store did not take. `--help` lists the
- * options. */
+ * (message on stderr), 3 stopped with results that the store did not take, 4 the store's file was
+ * removed, replaced, emptied or cut off (CULEX_EMOVED). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 
 /* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and

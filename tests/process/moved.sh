@@ -1,0 +1,48 @@
+#!/bin/sh
+# The store's file is removed, replaced, emptied or cut off under a worker: it ends by itself with
+# exit code 4 and says what happened, and so does an enqueue meanwhile or afterwards.
+. "$(dirname "$0")/lib.sh"
+store_start
+file=$scratch/jobs.db
+
+# begin NAME: a worker on a new store that has begun a run, all of it in the file.
+begin() {
+    rm -f "$file" "$file"-*
+    "$nap" enqueue nap 60000
+    worker_start "$1" --name "$1" --grace 0
+    wait_until 10 started "$1" 1
+    python3 -c 'import sqlite3, sys
+sqlite3.connect(sys.argv[1]).execute("PRAGMA wal_checkpoint(FULL)")' "$file"
+}
+
+# end NAME SAYS: the worker's end.
+end() {
+    worker_expect 4
+    log_has "$1" "jobs.db.*$2"
+}
+
+begin removed
+mv "$file" "$file.away"
+end removed 'was removed'
+
+begin replaced
+cp "$file" "$scratch/copy"
+mv "$scratch/copy" "$file"
+end replaced 'was replaced by another file'
+
+begin emptied
+truncate -s 0 "$file"
+end emptied 'was emptied'
+
+# Frozen, so that both find it: who opens the file beside the worker, and the worker.
+begin cut
+kill -STOP "$background"
+truncate -s -5000 "$file"
+if "$nap" enqueue nap 1 2>"$scratch/refused"; then fail 'an enqueue into a file that was cut off'; fi
+grep -q 'is cut off at' "$scratch/refused" || { cat "$scratch/refused" >&2; fail 'no word of the cut'; }
+kill -CONT "$background"
+end cut 'was cut off'
+
+begin log
+rm "$file-wal"
+end log '-wal, the log of the store'
