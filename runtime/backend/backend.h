@@ -171,7 +171,10 @@ struct culex_step_reply {
     bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
     bool is_held;  /* the claim ended at a suspect or a run in doubt, which wants a free handler, a
                       suspect also a step of its own. Not told again */
+    bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
+                         nothing any more, and everything it says is STALE */
     enum culex_room room;
+    uint32_t expired_count;  /* runs that expired in this step; a repeat says 0 */
     enum culex_answer *acks; /* parallel to the request */
     enum culex_answer *beats;
     struct culex_grant *grants;
@@ -241,7 +244,9 @@ struct culex_backend_ops {
 
     /* Worker `worker` now lives as `session`; whatever its previous session held in this
      * queue is taken back to the front: *ret_released runs, charged or not (see above). Also
-     * registers the queue's name. *ret_now_ms is the store's clock. */
+     * registers the queue's name. A session that was replaced so stays it for as long as sessions
+     * are remembered: its steps are answered as those that came late, with is_replaced.
+     * *ret_now_ms is the store's clock. */
     culex_status (*hello)(struct culex_backend *backend, const char *queue, const char *worker,
                           const char *session, size_t *ret_released, int64_t *ret_now_ms,
                           culex_error *error);

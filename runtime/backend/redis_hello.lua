@@ -1,10 +1,12 @@
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions_seen
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen
 -- uses: base plan wake
 --
 -- Registers worker ARGV[2] as session ARGV[3] and takes back what its session before held.
 -- Bounded: looks at 400 leases a call, from the last end to the first. ARGV[4] is the end at which to
 -- go on, -1 at first, and ARGV[5] how many leases that end then were looked at and stay. A place
 -- in time, for places in the set shift while others claim.
+-- The session before is told so in its own place, by the first call: a nonce of 17 digits, greater
+-- than each.
 -- Reply: now, released, the next ARGV[4] and ARGV[5]; the new session counts once ARGV[4] is 0.
 
 local now = clock()
@@ -37,7 +39,13 @@ local function page()
 end
 
 call('ZREM', active, '')
-if before and before ~= ARGV[3] then page() else last = 0 end
+if before and before ~= ARGV[3] then
+  call('ZADD', sessions_seen, now, before)
+  call('HSET', sessions, before, 'fffffffffffffffff|' .. now .. '|||')
+  page()
+else
+  last = 0
+end
 if last == 0 then
   call('ZADD', sessions_seen, now, mark)
   call('HSET', meta, mark, ARGV[3])

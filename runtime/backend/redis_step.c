@@ -175,16 +175,21 @@ static size_t names_size(const redisReply *reply, size_t grants)
     return size;
 }
 
+enum { FLAG_EXPIRED = 16, EXPIRED_MAX = 1024 /* more than a step looks at */ };
+
 static bool head_read(const redisReply *reply, struct culex_step_reply *head)
 {
     int64_t flags;
     if (!culex__redis_reply_int(reply, 0, &head->now_ms) ||
         !culex__redis_reply_int(reply, 1, &head->due_in_ms) ||
-        !culex__redis_reply_int(reply, 2, &flags) || head->due_in_ms < -1 || flags < 0 || flags > 7)
+        !culex__redis_reply_int(reply, 2, &flags) || head->due_in_ms < -1 || flags < 0 ||
+        flags >= FLAG_EXPIRED * (EXPIRED_MAX + 1))
         return false;
     head->is_paused = (flags & 1) != 0;
     head->is_empty = (flags & 2) != 0;
     head->is_held = (flags & 4) != 0;
+    head->is_replaced = (flags & 8) != 0;
+    head->expired_count = (uint32_t)(flags / FLAG_EXPIRED);
     return true;
 }
 

@@ -6,6 +6,7 @@
 --       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob
 --       per beat: id 'attempt|extend_ms|started|progress', '' for no progress
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
+-- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 for each expired run
 
 local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -306,8 +307,10 @@ local grants, memo, decided, ghosts_met = {}, {}, {}, 0
 local ghosts -- as meta counts them, once facts are read
 local urgent_used, ready_used, ready_kept = 0, 0, {}
 local grant_count, is_enough, bytes = 0, false, 0
--- A run that only a free handler may get ended the claim; suspects that stayed, since one is held.
-local is_held, passed_count = false, 0
+local passed_count = 0 -- suspects that stayed, since one is held
+-- What the reply tells beside. Held: a run that only a free handler may get ended the claim.
+-- (One table: Lua has room for 200 locals.)
+local news = {expired = 0, is_held = false, is_replaced = false}
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
 local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
@@ -323,11 +326,6 @@ local function refuse(id, r, reason)
   finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
   forget_at(r.at_ms)
   put(record_puts, id, record_text(r))
-end
-
-local function is_expired(r)
-  local expires = tonumber(r.expires_at_ms)
-  return r.attempt == '0' and expires ~= 0 and now >= expires
 end
 
 local function grant(id, text, attempt, payload)
@@ -369,10 +367,15 @@ local function candidate_parsed(id, text, payload)
   if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
-  if is_expired(r) then refuse(id, r, 'expired') return true end
+  local expires = tonumber(r.expires_at_ms)
+  if r.attempt == '0' and expires ~= 0 and now >= expires then
+    news.expired = news.expired + 1
+    refuse(id, r, 'expired')
+    return true
+  end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
   if is_suspect and has_suspect then passed_count = passed_count + 1 return nil end
-  if must_wait(r, is_suspect) then is_enough, is_held = true, true return false end
+  if must_wait(r, is_suspect) then is_enough, news.is_held = true, true return false end
   if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
@@ -486,7 +489,8 @@ local function remembered_grants(list)
 end
 
 local function reply(is_paused, due, is_empty, acks, beats)
-  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (is_held and 4 or 0)
+  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (news.is_held and 4 or 0)
+    + (news.is_replaced and 8 or 0) + 16 * news.expired
   return {now, due, flags, acks, beats, unpack(grants)}
 end
 
@@ -521,6 +525,7 @@ end
 -- Sent before the session's last step, from a connection that was closed since: grants would reach
 -- nobody, and what it says has been said again.
 if last_nonce and is_older(nonce, last_nonce) then
+  news.is_replaced = #last_nonce > 16
   return reply_unchanged(string.rep('S', ack_count), string.rep('S', beat_count))
 end
 

@@ -243,6 +243,7 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
                                        error);
     /* A damaged run takes the same way out: it is dead without having run, bytes kept. */
     struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = reasons[pick->verdict]};
+    scan->reply->expired_count += pick->verdict == VERDICT_EXPIRED;
     return culex__sqlite_run_move(scan->store, scan->queue, &pick->run, &move, error);
 }
 

@@ -81,10 +81,7 @@ static culex_status hello_all(struct culex_sqlite *store, const char *name, cons
     if (status == CULEX_OK && previous[0] != '\0' && strcmp(previous, session) != 0) {
         status = take_back_all(store, &queue, previous, ret_released, error);
         if (status == CULEX_OK)
-            status = culex__sqlite_finish(
-                store,
-                culex__sqlite_bind(store, CULEX__SQLITE_MEMO_DELETE, "it", queue.key, previous),
-                error);
+            status = culex__sqlite_memo_replace(store, &queue, previous, error);
     }
     if (status == CULEX_OK)
         status = culex__sqlite_finish(store,

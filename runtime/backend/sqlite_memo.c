@@ -130,12 +130,24 @@ culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
     uint64_t last = has > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
     *ret_is_old = has > 0 && step->nonce <= last;
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
-    if (*ret_is_old && step->nonce < last)
+    reply->is_replaced = has > 0 && sqlite3_column_bytes(statement, 1) == 0;
+    if (*ret_is_old && (step->nonce < last || reply->is_replaced))
         answer_late(step, reply);
     else if (*ret_is_old)
         status = recall(store, queue, step, statement, reply, error);
     culex__sqlite_end(statement);
     return status;
+}
+
+culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue, const char *session,
+                                        culex_error *error)
+{
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib",
+                                                   queue->key, session, (int64_t)UINT64_MAX,
+                                                   store->now_ms, "", (size_t)0),
+                                error);
 }
 
 static culex_status keep_idle(struct culex_sqlite *store, const struct culex_step *step,

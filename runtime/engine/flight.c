@@ -130,8 +130,7 @@ static void run_fill(struct culex_run *run, const struct culex_grant *grant, int
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;
     run->fingerprint = grant->fingerprint;
-    snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->worker->session,
-             (unsigned)grant->attempt);
+    snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->session, (unsigned)grant->attempt);
     run->claimed_ns = sent_ns;
     run->deadline_ns = grant->timeout_ms > 0 && grant->timeout_ms < INT64_MAX / 2000000
                            ? sent_ns + grant->timeout_ms * MS
@@ -338,6 +337,12 @@ void culex__flight_lose(struct culex_run *run)
 {
     lease_log(run, "the handler is asked to stop and its result will be discarded");
     flight_give_up(run);
+}
+
+void culex__flight_lose_all(struct culex_lane *lane)
+{
+    while (lane->flight_count > 0)
+        culex__flight_lose(lane->flights[lane->flight_count - 1]);
 }
 
 /* Another worker may get the run when the lease is over: the handler must have ended by then. */

@@ -1,5 +1,6 @@
 #include "engine/worker_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -11,6 +12,7 @@ enum {
     GATHER_NS = 1000000,           /* how long results may wait for company */
     RESTEP_NS = 2000000            /* between steps that the store wants at once */
 };
+#define EXPIRED_LOG_NS INT64_C(60000000000) /* between lines about runs that expire */
 
 /* Of a beat that carries no progress. */
 #define NO_TEXT SIZE_MAX
@@ -332,6 +334,49 @@ static void lane_set_held(struct culex_lane *lane, bool is_held)
     lane->is_held = is_held;
 }
 
+/* A backlog that expires does so by the thousand. */
+static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t now_ns)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    lane->worker->counts.expired += count;
+    lane->expired_untold += count;
+    if (lane->expired_untold == 0 ||
+        (lane->expired_told_ns != 0 && now_ns - lane->expired_told_ns < EXPIRED_LOG_NS))
+        return;
+    culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: %llu runs expired before a worker came for them and are dead",
+                     lane->name, (unsigned long long)lane->expired_untold);
+    lane->expired_untold = 0;
+    lane->expired_told_ns = now_ns;
+}
+
+/* The first lane that notices: the others still live under the old name. */
+static void worker_rename(struct culex_lane *lane)
+{
+    culex_worker *worker = lane->worker;
+    char old[sizeof worker->name];
+    strcpy(old, worker->name);
+    snprintf(worker->name, sizeof worker->name, "%.100s-%08llx", old,
+             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
+    worker->name_count++;
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                     "another worker has started under the name %s and was given the runs that "
+                     "this one held; this one goes on as %s. Give each worker its own name",
+                     old, worker->name);
+}
+
+/* What it held has gone to its namesake. It says HELLO again as somebody else: two that take the
+ * name from each other would lose each other's runs for ever. */
+static void lane_begin_anew(struct culex_lane *lane)
+{
+    if (lane->name_count == lane->worker->name_count)
+        worker_rename(lane);
+    culex__flight_lose_all(lane);
+    snprintf(lane->session, sizeof lane->session, "%016llx",
+             (unsigned long long)culex__env_random(lane->worker->env));
+    lane->has_hello = false;
+}
+
 static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
 {
     culex_worker *worker = lane->worker;
@@ -354,6 +399,9 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     }
     step_take_acks(lane, reply->acks);
     step_take_beats(lane, reply->beats);
+    lane_tell_expired(lane, reply->expired_count, now_ns);
+    if (reply->is_replaced)
+        lane_begin_anew(lane);
     culex__flight_take(lane, reply->grants, reply->grant_count, step->sent_ns);
 }
 
@@ -365,11 +413,12 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     size_t released = 0;
     int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
     culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
-                                                      worker->session, &released, &now_ms, error);
+                                                      lane->session, &released, &now_ms, error);
     if (status != CULEX_OK)
         return status;
     culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
+    lane->name_count = worker->name_count;
     lane->is_likely = true;
     worker->careful_count += released;
     if (released > 0) {
@@ -388,7 +437,7 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
     if (!state->is_pending)
         step_prepare(lane, culex__worker_now_ns(worker));
     struct culex_step step = {.queue = lane->name,
-                              .session = worker->session,
+                              .session = lane->session,
                               .nonce = state->nonce,
                               .want = state->want,
                               .ahead = state->ahead,

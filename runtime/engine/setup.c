@@ -53,6 +53,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     lane->worker = worker;
     strcpy(lane->name, queue);
     culex_buf_init(&lane->step.texts, 0);
+    strcpy(lane->session, worker->session);
     lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
@@ -262,10 +263,11 @@ static void end_log(const culex_worker *worker)
     const struct culex_worker_counts *counts = &worker->counts;
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
                      "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
-                     "%llu given back (%llu not understood), %llu results refused",
+                     "%llu expired, %llu given back (%llu not understood), %llu results refused",
                      worker->name, (unsigned long long)counts->done,
                      (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
-                     (unsigned long long)counts->dead, (unsigned long long)counts->released,
+                     (unsigned long long)counts->dead, (unsigned long long)counts->expired,
+                     (unsigned long long)counts->released,
                      (unsigned long long)counts->not_understood, (unsigned long long)counts->stale);
 }
 

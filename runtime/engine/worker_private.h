@@ -61,17 +61,21 @@ struct culex_repair {
 struct culex_lane {
     struct culex_worker *worker;
     char name[CULEX_QUEUE_NAME_MAX + 1];
+    char session[17];    /* under which this worker lives in the queue: its own, or a later one */
+    unsigned name_count; /* of the worker, when it last said HELLO */
     bool has_hello;
-    bool is_likely;    /* the store may have a run for us now */
-    bool is_hinting;   /* a wake-up came that we cannot use: pass it on */
-    bool is_empty;     /* as of the last answer */
-    bool is_held;      /* the next run wants a free handler */
-    int64_t due_ns;    /* when the store wants a STEP */
-    int64_t asked_ns;  /* when it was asked last */
-    int64_t beat_ns;   /* no run in flight wants a beat earlier */
-    int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
-    int64_t retry_ns;  /* after a failed call: not before */
-    uint32_t failures; /* failed calls in a row */
+    bool is_likely;          /* the store may have a run for us now */
+    bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
+    bool is_empty;           /* as of the last answer */
+    bool is_held;            /* the next run wants a free handler */
+    int64_t due_ns;          /* when the store wants a STEP */
+    int64_t asked_ns;        /* when it was asked last */
+    int64_t beat_ns;         /* no run in flight wants a beat earlier */
+    int64_t end_ns;          /* no lease or timeout of a run in flight ends earlier */
+    int64_t retry_ns;        /* after a failed call: not before */
+    uint32_t failures;       /* failed calls in a row */
+    uint64_t expired_untold; /* runs that have expired since the last line about it */
+    int64_t expired_told_ns;
     struct culex_repair repair;
     struct culex_run **flights;
     size_t flight_count;
@@ -109,7 +113,8 @@ struct culex_shortage {
 };
 
 struct culex_worker_counts {
-    uint64_t done, failed, crashed, dead, snoozed, released, not_understood, stale, timed_out, lost;
+    uint64_t done, failed, crashed, dead, expired, snoozed, released, not_understood, stale,
+        timed_out, lost;
 };
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
@@ -127,7 +132,8 @@ struct culex_worker {
     culex_error setup_error;             /* why a job was not registered, or a setup gave up */
     struct culex_backend *given_backend; /* of a test; not closed */
     char name[128];
-    char session[17];
+    char session[17];    /* a random token: under which the lanes begin */
+    unsigned name_count; /* names that it has had */
     struct culex_job *jobs;
     size_t job_count;
     struct culex_process_hooks hooks;
@@ -301,6 +307,9 @@ void culex__flight_withdraw(culex_worker *worker);
 
 /* Looks after leases and timeouts of the lane that have run out by now. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
+
+/* Gives up all runs in flight of the lane: the store has taken them away. */
+void culex__flight_lose_all(struct culex_lane *lane);
 
 /* Asks the handlers of all runs in flight to stop, and ends their processes soon after. */
 void culex__flight_cancel_all(culex_worker *worker);

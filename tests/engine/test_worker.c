@@ -842,6 +842,21 @@ static void test_retired_periodic_job_ticks_no_more(void **state)
 
 /* --- identity -------------------------------------------------------------------------- */
 
+static culex_outcome act_take_name(struct world *world, culex_run *run, int64_t n)
+{
+    size_t released = 0;
+    int64_t now_ms;
+    (void)run;
+    if (world->calls == 1)
+        assert_int_equal(world->store->ops->hello(world->store, "numbers", "box-1",
+                                                  "00000000deadbeef", &released, &now_ms, NULL),
+                         CULEX_OK);
+    if (world->calls == 3)
+        culex_worker_stop(world->worker);
+    (void)n;
+    return CULEX_DONE;
+}
+
 static void test_same_name_gets_its_runs_back_at_once(void **state)
 {
     struct world *world = *state;
@@ -867,6 +882,42 @@ static void test_same_name_gets_its_runs_back_at_once(void **state)
     assert_int_equal(world->calls, 1);
     assert_true(world_ms(world) < 1000);
     assert_true(world_log_has(world, "1 runs of this worker's former life were given back"));
+}
+
+/* Both alive, as when two machines start with one configuration. */
+static void test_worker_whose_name_is_taken_goes_on_under_another(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 0;
+    world_worker(world, (culex_worker_options){.name = "box-1"}, &type);
+    world->act = act_take_name;
+    culex_uuid first = world_enqueue(world, &type, 1), second = world_enqueue(world, &type, 2);
+    world_run(world);
+    assert_int_equal(world->calls, 3); /* the first one twice */
+    assert_int_equal(world_state(world, first), CULEX_RUN_DONE);
+    assert_int_equal(world_state(world, second), CULEX_RUN_DONE);
+    assert_int_equal(world_log_count(world, "error another worker has started under the name box-1 "
+                                            "and was given the runs that this one held; this one "
+                                            "goes on as box-1-"),
+                     1);
+    assert_true(world_log_has(world, "result refused"));
+}
+
+static void test_expired_runs_are_told_once_a_minute(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.expires_ms = 1000;
+    for (int i = 0; i < 300; i++)
+        world_enqueue(world, &type, i);
+    world_pass(world, 2000);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    assert_int_equal(world_log_count(world, "warn  queue numbers: "), 1);
+    assert_true(world_log_has(world, "runs expired before a worker came for them and are dead"));
+    assert_true(world_log_has(world, "(0 dead), 300 expired, "));
 }
 
 static void test_memory_limit_without_processes_is_said_to_be_ignored(void **state)
@@ -923,6 +974,8 @@ int main(void)
         UNIT(test_restarted_worker_does_not_tick_again),
         UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
+        UNIT(test_worker_whose_name_is_taken_goes_on_under_another),
+        UNIT(test_expired_runs_are_told_once_a_minute),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,15 +296,24 @@ bool sim_hands_are_full(const struct sim_hands *hands)
     return hands != NULL && hands->ended_first != NULL;
 }
 
+/* The session that it was granted to: its worker may live under another one by now. */
+static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE])
+{
+    strcpy(ret_session, run->fence);
+    *strchr(ret_session, '-') = '\0';
+    return ret_session;
+}
+
 static void hands_submit(struct culex_executor *executor, struct culex_run *const *runs,
                          size_t count)
 {
     struct sim_hands *hands = (struct sim_hands *)executor;
     const struct sim_process *process = hands->process;
+    char session[CULEX_FENCE_SIZE];
     for (size_t i = 0; i < count; i++) {
         if (!process->is_killed)
             sim_oracle_started(process->world->oracle, runs[i]->id, runs[i]->attempt,
-                               process->worker->session);
+                               session_of(runs[i], session));
         list_push(&hands->first, &hands->last, runs[i]);
         hands->queued++;
     }
@@ -331,13 +340,14 @@ static size_t hands_collect(struct culex_executor *executor, struct culex_run **
 {
     struct sim_hands *hands = (struct sim_hands *)executor;
     const struct sim_process *process = hands->process;
+    char session[CULEX_FENCE_SIZE];
     size_t count = 0;
     hands_fill(hands);
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
         if (!run->is_settled && !process->is_killed)
             sim_oracle_ended(process->world->oracle, run->id, run->attempt,
-                             process->worker->session, run->end.event, is_late(hands, run));
+                             session_of(run, session), run->end.event, is_late(hands, run));
         ret_runs[count++] = run;
     }
     return count;
@@ -500,12 +510,13 @@ void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
 {
     const struct sim_process *process = hands->process;
     struct sim_world *world = process->world;
+    char session[CULEX_FENCE_SIZE];
     for (size_t i = 0; i < hands->count && !hands->is_over; i++) {
         const struct hand *hand = &hands->hands[i];
         const struct culex_run *run = hand->run;
         if (run == NULL || run->is_settled || hand->started_ns + slack_ns > world->now_ns)
             continue;
-        if (sim_oracle_is_overdue(world->oracle, run->id, run->attempt, process->worker->session,
+        if (sim_oracle_is_overdue(world->oracle, run->id, run->attempt, session_of(run, session),
                                   slack_ns))
             sim_violation(world->oracle, &run->id, "worker %s goes on with it long after its lease",
                           process->name);

@@ -152,6 +152,9 @@ void case_claim__expired_run_dies_unstarted(struct suite *suite)
     assert_int_equal(suite_get(suite, delayed.id)->expires_at_ms, suite->now_ms + 6000);
     suite->now_ms += 1001;
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_int_equal(suite->reply.expired_count, 1);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_int_equal(suite->reply.expired_count, 0);
     const culex_run_info *info = suite_get(suite, run.id);
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_int_equal(info->attempt, 0);

@@ -886,6 +886,27 @@ void case_hello__old_session_is_fenced_off(struct suite *suite)
     assert_int_equal(suite_end(suite, BOB, id, newer, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
 }
 
+/* Two live workers under one name: the older one must learn of it, and do no harm until then. */
+void case_hello__replaced_session_is_told_and_gets_nothing(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_false(suite->reply.is_replaced);
+    suite_hello(suite, "host/1", ANN);
+    culex_uuid id = suite_put(suite);
+    suite_hello(suite, "host/1", BOB);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_true(suite->reply.is_replaced);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0); /* and again */
+    assert_true(suite->reply.is_replaced);
+    assert_int_equal(suite_claim(suite, BOB, 1), 1);
+    assert_false(suite->reply.is_replaced);
+    assert_int_equal(suite_hello(suite, "host/2", EVE), 0);
+    assert_int_equal(suite_claim(suite, EVE, 1), 0);
+    assert_false(suite->reply.is_replaced);
+}
+
 void case_hello__leaves_other_workers_alone(struct suite *suite)
 {
     culex_uuid id = suite_put(suite);

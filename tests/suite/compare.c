@@ -171,6 +171,7 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
                          const struct culex_step_reply *reply)
 {
     struct model *model = compare->model;
+    uint32_t expired_count = 0;
     int worst = 10;
     for (size_t i = 0; i < reply->grant_count; i++) {
         const struct model_run *run = model_find(model, step->queue, reply->grants[i].id);
@@ -185,11 +186,15 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
             return differs("the expired run %s is lost", text_of(run->id));
         bool is_dead = info->state == CULEX_RUN_DEAD;
         culex_run_info_free(info);
+        expired_count += is_dead;
         if (is_dead)
             model_expire(model, run);
         else if ((reply->grant_count == 0 && !reply->is_held) || run->made.priority > worst)
             return differs("the expired run %s was passed by", text_of(run->id));
     }
+    if (reply->expired_count != expired_count)
+        return differs("%u runs are said to have expired, not %u", reply->expired_count,
+                       expired_count);
     return true;
 }
 
@@ -238,6 +243,8 @@ static bool same_outlook(struct compare *compare, const struct culex_step *step,
     model_outlook(compare->model, session->queue, &model);
     if (reply->is_paused != session->queue->stats.paused)
         return differs("is_paused is %d", reply->is_paused);
+    if (reply->is_replaced != session->is_replaced)
+        return differs("is_replaced is %d", reply->is_replaced);
     if (reply->is_empty != model.is_empty)
         return differs("is_empty is %d", reply->is_empty);
     /* A repeat promotes nothing, so what is due may count or not. */

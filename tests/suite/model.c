@@ -491,37 +491,39 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
 static struct model_session *late_answer(struct model *model, const struct model_session *session)
 {
     struct model_session *late = keep(model, sizeof *late);
-    *late = (struct model_session){.queue = session->queue, .name = session->name};
+    *late = (struct model_session){
+        .queue = session->queue, .name = session->name, .is_replaced = session->is_replaced};
     for (int i = 0; i < MODEL_BATCH_MAX; i++)
         late->acks[i] = late->beats[i] = CULEX_ANSWER_STALE;
     return late;
 }
 
-static struct model_session *session_of(struct model *model, const struct culex_step *step,
-                                        bool *ret_is_repeat)
+/* Made when it is new. */
+static struct model_session *session_of(struct model *model, struct model_queue *queue,
+                                        const char *name)
 {
-    struct model_queue *queue = queue_of(model, step->queue);
     for (size_t i = 0; i < model->session_count; i++) {
         struct model_session *session = model->sessions[i];
-        if (session->queue == queue && strcmp(session->name, step->session) == 0) {
-            *ret_is_repeat = step->nonce <= session->nonce;
-            return step->nonce < session->nonce ? late_answer(model, session) : session;
-        }
+        if (session->queue == queue && strcmp(session->name, name) == 0)
+            return session;
     }
-    *ret_is_repeat = false;
     struct model_session *session = APPEND(model, model->sessions, model->session_count);
     session->queue = queue;
-    session->name = keep_text(model, step->session);
+    session->name = keep_text(model, name);
     return session;
 }
 
 struct model_session *model_step_settle(struct model *model, const struct culex_step *step,
                                         bool *ret_is_repeat)
 {
-    struct model_session *session = session_of(model, step, ret_is_repeat);
+    struct model_session *session = session_of(model, queue_of(model, step->queue), step->session);
+    *ret_is_repeat = session->is_replaced || (session->has_nonce && step->nonce <= session->nonce);
+    if (session->is_replaced || (*ret_is_repeat && step->nonce < session->nonce))
+        return late_answer(model, session);
     if (*ret_is_repeat)
         return session;
     session->nonce = step->nonce;
+    session->has_nonce = true;
     session->grant_count = 0;
     for (size_t i = 0; i < step->ack_count; i++)
         session->acks[i] = ack_one(model, step, &step->acks[i]);
@@ -592,7 +594,7 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
 
 /* True when it ended at a run that must wait. */
 static bool claim_all(struct model *model, const struct culex_step *step,
-                      struct model_session *session)
+                      struct model_session *session, uint32_t *ret_expired)
 {
     struct model_run *run;
     size_t bytes = 0;
@@ -600,6 +602,7 @@ static bool claim_all(struct model *model, const struct culex_step *step,
            !session->queue->stats.paused && (run = model_next(model, step)) != NULL) {
         if (model_is_expired(model, run)) {
             model_expire(model, run);
+            ++*ret_expired;
             continue;
         }
         if (model_must_wait(step, run, session->grant_count))
@@ -678,10 +681,14 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     }
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
-    bool is_held = !is_repeat && claim_all(model, step, session);
+    uint32_t expired_count = 0;
+    bool is_held = !is_repeat && claim_all(model, step, session, &expired_count);
 
-    struct culex_step_reply reply = {
-        .now_ms = now_of(model), .is_held = is_held, .is_paused = session->queue->stats.paused};
+    struct culex_step_reply reply = {.now_ms = now_of(model),
+                                     .is_held = is_held,
+                                     .is_replaced = session->is_replaced,
+                                     .expired_count = expired_count,
+                                     .is_paused = session->queue->stats.paused};
     model_outlook(model, session->queue, &reply);
     reply.acks = keep(model, sizeof session->acks);
     memcpy(reply.acks, session->acks, sizeof session->acks);
@@ -736,6 +743,8 @@ static culex_status model_hello(struct culex_backend *backend, const char *queue
         vanish(model, run, "process", "was replaced");
         ++*ret_released;
     }
+    if (name->session != NULL && strcmp(name->session, session) != 0)
+        session_of(model, home, name->session)->is_replaced = true;
     name->session = keep_text(model, session);
     return CULEX_OK;
 }

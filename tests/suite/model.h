@@ -43,6 +43,8 @@ struct model_session {
     struct model_queue *queue;
     const char *name;
     uint64_t nonce;
+    bool has_nonce;
+    bool is_replaced; /* another session has its worker's name */
     enum culex_answer acks[MODEL_BATCH_MAX], beats[MODEL_BATCH_MAX];
     culex_uuid ids[MODEL_BATCH_MAX];
     uint32_t attempts[MODEL_BATCH_MAX];
