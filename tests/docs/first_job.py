@@ -58,7 +58,8 @@ def main() -> None:
             sys.exit(f"the worker printed {printed!r}")
         shown = subprocess.run([f"{folder}/worker", "--help"], env=env, capture_output=True,
                                text=True, check=True).stdout
-    table = readme.split("<!-- options:")[1].split("\nStores:")[0]
+    part = readme.split("<!-- options:")[1].split("\nStores:")[0]
+    table = "\n".join(line for line in part.splitlines() if line.startswith("|"))
     if options(table) != options(shown):
         sys.exit(f"README and --help differ in {sorted(options(table) ^ options(shown))}")
     # What an option asks once, and no environment should ask always, has an empty second column.
