@@ -152,6 +152,27 @@ def comments_strip(text):
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
+OPENER = re.compile(r"(local function|function|if|for|while|do)\b|.*\bfunction *\([^)]*\)$")
+LOCALS_MAX = 190  # Lua refuses 200 at one time; the rest is for a loop
+
+
+def locals_count(text):
+    """Most locals that the script itself has at one time. It goes by the lines that are not indented,
+    so a block that stands at the margin, as `do` does, must end there."""
+    count, most, blocks = 0, 0, []
+    for line in text.splitlines():
+        if line.startswith("end"):
+            count = blocks.pop()
+        elif line.startswith("local function"):
+            count += 1
+        elif line.startswith("local "):
+            count += line.split("=")[0].count(",") + 1
+        if OPENER.match(line) and not line.endswith(" end"):
+            blocks.append(count)
+        most = max(most, count)
+    return most
+
+
 def script_render(path, definitions, limits):
     source = path.read_text()
     keys = header_read(path, source, "keys")
@@ -166,7 +187,11 @@ def script_render(path, definitions, limits):
     mentioned = set(re.findall(r"\b\w+\b", body))
     prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
     prelude += [text for name, text in definitions.items() if name in mentioned]
-    return keys, "\n".join(prelude) + "\n" + body
+    text = "\n".join(prelude) + "\n" + body
+    if locals_count(text) > LOCALS_MAX:
+        fail(f"{path}: {locals_count(text)} locals at one time, of {LOCALS_MAX}: put some in a table "
+             "or in a block of their own")
+    return keys, text
 
 
 def c_string(text):
