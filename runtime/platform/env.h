@@ -36,8 +36,9 @@ struct culex_env {
     /* Fills `len` bytes with unpredictable bits. Cannot fail. */
     void (*random)(void *self, void *ret_bytes, size_t len);
 
-    /* Opens a connected, close-on-exec stream socket before `deadline_ns`
-     * (boot time). Negative status with host and reason in `error`, else 0 and *ret_fd. */
+    /* Opens a connected, close-on-exec stream socket before `deadline_ns` (boot time), which bounds
+     * looking up the host's name too. Negative status with host and reason in `error`, else 0 and
+     * *ret_fd. */
     culex_status (*connect)(void *self, const struct culex_address *address, int64_t deadline_ns,
                             int *ret_fd, culex_error *error);
 

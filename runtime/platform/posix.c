@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -17,6 +15,7 @@
 
 #include "base/error.h"
 #include "platform/descriptor.h"
+#include "platform/resolve.h"
 
 #ifndef CLOCK_BOOTTIME
 #define CLOCK_BOOTTIME CLOCK_MONOTONIC
@@ -159,14 +158,10 @@ static void socket_tune(int fd)
 static culex_status connect_host(const char *host, int port, int64_t deadline_ns, int *ret_fd,
                                  culex_error *error)
 {
-    char service[16];
-    snprintf(service, sizeof service, "%d", port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    int failure = getaddrinfo(host, service, &hints, &found);
-    if (failure != 0)
-        return culex__fail(error, CULEX_ECONNECT, "cannot resolve host '%s': %s", host,
-                           gai_strerror(failure));
+    culex_status status = culex__resolve(host, port, deadline_ns, &found, error);
+    if (status != CULEX_OK)
+        return status;
     int fd = -1;
     for (struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
         fd = socket_open(at->ai_addr, at->ai_addrlen, deadline_ns);

@@ -1,8 +1,10 @@
 /* culex/client.h - put runs into a store and look after them.
  *
  * A client is one connection to one store. It may be used by several threads at
- * once: calls take turns. Every call is bounded by the client's timeout, waiting for its turn
- * and for the network included: CULEX_EBUSY when other threads used the client all that time.
+ * once: calls take turns. Every call is bounded by the client's timeout, waiting for its turn,
+ * for the resolver of host names and for the network included: CULEX_EBUSY when other threads used
+ * the client all that time. (A resolver that has not answered by then leaves one thread of the
+ * process waiting for it, however many calls follow; it ends when the resolver gives up.)
  * (culex_client_list, _queues, _fsck and _enqueue_many are made of several bounded calls when they
  * have much to do. One thing no program can bound: an SQLite file on a disk that has stopped
  * answering holds its caller in the kernel until the disk goes on.) A client reconnects by

@@ -1,0 +1,23 @@
+/* platform/resolve.h - addresses of a host, by a deadline.
+ *
+ * getaddrinfo(3) knows no deadline: with a silent name server it takes half a minute and more. So
+ * a name is asked for on a thread of its own, which is left to itself when the deadline comes and
+ * then frees what it holds. A process has one such thread at most; whoever wants another name waits
+ * for its end, until his own deadline. An address in figures needs none.
+ *
+ * The thread blocks all signals and touches nothing but its question, so it may be there while the
+ * process forks. It does not live on in the child, which may ask anew. */
+#ifndef CULEX_PLATFORM_RESOLVE_H
+#define CULEX_PLATFORM_RESOLVE_H
+
+#include <netdb.h>
+#include <stdint.h>
+
+#include <culex/error.h>
+
+/* Addresses for stream sockets, to be released with freeaddrinfo(3). CULEX_ECONNECT when there are
+ * none by `deadline_ns` (boot time). Any thread. */
+culex_status culex__resolve(const char *host, int port, int64_t deadline_ns,
+                            struct addrinfo **ret_found, culex_error *error);
+
+#endif

@@ -1,0 +1,209 @@
+/* Host names: a resolver that hangs holds no call beyond its timeout, and what waits for it does
+ * not grow. The linker puts a resolver of our own in getaddrinfo's place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <culex/client.h>
+
+/* A question to "hangs.test" is answered when the test says so, or after this. */
+enum { HANG_S = 5, TIMEOUT_MS = 200, BOUND_MS = 2000 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t is_released = PTHREAD_COND_INITIALIZER;
+static bool is_hanging;
+static atomic_int names_asked, lists_made, lists_freed;
+
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **ret_found);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **ret_found);
+void __real_freeaddrinfo(struct addrinfo *found);
+void __wrap_freeaddrinfo(struct addrinfo *found);
+
+static void hang(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += HANG_S;
+    pthread_mutex_lock(&lock);
+    int waited = 0;
+    while (is_hanging && waited == 0)
+        waited = pthread_cond_timedwait(&is_released, &lock, &until);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Every name is this machine's, where nothing listens on the port. */
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **ret_found)
+{
+    bool is_name = (hints->ai_flags & AI_NUMERICHOST) == 0;
+    if (is_name) {
+        names_asked++;
+        if (strcmp(host, "hangs.test") == 0)
+            hang();
+        host = "127.0.0.1";
+    }
+    int failure = __real_getaddrinfo(host, service, hints, ret_found);
+    if (failure == 0)
+        lists_made++;
+    return failure;
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *found)
+{
+    lists_freed++;
+    __real_freeaddrinfo(found);
+}
+
+static void hanging_set(bool is)
+{
+    pthread_mutex_lock(&lock);
+    is_hanging = is;
+    pthread_cond_broadcast(&is_released);
+    pthread_mutex_unlock(&lock);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int thread_count(void)
+{
+    int count = -2; /* "." and ".." */
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    while (readdir(tasks) != NULL)
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+/* How long an open took that must fail with these words. */
+static int64_t open_ms(const char *host, int64_t timeout_ms, const char *words)
+{
+    char url[64];
+    culex_client *client = NULL;
+    culex_error error;
+    culex_client_options options = {.timeout_ms = timeout_ms};
+    snprintf(url, sizeof url, "redis://%s:1", host);
+    int64_t began_ms = now_ms();
+    assert_int_equal(culex_client_open(url, &options, &client, &error), CULEX_ECONNECT);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("no '%s' in: %s", words, error.text);
+    return now_ms() - began_ms;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    names_asked = lists_made = lists_freed = 0;
+    hanging_set(true);
+    return 0;
+}
+
+/* What was left behind goes by itself, to the last byte. */
+static int teardown(void **state)
+{
+    (void)state;
+    hanging_set(false);
+    int64_t began_ms = now_ms();
+    while (thread_count() > 1 && now_ms() - began_ms < 10000)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return thread_count() == 1 && lists_made == lists_freed ? 0 : -1;
+}
+
+static void test_resolver_that_hangs__each_call_is_bounded(void **state)
+{
+    (void)state;
+    assert_in_range(open_ms("hangs.test", TIMEOUT_MS, "cannot resolve host 'hangs.test'"), 0,
+                    BOUND_MS);
+    for (int i = 0; i < 5; i++)
+        assert_in_range(open_ms("hangs.test", TIMEOUT_MS, "cannot resolve"), 0, BOUND_MS);
+    assert_int_equal(names_asked, 1);
+    assert_in_range(thread_count(), 2, 2);
+}
+
+static void test_resolver_that_hangs__addresses_go_without_it(void **state)
+{
+    (void)state;
+    open_ms("hangs.test", TIMEOUT_MS, "has not answered in time");
+    open_ms("127.0.0.1", TIMEOUT_MS, "cannot connect to 127.0.0.1 port 1");
+    open_ms("[::1]", TIMEOUT_MS, "cannot connect to ::1 port 1");
+    assert_int_equal(names_asked, 1);
+}
+
+static void *release(void *unused)
+{
+    hanging_set(false);
+    return unused;
+}
+
+static void test_resolver_that_hangs__the_next_name_has_its_turn(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    open_ms("hangs.test", TIMEOUT_MS, "has not answered in time");
+    open_ms("other.test", TIMEOUT_MS, "the question before");
+    assert_int_equal(pthread_create(&thread, NULL, release, NULL), 0);
+    open_ms("other.test", 10000, "cannot connect to other.test port 1");
+    pthread_join(thread, NULL);
+}
+
+static void test_forked_process_asks_anew(void **state)
+{
+    (void)state;
+    open_ms("hangs.test", TIMEOUT_MS, "has not answered in time");
+    pid_t child = fork();
+    if (child == 0) {
+        culex_error error = {0};
+        culex_client *client = NULL;
+        culex_client_options options = {.timeout_ms = TIMEOUT_MS};
+        culex_client_open("redis://other.test:1", &options, &client, &error);
+        _exit(strstr(error.text, "cannot connect to other.test port 1") != NULL ? 0 : 1);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+}
+
+static void test_names_are_resolved(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        open_ms("other.test", TIMEOUT_MS, "cannot connect to other.test port 1");
+    assert_in_range(names_asked, 20, INT32_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_resolver_that_hangs__each_call_is_bounded, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_resolver_that_hangs__addresses_go_without_it, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_resolver_that_hangs__the_next_name_has_its_turn, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_forked_process_asks_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_are_resolved, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
