@@ -225,7 +225,9 @@ struct culex_backend_ops {
                             const struct culex_new_run *runs, size_t count,
                             struct culex_enqueue_result *results, culex_error *error);
 
-    /* In this order: acks, beats, a bounded share of reaping (leases that ran out),
+    /* In this order: acks, beats, a bounded share of cutting (leases that end more than
+     * CULEX_LEASE_LOOK_MS later than the longest that was ever given in this queue would, were it
+     * given now, end with that one: the clock was set back), of reaping (leases that ran out),
      * promotion and purging, then claims: a due run with a priority is met before others
      * that are due, however many. Acks and beats count only from the session
      * that was granted this very attempt. The same session and nonce again changes

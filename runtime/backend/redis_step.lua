@@ -154,6 +154,15 @@ local function acks_settle()
   return table.concat(answers)
 end
 
+-- The longest lease that was given in this queue; nil when none was. Known before it is given.
+local longest
+
+local function lease_note()
+  if longest and longest >= lease then return end
+  longest = lease
+  call('HSET', meta, 'lease', lease)
+end
+
 local beats_extend
 do
 -- The timeout counts anew from where it ends after `extend` more ms; never from earlier.
@@ -194,6 +203,7 @@ function beats_extend()
     records[ids[at]] = r
     answers[at] = beat_extend(ids[at], r, ARGV[first + at * 2 - 1])
   end
+  if #lease_puts > 0 then lease_note() end
   write('HSET', progress, progress_puts)
   plan_write()
   return table.concat(answers)
@@ -206,7 +216,15 @@ local function head(key)
   return entry[2] and tonumber(entry[2])
 end
 
-local function reap()
+local reap, leases_cut
+do
+-- The entry of `active` leads to a run that is not: `r` is nil when its record cannot be read.
+local function lease_skip(id, text, r)
+  lease_drops[#lease_drops + 1] = id
+  if text and not r then aside_put(id, text) end
+end
+
+function reap()
   local ids = call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, REAP_MAX)
   local texts = read(runs, ids)
   -- Each goes to the front: the first one last, so that it is first again.
@@ -216,13 +234,36 @@ local function reap()
     if r and r.state == ACTIVE then
       vanish(id, r, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out', now)
     else
-      lease_drops[#lease_drops + 1] = id
-      if texts[at] and not r then aside_put(id, texts[at]) end
+      lease_skip(id, texts[at], r)
     end
   end
   plan_write()
 end
 
+-- A lease from before the clock was set back would keep its run from others for the length of the
+-- jump. Its holder, if it lives, beats before the new end. Looked for once in LEASE_LOOK_MS, which is
+-- enough: in less time no clock goes back by more than the leases are granted.
+function leases_cut(looked)
+  if not longest or looked and now >= looked and now - looked < LEASE_LOOK_MS then return end
+  local ids = call('ZRANGEBYSCORE', active, now + longest + LEASE_LOOK_MS + 1, '+inf', 'LIMIT', 0, REAP_MAX)
+  local texts = read(runs, ids)
+  for at, id in ipairs(ids) do
+    local r = texts[at] and record_parse(texts[at])
+    if r and r.state == ACTIVE then
+      r.at_ms = now + longest
+      put(lease_puts, r.at_ms, id)
+      put(record_puts, id, record_text(r))
+    else
+      lease_skip(id, texts[at], r)
+    end
+  end
+  plan_write()
+  call('HSET', meta, 'looked', #ids < REAP_MAX and now or 0)
+end
+end
+
+local promote
+do
 -- Runs that are due, by their time; those with a priority do not wait behind the others.
 local function dues_find()
   local ids = call('ZRANGEBYSCORE', scheduled, '-inf', now, 'LIMIT', 0, PROMOTE_MAX)
@@ -235,7 +276,7 @@ local function dues_find()
   return ids
 end
 
-local function promote()
+function promote()
   local ids = dues_find()
   local texts = read(runs, ids)
   for at, id in ipairs(ids) do
@@ -250,6 +291,7 @@ local function promote()
     end
   end
   plan_write()
+end
 end
 
 -- The earlier of two instants that may be nil.
@@ -278,6 +320,8 @@ local function purge(key)
   if first then forget_at(first) end
 end
 
+local sessions_purge
+do
 -- The names of workers stand among their sessions: a worker says it once and may live for days.
 local function worker_purge(mark)
   local its = call('HGET', meta, mark)
@@ -289,7 +333,7 @@ local function worker_purge(mark)
   call('ZREM', sessions_seen, mark)
 end
 
-local function sessions_purge()
+function sessions_purge()
   local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, PURGE_MAX)
   local quiet, marks = {}, {}
   for _, name in ipairs(old) do
@@ -299,6 +343,7 @@ local function sessions_purge()
   write('HDEL', sessions, quiet)
   write('ZREM', sessions_seen, quiet)
   for _, mark in ipairs(marks) do worker_purge(mark) end
+end
 end
 
 -- Claims. Runs are looked at where they lie and leave their index only when all is written.
@@ -503,9 +548,9 @@ local function waiting_count()
   return math.max(call('LLEN', ready) - math.max(tonumber(ghosts or 0), 0), 0) + call('ZCARD', urgent)
 end
 
-local facts = call('HMGET', meta, 'paused', 'slot', 'ghosts')
+local facts = call('HMGET', meta, 'paused', 'slot', 'ghosts', 'lease', 'looked')
 local is_paused = facts[1] == '1'
-ghosts = facts[3]
+ghosts, longest = facts[3], tonumber(facts[4] or nil)
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
@@ -542,6 +587,7 @@ slots_turn(facts[2], now)
 
 local acks = acks_settle()
 local beats = beats_extend()
+leases_cut(tonumber(facts[5] or nil))
 local lease_end = head(active)
 if lease_end and lease_end <= now then
   reap()
@@ -572,6 +618,7 @@ end
 -- gets them when it comes again.
 local is_claiming = want > 0 and not is_paused
 local is_cut = is_claiming and claim()
+if grant_count > 0 then lease_note() end
 write('ZADD', active, claim_leases)
 write('HSET', runs, claim_puts)
 step_remember()

@@ -45,7 +45,7 @@ enum culex_sqlite_statement {
 struct culex_sqlite_queue {
     const char *name; /* borrowed from the request */
     int64_t key;      /* 0: not in the file */
-    int64_t is_paused, capacity, front, newest_ms;
+    int64_t is_paused, capacity, front, newest_ms, longest_lease_ms;
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     bool is_changed;

@@ -14,6 +14,7 @@ static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_q
                          &ret_queue->capacity,
                          &ret_queue->front,
                          &ret_queue->newest_ms,
+                         &ret_queue->longest_lease_ms,
                          &ret_queue->kept[CULEX_RUN_WAITING],
                          &ret_queue->kept[CULEX_RUN_ACTIVE],
                          &ret_queue->kept[CULEX_RUN_DONE],
@@ -126,13 +127,13 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
     if (queue->is_changed && queue->key != 0)
         status = culex__sqlite_finish(
             store,
-            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiii", queue->key,
+            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiiii", queue->key,
                                queue->is_paused, queue->front, queue->newest_ms,
                                queue->kept[CULEX_RUN_WAITING], queue->kept[CULEX_RUN_ACTIVE],
                                queue->kept[CULEX_RUN_DONE], queue->kept[CULEX_RUN_DEAD],
                                queue->kept[CULEX_RUN_CANCELLED], queue->enqueued, queue->done,
                                queue->failed, queue->crashed, queue->lost, queue->dead,
-                               queue->cancelled, queue->stale),
+                               queue->cancelled, queue->stale, queue->longest_lease_ms),
             error);
     if (status == CULEX_OK && queue->key != 0)
         recent_keep(&store->recent, queue);

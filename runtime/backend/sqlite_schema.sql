@@ -13,6 +13,7 @@ CREATE TABLE queue (
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
     newest_ms INTEGER NOT NULL DEFAULT 0,       -- last place given out at the back; never goes back
+    longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,

@@ -72,6 +72,15 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
     return culex__sqlite_run_move(store, queue, &run, &move, error);
 }
 
+/* What the queue knows about leases when this step has given one. */
+static void lease_note(struct culex_sqlite_queue *queue, const struct culex_step *step)
+{
+    if (step->lease_ms <= queue->longest_lease_ms)
+        return;
+    queue->longest_lease_ms = step->lease_ms;
+    queue->is_changed = true;
+}
+
 static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              const struct culex_step *step, const struct culex_beat *beat,
                              enum culex_answer *ret_answer, culex_error *error)
@@ -95,6 +104,7 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         limit_ms = run.limit_ms;
     if (limit_ms != 0 && at_ms > limit_ms)
         at_ms = limit_ms;
+    lease_note(queue, step);
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
     return culex__sqlite_finish(store,
                                 culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti",
@@ -153,6 +163,43 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
         else if (status == CULEX_ECORRUPT)
             status = culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seqs[count], error);
     }
+    return status;
+}
+
+static culex_status lease_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    culex_status status = by_seq(store, seq, &run, error);
+    if (status == CULEX_ECORRUPT)
+        return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
+    if (status != CULEX_OK)
+        return status;
+    int64_t at_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", seq,
+                                                   at_ms, run.limit_ms, NULL, (int64_t)0),
+                                error);
+}
+
+/* A lease from before the clock was set back would keep its run from others for the length of the
+ * jump. Its holder, if it lives, beats before the new end. */
+static culex_status leases_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    int64_t seqs[CULEX_REAP_MAX];
+    size_t count = 0;
+    if (queue->kept[CULEX_RUN_ACTIVE] == 0 || queue->longest_lease_ms == 0)
+        return CULEX_OK;
+    int64_t last_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
+    last_ms = culex__sqlite_later(last_ms, CULEX_LEASE_LOOK_MS);
+    culex_status status =
+        culex__sqlite_collect(store,
+                              culex__sqlite_bind(store, CULEX__SQLITE_LEASE_BEYOND, "iii",
+                                                 queue->key, last_ms, (int64_t)CULEX_REAP_MAX),
+                              CULEX_REAP_MAX, seqs, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = lease_cut(store, queue, seqs[i], error);
     return status;
 }
 
@@ -301,11 +348,15 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     bool is_cut = false;
     culex_status status = settle(store, queue, step, reply, error);
     if (status == CULEX_OK && queue->key != 0)
+        status = leases_cut(store, queue, error);
+    if (status == CULEX_OK && queue->key != 0)
         status = reap(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
         status = purge(store, queue, step, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
+    if (reply->grant_count > 0)
+        lease_note(queue, step);
     if (status == CULEX_OK)
         status = culex__sqlite_memo_keep(store, queue, step, reply, error);
     /* What is left behind is for the next idle worker, who will wake one more. What this step

@@ -452,6 +452,86 @@ void case_settle__tenth_loss_is_death(struct suite *suite)
     assert_int_equal(suite_stats(suite).dead, 1);
 }
 
+/* --- leases and a clock that is set back ------------------------------------------------ */
+
+static void clock_back(struct suite *suite, int64_t ms)
+{
+    suite->now_ms -= ms;
+    suite_pass(suite, 0);
+}
+
+void case_lease__of_a_dead_holder_ends_soon_after_the_clock_was_set_back(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_take(suite, ANN, id);
+    clock_back(suite, SUITE_MINUTE_MS * 60);
+    assert_in_range(suite->reply.due_in_ms, 0, SUITE_LEASE_MS);
+    suite_pass(suite, SUITE_LEASE_MS - 1);
+    assert_state(suite, id, CULEX_RUN_ACTIVE);
+    suite_pass(suite, 1);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_claim(suite, BOB, 1), 1);
+}
+
+void case_lease__of_a_living_holder_goes_on_after_the_clock_was_set_back(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    clock_back(suite, SUITE_MINUTE_MS * 60);
+    for (int n = 0; n < 4; n++) {
+        suite_pass(suite, SUITE_LEASE_MS / 2);
+        assert_int_equal(suite_beat(suite, ANN, id, attempt, SUITE_LEASE_MS), CULEX_ANSWER_OK);
+    }
+    assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+/* Not by that of the one who looks: workers of one queue may have different ones. */
+void case_lease__is_measured_by_the_longest_that_was_given(struct suite *suite)
+{
+    culex_uuid claimed = suite_put(suite), beaten = suite_put(suite);
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.lease_ms = 10 * SUITE_LEASE_MS;
+    assert_int_equal(suite_step(suite, &step), 1);
+    int64_t end_ms = suite->now_ms + step.lease_ms;
+    uint32_t attempt = suite_take(suite, BOB, beaten);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_get(suite, claimed)->at_ms, end_ms);
+    end_ms = suite->now_ms + 20 * SUITE_LEASE_MS;
+    suite_beat(suite, BOB, beaten, attempt, 20 * SUITE_LEASE_MS);
+    suite_pass(suite, 1000);
+    assert_int_equal(suite_get(suite, beaten)->at_ms, end_ms);
+    clock_back(suite, SUITE_MINUTE_MS * 60 * 24);
+    assert_int_equal(suite_get(suite, beaten)->at_ms, suite->now_ms + 20 * SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, claimed)->at_ms, suite->now_ms + 20 * SUITE_LEASE_MS);
+}
+
+/* Less than a second is not worth a look: each end is a little later, that is all. */
+void case_lease__stands_when_the_clock_goes_back_by_less_than_a_second(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_take(suite, ANN, id);
+    int64_t end_ms = suite->now_ms + SUITE_LEASE_MS;
+    clock_back(suite, 1000);
+    assert_int_equal(suite_get(suite, id)->at_ms, end_ms);
+    clock_back(suite, 1);
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + SUITE_LEASE_MS);
+}
+
+/* A step cuts a bounded share of them, and the next ones the rest, at once. */
+void case_lease__many_are_cut_after_the_clock_was_set_back(struct suite *suite)
+{
+    enum { MANY = 100, STEPS = 10 };
+    for (int n = 0; n < MANY; n++)
+        suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, MANY), MANY);
+    suite->now_ms -= SUITE_MINUTE_MS * 60;
+    for (int n = 0; n < STEPS; n++)
+        suite_pass(suite, 0);
+    for (int n = 0; n < STEPS; n++)
+        suite_pass(suite, n == 0 ? SUITE_LEASE_MS : 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], MANY);
+}
+
 void case_settle__release_charges_nothing(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);

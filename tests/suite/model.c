@@ -16,6 +16,7 @@ enum {
     LOSSES_OF_A_SUSPECT = 2,
     HORIZON_MS = 10 * 60 * 1000,
     TIMEOUT_SLACK_MS = 5000,
+    LEASE_SLACK_MS = 1000,
     REAPED_AT_ONCE = 32,
     PROMOTED_AT_ONCE = 64,
     PURGED_AT_ONCE = 64,
@@ -417,6 +418,12 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
     return CULEX_ANSWER_OK;
 }
 
+static void note_lease(struct model_queue *queue, const struct culex_step *step)
+{
+    if (step->lease_ms > queue->longest_lease_ms)
+        queue->longest_lease_ms = step->lease_ms;
+}
+
 static enum culex_answer beat_one(struct model *model, const struct culex_step *step,
                                   const struct culex_beat *beat)
 {
@@ -437,6 +444,7 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
     run->at_ms = now_of(model) + step->lease_ms;
     if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
         run->at_ms = run->lease_max_ms;
+    note_lease(queue, step);
     return run->is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
 }
 
@@ -469,10 +477,23 @@ static void reap(struct model *model, const struct model_queue *queue)
     }
 }
 
+/* Nobody ever gave a lease until then, but by a clock that has been set back since. */
+static void cut_leases(struct model *model, const struct model_queue *queue)
+{
+    int64_t last_ms = now_of(model) + queue->longest_lease_ms;
+    for (size_t i = 0; i < model->run_count && queue->longest_lease_ms > 0; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && run->state == CULEX_RUN_ACTIVE &&
+            run->at_ms > last_ms + LEASE_SLACK_MS)
+            run->at_ms = last_ms;
+    }
+}
+
 static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count)
 {
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     struct model_run *run;
+    cut_leases(model, queue);
     reap(model, queue);
     /* Then as many again that need not wait behind others. */
     for (int n = 0; n < 2 * PROMOTED_AT_ONCE; n++) {
@@ -588,6 +609,7 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     run->lease_max_ms =
         run->made.timeout_ms > 0 ? now + run->made.timeout_ms + TIMEOUT_SLACK_MS : 0;
     run->progress = "";
+    note_lease(session->queue, step);
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
 }

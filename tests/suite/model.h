@@ -62,6 +62,7 @@ struct model_name { /* a worker's session, or a schedule's mark */
 struct model_queue {
     const char *name;
     culex_queue_stats stats; /* totals and paused; counts and now are made when asked */
+    int64_t longest_lease_ms;
 };
 
 struct model {
