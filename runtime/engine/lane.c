@@ -79,12 +79,17 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
            (lane->ack_count == 0 || now_ns - lane->ack_ns < GATHER_NS);
 }
 
+bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns)
+{
+    const struct culex_outage *outage = &lane->worker->outage;
+    return now_ns >= lane->retry_ns && (!outage->is_on || now_ns >= outage->until_ns);
+}
+
 bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns)
 {
-    const culex_worker *worker = lane->worker;
-    if (now_ns < lane->retry_ns || (worker->outage.is_on && now_ns < worker->outage.until_ns))
+    if (!lane->has_hello || !culex__lane_may_call(lane, now_ns))
         return false;
-    if (lane->step.is_pending || !lane->has_hello)
+    if (lane->step.is_pending)
         return true;
     if (lane->is_hinting || (lane->flight_count > 0 && now_ns >= lane->beat_ns))
         return true;
@@ -407,29 +412,6 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
 
 /* --- calls ----------------------------------------------------------------------------- */
 
-static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
-{
-    culex_worker *worker = lane->worker;
-    size_t released = 0;
-    int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
-    culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
-                                                      lane->session, &released, &now_ms, error);
-    if (status != CULEX_OK)
-        return status;
-    culex__worker_learn_clock(worker, now_ms, sent_ns);
-    lane->has_hello = true;
-    lane->name_count = worker->name_count;
-    lane->is_likely = true;
-    worker->careful_count += released;
-    if (released > 0) {
-        const struct culex_log_subject subject = {.queue = lane->name};
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                         "queue %s: %zu runs of this worker's former life were given back",
-                         lane->name, released);
-    }
-    return CULEX_OK;
-}
-
 static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
@@ -459,16 +441,12 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 
 culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
 {
-    culex_status status = CULEX_OK;
-    if (!lane->has_hello)
-        status = lane_hello(lane, error);
-    if (status == CULEX_OK)
-        status = lane_send(lane, error);
+    culex_status status = lane_send(lane, error);
     if (status == CULEX_OK) {
         culex__worker_call_succeeded(lane->worker, lane);
         return CULEX_OK;
     }
-    if (status == CULEX_EMOVED || (culex__status_is_fatal(status) && !lane->has_hello))
+    if (status == CULEX_EMOVED)
         return status;
     culex__worker_call_failed(lane->worker, lane, status, error);
     return CULEX_OK;

@@ -231,6 +231,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
     worker->suspect_count = worker->held_count = worker->careful_count = 0;
     worker->outage = (struct culex_outage){0};
+    worker->refusal = (culex_error){0};
     worker->counts = (struct culex_worker_counts){0};
     name_choose(worker);
     session_choose(worker);
@@ -274,12 +275,13 @@ static void end_log(const culex_worker *worker)
 static void end_executor(culex_worker *worker)
 {
     int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
+    const char *fate = worker->executor->ops->can_kill
+                           ? "their processes are killed"
+                           : "their threads are left behind, threads cannot be killed";
     size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
     if (stuck > 0)
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                         "%zu handlers did not return: their threads are left behind, threads "
-                         "cannot be killed",
-                         stuck);
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",
+                         stuck, fate);
     worker->executor = NULL;
     worker->executor_count = worker->flight_count = 0;
 }

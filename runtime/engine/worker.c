@@ -371,6 +371,8 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
         next_ns = lane->is_likely
                       ? 0
                       : min_ns(next_ns, min_ns(lane->due_ns, culex__worker_look_ns(lane)));
+    if (!lane->has_hello && worker->refusal.code != CULEX_OK)
+        return INT64_MAX;
     if (lane->ack_count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
         next_ns = 0;
     next_ns = min_ns(next_ns, culex__repair_next_ns(lane));
@@ -494,6 +496,13 @@ static void executor_check(culex_worker *worker)
         phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
 }
 
+/* Whoever refused this worker ends it; what it holds of other queues is theirs to get back. */
+static void refusal_heed(culex_worker *worker)
+{
+    if (worker->refusal.code != CULEX_OK && worker->phase == CULEX_WORKER_RUNNING)
+        phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
+}
+
 /* One turn over all lanes, each time beginning with the next one. */
 static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
                                culex_error *error)
@@ -528,7 +537,10 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     phases_advance(worker, now_ns);
     if (worker->phase == CULEX_WORKER_RUNNING)
         culex__ticks_run(worker, now_ns);
-    culex_status status = lanes_step(worker, queued, &is_stepped, error);
+    culex_status status = culex__lanes_greet(worker, error);
+    refusal_heed(worker);
+    if (status == CULEX_OK)
+        status = lanes_step(worker, queued, &is_stepped, error);
     if (status != CULEX_OK)
         return status;
     now_ns = culex__worker_now_ns(worker);
@@ -568,6 +580,16 @@ static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
     return CULEX_EUNSENT;
 }
 
+/* What ended the loop, when the loop itself went well. */
+static culex_status end_reason(const culex_worker *worker, culex_error *error)
+{
+    if (worker->is_executor_broken)
+        return culex__fail(error, CULEX_EBROKEN, "%s", BROKEN_TEXT);
+    if (worker->refusal.code != CULEX_OK)
+        *error = worker->refusal;
+    return worker->refusal.code;
+}
+
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
 {
     /* The loop needs the texts of passing troubles for its log, whoever wants the last one. */
@@ -588,8 +610,12 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
             status = CULEX_EUNSENT;
             own = unsent;
         }
-        if ((status == CULEX_OK || status == CULEX_EUNSENT) && worker->is_executor_broken)
-            status = culex__fail(&own, CULEX_EBROKEN, "%s", BROKEN_TEXT);
+        culex_error reason = {0};
+        if ((status == CULEX_OK || status == CULEX_EUNSENT) &&
+            end_reason(worker, &reason) != CULEX_OK) {
+            own = reason;
+            status = reason.code;
+        }
     }
     culex__worker_end(worker);
     if (status != CULEX_OK && error != NULL)

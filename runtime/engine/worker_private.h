@@ -5,13 +5,14 @@
  * send. A run is claimed by a step (then it is in flight, and most of that time in the
  * executor), ends, waits in the lane's `to_ack`, and is recycled when the store has answered.
  *
- *   worker.c  life, registration, phases, the loop and its waits
- *   setup.c   what the loop needs before and gives back after
- *   lane.c    STEP: what to send, what the answers mean
- *   flight.c  runs in flight: grants, leases, timeouts, ends
- *   tick.c    periodic jobs
- *   outage.c  trouble with the store
- *   repair.c  FSCK of a queue after such trouble
+ *   worker.c    life, registration, phases, the loop and its waits
+ *   setup.c     what the loop needs before and gives back after
+ *   greeting.c  HELLO to all queues, and the refusal of one
+ *   lane.c      STEP: what to send, what the answers mean
+ *   flight.c    runs in flight: grants, leases, timeouts, ends
+ *   tick.c      periodic jobs
+ *   outage.c    trouble with the store
+ *   repair.c    FSCK of a queue after such trouble
  *
  * Times named _ns are boot time; INT64_MAX is never. */
 #ifndef CULEX_ENGINE_WORKER_PRIVATE_H
@@ -159,6 +160,7 @@ struct culex_worker {
     int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
     struct culex_outage outage;
     struct culex_shortage shortage;
+    culex_error refusal; /* of a queue, for good; CULEX_OK: none. The run ends with it */
     struct culex_run *free_runs;
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
@@ -275,12 +277,23 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error);
 /* Gives back what begin took, also when it failed half-way. */
 void culex__worker_end(culex_worker *worker);
 
+/* --- greeting.c --- */
+
+/* HELLO to each queue that has not had it, if it may be called now. Call it before any step:
+ * nothing is claimed until every queue was asked once. Failures are accounted for; CULEX_EMOVED is
+ * returned, another fatal one is kept as worker->refusal, after which nobody is greeted any more.
+ */
+culex_status culex__lanes_greet(culex_worker *worker, culex_error *error);
+
 /* --- lane.c --- */
 
 /* There is something to tell or ask the store about this lane now. */
 bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns);
 
-/* HELLO when needed, then one STEP. Failures are accounted for; a fatal one is returned. */
+/* No failed call keeps the lane waiting. */
+bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns);
+
+/* One STEP, to a queue that was greeted. Failures are accounted for; CULEX_EMOVED is returned. */
 culex_status culex__lane_step(struct culex_lane *lane, culex_error *error);
 
 /* Queues the end of a run (run->end) for the store. */

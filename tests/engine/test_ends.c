@@ -552,6 +552,7 @@ static void test_worker_whose_executor_says_nothing_more_ends_all_the_same(void 
 {
     assert_uncharged(*state, lose_executor(*state, WORLD_STUBBORN), CULEX_RUN_WAITING);
     assert_in_range(world_ms(*state), 4000, 7000);
+    assert_true(world_log_has(*state, "1 handlers did not return: their processes are killed"));
 }
 
 static culex_outcome act_fence(struct world *world, culex_run *run, int64_t n)
@@ -573,11 +574,104 @@ static void test_fence_names_session_and_attempt(void **state)
     assert_string_equal(world->progress + 16, "-2");
 }
 
+/* --- a queue that refuses the worker ------------------------------------------------------ */
+
+/* Which of the two is asked first must not matter. */
+static culex_status run_two_queues(struct world *world, bool is_others_first,
+                                   culex_worker_options options)
+{
+    static culex_job_type type, others;
+    culex_error error = {0};
+    type = others = number_type();
+    others.name = others.wire = "t.other";
+    others.queue = "others";
+    world_worker(world, options, is_others_first ? &others : &type);
+    assert_int_equal(culex_worker_register(world->worker, is_others_first ? &type : &others,
+                                           number_call, number_handler, world),
+                     CULEX_OK);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    culex_status status = culex_worker_run(world->worker, &error);
+    if (status != CULEX_OK)
+        assert_string_equal(error.text, "injected refusal of others");
+    culex_worker_free(world->worker);
+    return status;
+}
+
+static void test_refused_queue_ends_the_worker_before_it_claims(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->hello_queue = "others";
+    world->hello_status = CULEX_EDENIED;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(run_two_queues(world, i % 2, draining), CULEX_EDENIED);
+        culex_run_info *run = world_get(world, id);
+        assert_int_equal(run->state, CULEX_RUN_WAITING);
+        assert_int_equal(run->attempt, 0);
+        culex_run_info_free(run);
+    }
+    assert_int_equal(world->step_count, 0);
+    assert_false(world_log_has(world, "others refuses this worker"));
+}
+
+static void refuse_others(struct world *world)
+{
+    world->hello_status = CULEX_EDENIED;
+}
+
+static culex_outcome act_for_n_ms(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = n;
+    return CULEX_DONE;
+}
+
+/* One that could not be asked in time, and refuses the worker while a run is at work. */
+static void refuse_later(struct world *world)
+{
+    world->act = act_for_n_ms;
+    world->manner = WORLD_STUBBORN;
+    world->hello_queue = "others";
+    world->hello_status = CULEX_ESTORE;
+    world->then = refuse_others;
+    world->then_ms = 1000;
+}
+
+static void test_queue_that_refuses_later_lets_the_runs_at_work_end(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 3000), next = world_enqueue(world, &type, 3000);
+    refuse_later(world);
+    assert_int_equal(run_two_queues(world, false, draining), CULEX_EDENIED);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_uncharged(world, next, CULEX_RUN_WAITING);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world_ms(world), 3000, 3100);
+    assert_int_equal(world_log_count(world, "others refuses this worker"), 1);
+}
+
+static void test_queue_that_refuses_later_gives_back_after_the_grace(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    refuse_later(world);
+    culex_worker_options options = {.grace_ms = 2000};
+    assert_int_equal(run_two_queues(world, true, options), CULEX_EDENIED);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+    assert_in_range(world_ms(world), 3000, 7000);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        UNIT(test_refused_queue_ends_the_worker_before_it_claims),
+        UNIT(test_queue_that_refuses_later_lets_the_runs_at_work_end),
+        UNIT(test_queue_that_refuses_later_gives_back_after_the_grace),
         UNIT(test_run_that_crashes_three_times_is_dead_and_says_so),
         UNIT(test_crash_after_failures_tells_both),
         UNIT(test_timed_out_handler_that_ignores_everything_is_killed),

@@ -150,6 +150,9 @@ static culex_status fake_hello(struct culex_backend *backend, const char *queue,
                                const char *session, size_t *ret_released, int64_t *ret_now_ms,
                                culex_error *error)
 {
+    struct world *world = (struct world *)backend;
+    if (world->hello_queue != NULL && strcmp(world->hello_queue, queue) == 0)
+        return culex__fail(error, world->hello_status, "injected refusal of %s", queue);
     return store_of(backend)->ops->hello(store_of(backend), queue, worker, session, ret_released,
                                          ret_now_ms, error);
 }

@@ -51,6 +51,9 @@ struct world {
     enum world_fault enqueue_fault;
     unsigned enqueue_fault_count;
     int64_t fault_until_ns; /* steps fail until then, 0 for not */
+    /* HELLO to this queue fails so; NULL for none. */
+    const char *hello_queue;
+    culex_status hello_status;
     unsigned enqueues;
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;

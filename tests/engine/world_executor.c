@@ -297,10 +297,11 @@ static bool killing_is_broken(struct culex_executor *executor)
 static size_t killing_stop(struct culex_executor *executor, int64_t deadline_ns)
 {
     struct killing_executor *self = (struct killing_executor *)executor;
-    for (size_t i = 0; i < self->running_count; i++)
+    size_t abandoned = self->running_count;
+    for (size_t i = 0; i < abandoned; i++)
         culex__run_free(self->running[i].run);
     self->world->executor = NULL;
-    return inline_stop(executor, deadline_ns);
+    return inline_stop(executor, deadline_ns) + abandoned;
 }
 
 static const struct culex_executor_ops killing_ops = {

@@ -179,6 +179,12 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * until nothing is left. A store that cannot be reached is tried again with growing,
  * jittered waits and a log line a minute; only configuration errors end the call, and
  * CULEX_EBROKEN when handlers cannot be run any more.
+ *
+ * A queue that refuses this worker for good (CULEX_EDENIED for want of a right, for example) is
+ * such an error too. All queues are asked before the first run is claimed, so none is held by then.
+ * One that could not be asked at the time and refuses later ends the call as culex_worker_stop
+ * does: what is held is finished, or given back after the grace.
+ *
  * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off: nothing more
  * was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
