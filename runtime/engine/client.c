@@ -163,6 +163,8 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
     int64_t now_ns = culex__env_boottime_ns(client->env);
     int64_t most_ms = INT64_MAX / 2000000;
     int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
+    *ret_effort =
+        (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
     if (!client_is_ours(client))
         return culex__fail(error, CULEX_EINVAL,
                            "this client was opened by process %ld, from which this one was forked: "
@@ -174,8 +176,6 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
                            "take; threads that should not wait for each other need clients of "
                            "their own",
                            (long long)client->timeout_ms);
-    *ret_effort =
-        (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
     atomic_store(&client->until_ns, ret_effort->deadline_ns);
     return CULEX_OK;
 }

@@ -436,7 +436,7 @@ static void test_log_json_line_has_how_it_ended(void **state)
     struct culex_env env = *culex__env_system();
     env.clock_ms = clock_ms;
     const struct culex_log log = {
-        .sink = {sink_write, NULL}, .env = &env, .format = CULEX_LOG_JSON, .level = 3};
+        .sink = {sink_write, NULL, NULL}, .env = &env, .format = CULEX_LOG_JSON, .level = 3};
     const struct culex_log_subject subject = {.queue = "mail",
                                               .job = "shop.send",
                                               .outcome = "failed",

@@ -194,7 +194,7 @@ static culex_outcome blab(culex_run *run, culex_handler_fn handler, const void *
 static void blab_run(bool is_long, const char *payload, struct culex_run *run)
 {
     const struct culex_log log = {
-        .sink = {sink_write, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
+        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
     culex_arena *arena = culex_arena_create();
     written_len = 0;
     run->job = (struct culex_job){&job_type, blab, NULL, &is_long};
