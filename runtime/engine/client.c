@@ -220,7 +220,7 @@ culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *
 static bool status_is_answer(culex_status status)
 {
     return status == CULEX_OK || status == CULEX_ENOTFOUND || status == CULEX_ESTATE ||
-           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE || status == CULEX_EEXPIRED;
+           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE;
 }
 
 culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,

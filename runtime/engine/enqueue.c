@@ -140,8 +140,27 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
     return CULEX_OK;
 }
 
-static culex_status result_status(const struct culex_enqueue_result *result, const char *queue,
-                                  culex_error *error)
+/* The store knows no run of this id, and would have forgotten one by now: that tells nothing about
+ * what was sent before. */
+static culex_status expired_status(const struct order *order, const struct culex_effort *effort,
+                                   culex_error *error)
+{
+    int minutes = CULEX_ID_HORIZON_MS / 60000;
+    if (effort->is_unknown)
+        return culex__fail(error, CULEX_EUNKNOWN,
+                           "a try got no answer, and by the next one the store's clock had jumped "
+                           "by more than %d minutes: whether it was applied cannot be told",
+                           minutes);
+    return culex__fail(error, CULEX_EEXPIRED,
+                       "the time inside this id is more than %d minutes off the store's clock%s",
+                       minutes,
+                       order->is_own_id ? ""
+                                        : "; where an earlier call with this id was unknown, it "
+                                          "remains so");
+}
+
+static culex_status result_status(const struct order *order, const struct culex_effort *effort,
+                                  const struct culex_enqueue_result *result, culex_error *error)
 {
     char holder[CULEX_UUID_TEXT_SIZE];
     switch (result->outcome) {
@@ -152,14 +171,12 @@ static culex_status result_status(const struct culex_enqueue_result *result, con
         return culex__fail(error, CULEX_ECONFLICT,
                            "this id already belongs to a run with other content");
     case CULEX_ENQUEUED_FULL:
-        return culex__fail(error, CULEX_EFULL, "queue '%s' is full", queue);
+        return culex__fail(error, CULEX_EFULL, "queue '%s' is full", order->queue);
     case CULEX_ENQUEUED_UNIQUE_TAKEN:
         culex_uuid_format(result->holder, holder);
         return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", holder);
     case CULEX_ENQUEUED_EXPIRED:
-        return culex__fail(error, CULEX_EEXPIRED,
-                           "the time inside this id is more than %d minutes off the store's clock",
-                           CULEX_ID_HORIZON_MS / 60000);
+        return expired_status(order, effort, error);
     }
     return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
 }
@@ -241,7 +258,7 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
     payloads_trim(&order->client->payloads);
     status = culex__effort_end(&effort, status, error);
     for (size_t i = 0; i < batch->count && status == CULEX_OK; i++) {
-        status = result_status(&batch->results[i], order->queue, error);
+        status = result_status(order, &effort, &batch->results[i], error);
         if (status == CULEX_OK)
             ++*ret_enqueued;
     }

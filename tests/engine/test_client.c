@@ -75,6 +75,7 @@ static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **stat
     assert_true(culex__effort_again(&effort, CULEX_ECONNECT));
     assert_int_equal(culex__effort_judge(&effort, CULEX_ECONNECT, NULL), CULEX_EUNKNOWN);
     assert_int_equal(culex__effort_judge(&effort, CULEX_ECONFLICT, NULL), CULEX_ECONFLICT);
+    assert_int_equal(culex__effort_judge(&effort, CULEX_EEXPIRED, NULL), CULEX_EUNKNOWN);
     assert_int_equal(culex__effort_end(&effort, CULEX_OK, NULL), CULEX_OK);
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, NULL),
                      CULEX_OK);
@@ -120,24 +121,46 @@ static void test_old_id_of_the_caller_is_refused(void **state)
                      CULEX_EEXPIRED);
 }
 
+/* The first try may have been applied; by the second one the clock has jumped. What the store says
+ * then is no more than that it knows nothing. */
 static void test_late_repeat_never_gets_a_new_id(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
-    /* The first try may have been applied; by the second one the clock has jumped. */
-    world->enqueue_fault = WORLD_REFUSE;
-    world->enqueue_fault_count = 0;
-    struct culex_enqueue_result result;
-    (void)result;
+    culex_uuid id = {{0}};
+    culex_error error;
     world->enqueue_fault = WORLD_LOSE_REPLY;
     world->enqueue_fault_count = 1;
     world->store_skew_ms = 3600000; /* so even the first is refused as expired, unknown to us */
-    culex_status status = culex_client_enqueue(world->client, &type, &params, NULL, NULL, NULL);
-    assert_int_equal(status, CULEX_EEXPIRED);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, &error),
+                     CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "cannot be told"));
+    culex_enqueue_options again = culex_enqueue_options_make();
+    again.has_id = true;
+    again.id = id;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
+                     CULEX_EEXPIRED);
+    assert_non_null(strstr(error.text, "was unknown, it remains so"));
     culex_queue_stats stats;
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
     assert_int_equal(stats.enqueued, 0);
+}
+
+/* Nor is any of them counted as enqueued. */
+static void test_late_repeat_of_many_is_unknown(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number many[3] = {{1}, {2}, {3}};
+    size_t enqueued = 9;
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 1;
+    world->store_skew_ms = -3600000;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 3, NULL,
+                                               NULL, &enqueued, NULL),
+                     CULEX_EUNKNOWN);
+    assert_int_equal(enqueued, 0);
 }
 
 static void test_bulk_reports_the_certain_prefix(void **state)
@@ -349,6 +372,7 @@ int main(void)
         UNIT(test_clock_jump_is_learnt_and_the_id_made_again),
         UNIT(test_old_id_of_the_caller_is_refused),
         UNIT(test_late_repeat_never_gets_a_new_id),
+        UNIT(test_late_repeat_of_many_is_unknown),
         UNIT(test_bulk_reports_the_certain_prefix),
         UNIT(test_bulk_stops_at_the_value_that_does_not_encode),
         UNIT(test_payload_over_the_limit_is_refused),

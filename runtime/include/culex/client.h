@@ -77,7 +77,11 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * Borrows `params`. `options` and `ret_id` may be NULL.
  * CULEX_OK also when the id was there before with the same content.
  * CULEX_EUNKNOWN: the store did not answer in time even after retries; repeat the call with
- * *ret_id, which is set in this case too, as options->id to be sure. */
+ * *ret_id, which is set in this case too, as options->id to be sure.
+ * CULEX_EEXPIRED: nothing was enqueued by this call, for the store knows no run of options->id and
+ * the id's own time is more than ten minutes off its clock. Where an earlier call with this id
+ * was CULEX_EUNKNOWN it remains so: after that time, or when the clock was set by as much, a run
+ * may have come, ended and been forgotten. */
 CULEX_API culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
                                             const void *params,
                                             const culex_enqueue_options *options,
