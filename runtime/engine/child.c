@@ -17,14 +17,19 @@
 #include "engine/crash_report.h"
 #include "engine/inbox.h"
 #include "engine/loan.h"
+#include "engine/offspring.h"
+#include "engine/surroundings.h"
 #include "platform/descriptor.h"
 
 enum {
     ANNOUNCE_COUNT = 16,
     ANNOUNCE_NS = 500000,
-    LOOK_COUNT = 64,        /* short runs between two looks at our own size */
+    LOOK_COUNT = 64,        /* short runs between two looks at our own size and surroundings */
     LOOK_NS = 1000000,      /* a run this long is worth a look at once */
     RUNS_MAX = 10000,       /* then the child is replaced */
+    FORK_NS = 10000,        /* no run that is shorter has started a process */
+    TIDY_NS = 250000,       /* after a run this long everything is put back, else what is cheap */
+    PAUSE_NS = 1000000,     /* when nothing comes for as long, everything too */
     GROWN_BYTES = 128 << 20 /* as is one that is left so much larger than it began */
 };
 
@@ -56,7 +61,10 @@ struct child {
     int64_t began_rss;
     int64_t limit_bytes; /* memory limit set now, 0 for none */
     size_t runs;
-    bool is_leaving; /* skips what is left */
+    bool is_leaving;                         /* skips what is left */
+    bool is_tidy;                            /* everything was put back since the last run */
+    struct culex_surroundings *surroundings; /* before any run */
+    struct culex_offspring offspring;
     size_t packet_len;
     char packet[CULEX_PACKET_MAX];
     char out[CULEX_PACKET_MAX];
@@ -225,6 +233,34 @@ static void memory_blame(const struct child *child, struct culex_run *run, int e
 
 /* --- a run ----------------------------------------------------------------------------- */
 
+/* What a handler started ends with its run, daemons too: nobody else would know of them. */
+static void offspring_end(struct child *child)
+{
+    bool is_left = false;
+    if (child->run->end.duration_ns < FORK_NS)
+        return;
+    size_t count = culex__offspring_end(&child->offspring, &is_left);
+    child->is_leaving = child->is_leaving || is_left;
+    if (count == 0 && !is_left)
+        return;
+    struct culex_log_subject subject = culex__run_subject(child->run);
+    culex__log_write(&child->log, CULEX_LOG_WARNING, &subject,
+                     "processes that the handler left behind were killed: %zu%s", count,
+                     is_left ? ", and there are others" : "");
+}
+
+/* Puts back what the run has changed of its process, for the next one. All of it includes the limit
+ * of its memory. */
+static void child_tidy(struct child *child, bool is_all)
+{
+    if (is_all)
+        child->limit_bytes = 0;
+    bool is_same = is_all ? culex__surroundings_restore(child->surroundings)
+                          : culex__surroundings_glance(child->surroundings);
+    child->is_leaving = child->is_leaving || !is_same;
+    child->is_tidy = is_all;
+}
+
 static uint32_t end_flags(const struct culex_run *run)
 {
     const struct culex_execution_end *end = &run->end;
@@ -265,10 +301,8 @@ static void end_tell(struct child *child)
     }
     if ((flags & CULEX_END_RESULT) != 0)
         result_send(&run->result);
-    if (wants_to_leave(child, run->end.duration_ns)) {
-        child->is_leaving = true;
+    if (child->is_leaving)
         flags |= CULEX_END_LAST;
-    }
     end_publish(child, flags);
 }
 
@@ -313,7 +347,10 @@ static void run_execute(struct child *child, bool has_payload)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* whatever the handler left blocked */
     memory_blame(child, run, error_number);
+    offspring_end(child);
     child->runs++;
+    child->is_leaving = child->is_leaving || wants_to_leave(child, run->end.duration_ns);
+    child_tidy(child, run->end.duration_ns >= TIDY_NS || child->runs % LOOK_COUNT == 0);
     end_tell(child);
 }
 
@@ -330,7 +367,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
         payload_receive(child, bytes + sizeof record, len - sizeof record, record.payload_len);
     atomic_store(&child->mailbox->started, seq);
     if (child->is_leaving || atomic_load(&child->mailbox->skip_until) >= seq) {
-        end_publish(child, CULEX_END_SKIPPED);
+        end_publish(child, CULEX_END_SKIPPED | (child->is_leaving ? CULEX_END_LAST : 0u));
         return;
     }
     child->is_leaving = record.is_last;
@@ -384,11 +421,20 @@ static void announce_if_due(struct child *child)
     child_announce(child);
 }
 
+/* Short runs follow each other with only a glance at what they changed; the rest is put back as
+ * soon as there is a pause. */
+static void pause_use(struct child *child)
+{
+    if (!child->is_tidy && !child->is_leaving && culex__inbox_is_quiet(&child->inbox, PAUSE_NS))
+        child_tidy(child, true);
+}
+
 /* Ends are told when the packet is done, and between its runs only now and then: each word costs
  * the supervisor a wake-up, and it looks in by itself. */
 static void packet_run(struct child *child)
 {
     size_t at = 0;
+    pause_use(child);
     packet_receive(child);
     while (at < child->packet_len) {
         struct culex_record record;
@@ -466,7 +512,11 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     child.run = culex__run_create();
     self = &child;
     child_open(&child);
-    if (child.run == NULL || !memory_look(&child.began_rss, &child.began_data))
+    child.is_tidy = true;
+    child.surroundings = culex__surroundings_note();
+    culex__offspring_adopt(&child.offspring);
+    if (child.run == NULL || child.surroundings == NULL ||
+        !memory_look(&child.began_rss, &child.began_data))
         _exit(0);
     for (;;)
         packet_run(&child);

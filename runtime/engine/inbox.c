@@ -79,6 +79,12 @@ static bool channel_await(const struct culex_inbox *inbox, short events, int64_t
     }
 }
 
+bool culex__inbox_is_quiet(const struct culex_inbox *inbox, int64_t span_ns)
+{
+    int64_t until_ns = culex__env_boottime_ns(inbox->env) + span_ns;
+    return inbox->first == NULL && !channel_await(inbox, POLLIN, until_ns);
+}
+
 static bool part_send(const struct culex_inbox *inbox, struct msghdr *message, int64_t deadline_ns)
 {
     while (sendmsg(inbox->fd, message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {

@@ -24,6 +24,9 @@ struct culex_inbox {
 /* Waits for the next packet that is no answer; as recv(2). The handler is not running. */
 ssize_t culex__inbox_receive(struct culex_inbox *inbox, void *ret_packet, size_t size);
 
+/* True when nothing is there to be received and nothing comes for `span_ns`. */
+bool culex__inbox_is_quiet(const struct culex_inbox *inbox, int64_t span_ns);
+
 /* Sends the request and waits for its answer; for struct culex_errand_way, whose `self` is the
  * inbox. One call at a time, while the handler runs. */
 culex_status culex__inbox_exchange(void *self, const culex_buf *request, int64_t deadline_ns,

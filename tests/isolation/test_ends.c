@@ -155,10 +155,23 @@ static void test_daemon_dies_with_the_child_that_crashed(void **state)
     PEN_AWAIT(pen, !is_alive(atomic_load(&zoo_board->other)));
 }
 
-static void test_daemon_dies_with_the_executor(void **state)
+/* A daemon may outlive its parent, not the run: it ends before that is told. */
+static void test_daemon_dies_with_its_run(void **state)
 {
     struct pen *pen = pen_begin(state, 1);
     pen_expect(pen, "leaves_daemon", 0, CULEX_EVENT_DONE);
+    assert_false(is_alive(atomic_load(&zoo_board->other)));
+    assert_non_null(strstr(pen->log, "processes that the handler left behind were killed: 1"));
+    int first = atomic_load(&zoo_board->pid);
+    pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
+    assert_int_equal(atomic_load(&zoo_board->pid), first);
+}
+
+static void test_daemon_dies_with_the_executor(void **state)
+{
+    struct pen *pen = pen_begin(state, 1);
+    pen_submit(pen, "leaves_daemon", 2, NULL);
+    PEN_AWAIT(pen, atomic_load(&zoo_board->other) != 0);
 }
 
 static void test_suspect_runs_alone_in_a_fresh_child(void **state)
@@ -322,7 +335,7 @@ static void test_killed_supervisor_takes_everything_along(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (size_t i = 0; i < 3; i++) {
         zoo_open();
-        pid_t pid = supervisor_fork(animals[i], i == 1 ? 4 : 0, 600000);
+        pid_t pid = supervisor_fork(animals[i], i == 1 ? 4 : 2, 600000);
         AWAIT(atomic_load(&zoo_board->starts) == 1 && pen_descendants() >= 3);
         if (i == 2)
             AWAIT(atomic_load(&zoo_board->other) != 0);
@@ -367,6 +380,7 @@ int main(int argc, char **argv)
         END_TEST(test_foreign_sigterm_stops_no_handler),
         END_TEST(test_fork_bomb_dies_with_its_child),
         END_TEST(test_daemon_dies_with_the_child_that_crashed),
+        END_TEST(test_daemon_dies_with_its_run),
         END_TEST(test_daemon_dies_with_the_executor),
         END_TEST(test_suspect_runs_alone_in_a_fresh_child),
         END_TEST(test_suspect_gets_its_child_among_idle_ones),

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -339,7 +342,7 @@ static culex_outcome fork_bomb(culex_run *run, const struct zoo_params *params)
     return CULEX_DONE;
 }
 
-/* A grandchild that leaves our group and session. */
+/* A grandchild that leaves our group and session. n: 1 crashes then, 2 stays. */
 FAULTY static culex_outcome leaves_daemon(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
@@ -354,8 +357,10 @@ FAULTY static culex_outcome leaves_daemon(culex_run *run, const struct zoo_param
     }
     while (atomic_load(&zoo_board->other) == 0)
         nap_ms(1);
-    if (params->n != 0)
+    if (params->n == 1)
         *no_where = 1;
+    if (params->n == 2)
+        rest();
     return CULEX_DONE;
 }
 
@@ -419,6 +424,98 @@ static culex_outcome ends_thread(culex_run *run, const struct zoo_params *params
     (void)run;
     (void)params;
     pthread_exit(NULL);
+}
+
+static void environment_meddle(void)
+{
+    setenv("ZOO_TRACE", "1", 1);
+    unsetenv("HOME");
+}
+
+static void limit_meddle(rlim_t soft, bool is_hard)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = soft;
+    if (is_hard)
+        limit.rlim_max = soft;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void timer_meddle(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    struct itimerspec hour = {.it_value = {3600, 0}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_settime(timer, 0, &hour, NULL);
+}
+
+/* n: what of its process it changes, and leaves so. The first seven can always be put back; of
+ * those that are not looked at after each short run it makes a longer one. */
+static culex_outcome meddles(culex_run *run, const struct zoo_params *params)
+{
+    bool is_done = true;
+    switch (params->n) {
+    case 0:
+        is_done = chdir("/proc") == 0;
+        break;
+    case 1:
+        umask(0777);
+        break;
+    case ZOO_MEDDLES_SHORTLY:
+    case 2:
+        signal(SIGUSR1, SIG_IGN);
+        break;
+    case 3:
+        environment_meddle();
+        break;
+    case 4:
+        limit_meddle(64, false);
+        break;
+    case 5:
+        alarm(1);
+        break;
+    case 6:
+        memset(getenv("PATH"), 'x', 1);
+        break;
+    case 7:
+        is_done = nice(5) != -1;
+        break;
+    case 8:
+        limit_meddle(128, true);
+        break;
+    case 9:
+        is_done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+        break;
+    default:
+        timer_meddle();
+        break;
+    }
+    if (params->n != 0 && params->n != 1 && params->n != 3 && params->n != 5 &&
+        params->n != ZOO_MEDDLES_SHORTLY)
+        nap_ms(1);
+    return is_done ? CULEX_DONE : culex_run_fail(run, "%s", strerror(errno));
+}
+
+/* What meddles changes, in words. */
+static culex_outcome tells_traces(culex_run *run, const struct zoo_params *params)
+{
+    char cwd[256] = "";
+    struct rlimit limit;
+    struct sigaction action;
+    (void)params;
+    mode_t mask = umask(022);
+    umask(mask);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    sigaction(SIGUSR1, NULL, &action);
+    const char *trace = getenv("ZOO_TRACE"), *home = getenv("HOME");
+    return culex_run_fail(run, "%s %o %s %s %s %.40s %llu %llu %u %d %d", getcwd(cwd, sizeof cwd),
+                          (unsigned)mask, action.sa_handler == SIG_DFL ? "default" : "ignored",
+                          trace != NULL ? trace : "-", home != NULL ? home : "-", getenv("PATH"),
+                          (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max,
+                          alarm(0), getpriority(PRIO_PROCESS, 0),
+                          prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
 /* --- liars ------------------------------------------------------------------------------ */
@@ -602,6 +699,8 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     X(fork_bomb)                                                                                   \
     X(leaves_daemon)                                                                               \
     X(kills_zygote)                                                                                \
+    X(meddles)                                                                                     \
+    X(tells_traces)                                                                                \
     X(closes_all)                                                                                  \
     X(writes_everywhere)                                                                           \
     X(jumps_out)                                                                                   \

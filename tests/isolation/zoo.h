@@ -12,6 +12,9 @@ struct zoo_params {
     const char *text;
 };
 
+/* For meddles: a short run that leaves SIGUSR1 ignored. */
+enum { ZOO_MEDDLES_SHORTLY = 11 };
+
 /* Memory that the test and all handlers see. */
 struct zoo_board {
     atomic_int starts;     /* runs that began */

@@ -145,8 +145,10 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
  * Before culex_worker_run only. CULEX_EINVAL when the job is registered already.
  * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
  * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
- * neither does the next run when a fresh process takes it. Under NONE it must bear calls from
- * several threads. */
+ * neither does the next run when a fresh process takes it. What it changes of its process (working
+ * directory, umask, environment, signals, timers, limits) is put back before the next run, and
+ * processes that it leaves behind are killed with its end; see the README. Under NONE none of that
+ * is so, and it must bear calls from several threads. */
 CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
                                              culex_handler_call call, culex_handler_fn handler,
                                              void *user);
@@ -164,7 +166,8 @@ CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job
  * it is called again in a new process after a wait that grows to a second; meanwhile this
  * worker claims nothing, and no run is charged. `close`, which may be NULL, is called when a
  * process ends in an orderly way, and has a second for it; a process that crashes or is killed has
- * no such call. `user` is handed to both. */
+ * no such call. `user` is handed to both. What `open` changes of the process and the processes that
+ * it starts stay, from run to run. */
 typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
 typedef void (*culex_process_close)(void *process, void *user);
 
