@@ -5,21 +5,40 @@
 local SCORED = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [DEAD] = dead,
   [CANCELLED] = cancelled}
 
+local aside_put
+do
+-- True when it has been among the dead already. It is never deleted by age there, so it is written in
+-- the ORDER of live runs: should a right be missing on the way, whoever meets it next starts over.
 local function aside_bury(id)
   local r = record_parse(RECORD_ASIDE)
-  call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)
   if call('HEXISTS', payloads, id) == 0 then call('HSET', payloads, id, '') end
+  call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)
+  local was_dead = call('ZADD', dead, r.at_ms, id) == 0
   call('HSET', runs, id, RECORD_ASIDE)
-  call('ZADD', dead, r.at_ms, id)
+  return was_dead
 end
 
-local function aside_put(id, text)
-  call('HSET', damaged, id, text)
-  call('HINCRBY', meta, 'damaged', 1)
+local function aside_forget(id)
+  call('HDEL', runs, id)
+  return call('ZREM', dead, id) == 1
+end
+
+-- Takes its entries out of all indexes but the dead and the ready list; returns how many.
+local function aside_drop(id)
   call('ZREM', scheduled_urgent, id)
-  local was_indexed = call('ZREM', urgent, id)
-  for _, key in pairs(SCORED) do was_indexed = was_indexed + call('ZREM', key, id) end
-  -- So it lies in the ready list, if it lies anywhere.
-  if was_indexed == 0 then call('HINCRBY', meta, 'ghosts', 1) end
-  if #id == 16 then aside_bury(id) else call('HDEL', runs, id) end
+  local dropped = call('ZREM', urgent, id)
+  for state, key in pairs(SCORED) do
+    if state ~= DEAD then dropped = dropped + call('ZREM', key, id) end
+  end
+  return dropped
+end
+
+function aside_put(id, text)
+  call('HSET', damaged, id, text)
+  local was_dead
+  if #id == 16 then was_dead = aside_bury(id) else was_dead = aside_forget(id) end
+  -- What no index had lies in the ready list, if it lies anywhere.
+  if aside_drop(id) == 0 and not was_dead then call('HINCRBY', meta, 'ghosts', 1) end
+  call('HINCRBY', meta, 'damaged', 1)
+end
 end

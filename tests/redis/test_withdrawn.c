@@ -15,6 +15,7 @@ struct play {
     struct culex_backend *bob; /* whose right goes */
     struct culex_new_run run;  /* the run that matters */
     bool is_enqueued;
+    bool is_damaged; /* its record: it cannot be executed, and must be put aside */
     bool is_executed;
     size_t granted;         /* by bob's last step */
     struct culex_step step; /* bob's; the same again when it is repeated */
@@ -233,6 +234,49 @@ static void prepare_expired(struct play *play)
     assert_ok(play->bob->ops->pause(play->bob, "q", false, &call_error)); /* tries all commands */
 }
 
+/* Looks like a waiting run's, so whoever leaves it as it is is found out. */
+#define DAMAGE "1|W"
+
+static void record_damage(struct play *play)
+{
+    redisReply *reply = redis_server_command(&play->f->server, "HSET culex:{q}:runs %b " DAMAGE,
+                                             play->run.id.b, sizeof play->run.id.b);
+    assert_non_null(reply);
+    assert_int_equal(reply->type, REDIS_REPLY_INTEGER);
+    freeReplyObject(reply);
+    play->is_damaged = true;
+}
+
+static void prepare_damaged(struct play *play)
+{
+    prepare_waiting(play);
+    record_damage(play);
+}
+
+static void prepare_damaged_urgent(struct play *play)
+{
+    prepare_urgent(play);
+    record_damage(play);
+}
+
+static void prepare_damaged_due(struct play *play)
+{
+    prepare_due(play);
+    record_damage(play);
+}
+
+static void prepare_damaged_due_urgent(struct play *play)
+{
+    prepare_due_urgent(play);
+    record_damage(play);
+}
+
+static void prepare_damaged_lost(struct play *play)
+{
+    prepare_lost(play);
+    record_damage(play);
+}
+
 /* Something for FSCK to do: another run has lost its entry, and one its record. */
 static void prepare_disorder(struct play *play)
 {
@@ -323,6 +367,11 @@ static const struct situation {
     {"release urgent", &culex__redis_step, prepare_release_urgent, bob_step, ""},
     {"discard", &culex__redis_step, prepare_discard, bob_step, "X"},
     {"purge by age", &culex__redis_step, prepare_forgotten, bob_step, "-X"},
+    {"put aside", &culex__redis_step, prepare_damaged, bob_step, "X"},
+    {"put aside urgent", &culex__redis_step, prepare_damaged_urgent, bob_step, "X"},
+    {"put aside due", &culex__redis_step, prepare_damaged_due, bob_step, "X"},
+    {"put aside due urgent", &culex__redis_step, prepare_damaged_due_urgent, bob_step, "X"},
+    {"put aside active", &culex__redis_step, prepare_damaged_lost, bob_step, "X"},
     {"hello", &culex__redis_hello, prepare_active, act_hello, ""},
     {"cancel waiting", &culex__redis_cancel, prepare_waiting, act_cancel, "C"},
     {"cancel urgent", &culex__redis_cancel, prepare_urgent, act_cancel, "C"},
@@ -398,10 +447,40 @@ static void time_passes(struct play *play)
     }
 }
 
+/* What `format` says of the run; true unless it is 0 or nothing. */
+static bool knows(const struct play *play, const char *format)
+{
+    redisReply *reply =
+        redis_server_command(&play->f->server, format, play->run.id.b, sizeof play->run.id.b);
+    assert_non_null(reply);
+    bool is_known = reply->type == REDIS_REPLY_STRING || reply->integer > 0;
+    freeReplyObject(reply);
+    return is_known;
+}
+
+/* Its bytes are kept, it is found among the dead, and nothing else holds it. */
+static void judge_aside(struct play *play, const struct situation *situation, const char *command)
+{
+    time_passes(play);
+    if (letter_of(play) != 'X' || !knows(play, "ZSCORE culex:{q}:dead %b"))
+        fail_msg("%s without %s: the record stays where nobody finds it (%c)", situation->name,
+                 command, letter_of(play));
+    if (!knows(play, "HEXISTS culex:{q}:damaged %b") || !knows(play, "HEXISTS culex:{q}:errors %b"))
+        fail_msg("%s without %s: the bytes or the reason are lost", situation->name, command);
+    if (knows(play, "ZSCORE culex:{q}:urgent %b") || knows(play, "ZSCORE culex:{q}:active %b") ||
+        knows(play, "ZSCORE culex:{q}:scheduled %b") ||
+        knows(play, "ZSCORE culex:{q}:scheduled_urgent %b"))
+        fail_msg("%s without %s: an entry stays", situation->name, command);
+}
+
 /* `is_ended`: the verb said so in the end. */
 static void judge(struct play *play, const struct situation *situation, const char *command,
                   bool is_ended)
 {
+    if (play->is_damaged) {
+        judge_aside(play, situation, command);
+        return;
+    }
     char before = letter_of(play);
     bool has_ended = strchr("DXC-", before) != NULL;
     if (has_ended && play->is_enqueued && strchr(situation->ends, before) == NULL)
