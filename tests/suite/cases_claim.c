@@ -345,6 +345,21 @@ void case_claim__run_in_doubt_waits_for_a_free_handler(struct suite *suite)
     assert_int_equal(suite_get(suite, id)->losses, 1);
 }
 
+/* A worker that drains would end and leave it there. */
+void case_claim__held_run_behind_cancelled_ones_is_not_forgotten(struct suite *suite)
+{
+    culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};
+    assert_int_equal(suite_claim_for(suite, ANN, 3, 0, false), 3);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_claim_for(suite, ANN, 0, 0, false), 0);
+    for (int i = 0; i < 2; i++)
+        suite_cancel(suite, ids[i]);
+    assert_int_equal(suite_claim_for(suite, ANN, 4, 0, false), 0);
+    assert_true(suite->reply.is_held);
+    assert_false(suite->reply.is_empty);
+    suite_take(suite, ANN, ids[2]);
+}
+
 void case_claim__nobody_passes_a_run_in_doubt(struct suite *suite)
 {
     culex_uuid ids[4];
