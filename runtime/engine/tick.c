@@ -105,8 +105,11 @@ static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
 {
     int64_t now_ns = culex__worker_now_ns(worker);
     culex__worker_learn_clock(worker, reply->now_ms, sent_ns);
+    /* Without a mark there is no grid yet: it begins when a tick is taken. */
     tick->tick_ms =
-        culex__schedule_next_tick(reply->mark_ms, tick->job->type->every_ms, reply->now_ms);
+        reply->mark_ms == 0
+            ? 0
+            : culex__schedule_next_tick(reply->mark_ms, tick->job->type->every_ms, reply->now_ms);
     int64_t wait_ms = tick->tick_ms - reply->now_ms;
     bool is_refused = !reply->is_enqueued && wait_ms <= 0;
     if (is_refused)

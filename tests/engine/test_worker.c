@@ -811,6 +811,44 @@ static void test_periodic_job_runs_at_once_and_then_every_interval(void **state)
     }
 }
 
+/* And lets the tick after the second one be refused. */
+static culex_outcome act_refuse_and_count_to_five(struct world *world, culex_run *run, int64_t n)
+{
+    if (world->calls == 2)
+        world->tick_refusals = 2;
+    return act_count_to_five(world, run, n);
+}
+
+/* A second apart, and told once for as long as it goes on. The first tick that is taken begins the
+ * grid, and one that is taken late does not move it. */
+static void test_refused_tick_is_sent_again_until_it_is_taken(void **state)
+{
+    static const int64_t taken_ms[] = {3000, 63000, 125000, 183000, 243000};
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    world->act = act_refuse_and_count_to_five;
+    world->tick_refusals = 3;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 5);
+    for (int i = 0; i < 5; i++)
+        assert_about_ms(world->call_ms[i], taken_ms[i]);
+    assert_int_equal(world_log_count(world, "the periodic run is due and was refused"), 2);
+}
+
+/* No later than the tick after. */
+static void test_refused_tick_of_a_short_interval_is_sent_again_after_it(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    type.every_ms = 200;
+    world->act = act_count_to_five;
+    world->tick_refusals = 1;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_about_ms(world->call_ms[0], 200);
+}
+
 static void test_restarted_worker_does_not_tick_again(void **state)
 {
     struct world *world = *state;
@@ -971,6 +1009,8 @@ int main(void)
         UNIT(test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second),
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
+        UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
+        UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),
         UNIT(test_restarted_worker_does_not_tick_again),
         UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),

@@ -160,7 +160,15 @@ static culex_status fake_hello(struct culex_backend *backend, const char *queue,
 static culex_status fake_tick(struct culex_backend *backend, const struct culex_tick *tick,
                               struct culex_tick_reply *ret_reply, culex_error *error)
 {
-    return store_of(backend)->ops->tick(store_of(backend), tick, ret_reply, error);
+    struct world *world = (struct world *)backend;
+    struct culex_tick request = *tick;
+    struct culex_new_run run = *tick->run;
+    if (world->tick_refusals > 0) {
+        world->tick_refusals--;
+        run.id.b[0] ^= 1; /* years away */
+        request.run = &run;
+    }
+    return store_of(backend)->ops->tick(store_of(backend), &request, ret_reply, error);
 }
 
 static culex_status fake_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,

@@ -80,6 +80,7 @@ struct world {
     int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;
     char progress[CULEX_PROGRESS_MAX + 1]; /* the last one that a step carried */
+    unsigned tick_refusals;                /* so many ticks to come are refused for their ids */
     unsigned calls;
     int64_t call_ms[256]; /* since the start */
     int64_t call_n[256];
