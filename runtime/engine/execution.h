@@ -112,7 +112,10 @@ struct culex_run {
     bool has_cancel;        /* somebody asked to cancel it */
     bool is_timed_out;      /* asked to stop because of its timeout */
     bool is_fenced;         /* asked to stop because the store has not been heard of */
-    struct culex_run *next; /* executor queues, free list */
+    int64_t asked_ns;       /* boot time of its flag, when only the handler can end it; 0: none */
+    bool is_overstay_told;  /* a warning has named it */
+    struct culex_run *next_asked; /* the worker's list of those */
+    struct culex_run *next;       /* executor queues, free list */
 };
 
 /* Returns owned, or NULL when out of memory. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/overstay.h"
+
 enum {
     TIMEOUT_TERM_MS = 1000, /* from the timeout's flag to SIGTERM */
     CANCEL_TERM_MS = 5000,  /* from the flag of a user's cancellation to SIGTERM */
@@ -79,6 +81,7 @@ static void flight_ask(struct culex_run *run, int64_t term_ns, int64_t kill_ns)
 {
     struct culex_executor *executor = run->lane->worker->executor;
     run->term_ns = min_ns(run->term_ns, term_ns);
+    culex__overstay_begin(run);
     executor->ops->cancel(executor, run, term_ns, kill_ns);
 }
 
@@ -476,6 +479,7 @@ static void executor_leave(struct culex_run *run)
 {
     culex_worker *worker = run->lane->worker;
     run->is_in_executor = false;
+    culex__overstay_end(run);
     worker->executor_count--;
     if (!run->is_suspect)
         return;
@@ -570,6 +574,7 @@ static void flight_abandon(struct culex_run *run)
     culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "the handler does not return; the run is given back while it goes on");
     flight_give_up(run);
+    culex__overstay_end(run);
     if (ghost != NULL)
         settle_release(ghost, 0);
 }

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "engine/newrun.h"
+#include "engine/overstay.h"
 #include "engine/patience.h"
 #include "platform/descriptor.h"
 
@@ -393,7 +394,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     if (worker->phase == CULEX_WORKER_RUNNING)
         next_ns =
             min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
-    next_ns = min_ns(next_ns, worker->phase_ns);
+    next_ns = min_ns(next_ns, min_ns(worker->phase_ns, culex__overstay_next_ns(worker)));
     if (worker->phase >= CULEX_WORKER_CANCELLING)
         next_ns = min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
     if (queued > 0)
@@ -535,6 +536,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     int64_t now_ns = culex__worker_now_ns(worker);
     stall_relieve(worker, queued, now_ns);
     phases_advance(worker, now_ns);
+    culex__overstay_tell(worker, now_ns);
     if (worker->phase == CULEX_WORKER_RUNNING)
         culex__ticks_run(worker, now_ns);
     culex_status status = culex__lanes_greet(worker, error);

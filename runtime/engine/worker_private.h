@@ -162,6 +162,8 @@ struct culex_worker {
     struct culex_shortage shortage;
     culex_error refusal; /* of a queue, for good; CULEX_OK: none. The run ends with it */
     struct culex_run *free_runs;
+    struct culex_run *asked; /* engine/overstay.h */
+
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
     size_t suspect_count;  /* suspects among them */

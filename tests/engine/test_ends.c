@@ -273,6 +273,81 @@ static void stop_after_grace(struct world *world, enum world_manner manner, int6
     assert_in_range(world_ms(world), end_ms, end_ms + 100);
 }
 
+/* --- handlers that nobody can end ------------------------------------------------------- */
+
+static const char OVERSTAY[] = "the handler was asked to stop 2s ago and goes on";
+
+/* One handler on a thread that hears nothing and ends at 60 s; the worker is stopped then. */
+static void run_deaf(struct world *world, culex_worker_options options, culex_job_type *type)
+{
+    world_enqueue(world, type, 60000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->stop_when_ended = true;
+    world_worker(world, options, type);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    world_run(world);
+    assert_in_range(world_ms(world), 60000, 60100);
+}
+
+static void expect_told(struct world *world)
+{
+    assert_true(world_log_has(world, OVERSTAY));
+}
+
+static void expect_untold(struct world *world)
+{
+    assert_false(world_log_has(world, OVERSTAY));
+    world->then = expect_told;
+    world->then_ms = 12100;
+}
+
+static void test_deaf_handler_past_its_timeout_is_told_in_time_and_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 10000;
+    type.retry.max = 0;
+    world->then = expect_untold;
+    world->then_ms = 11900;
+    run_deaf(world, (culex_worker_options){0}, &type);
+    assert_int_equal(world_log_count(world, OVERSTAY), 1);
+}
+
+static void lose_store(struct world *world)
+{
+    world->fault = WORLD_REFUSE;
+    world->fault_count = 40;
+}
+
+static void test_deaf_handler_past_its_lease_is_told_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world->then = lose_store;
+    world->then_ms = 1000;
+    run_deaf(world, (culex_worker_options){.lease_ms = 4000}, &type);
+    assert_int_equal(world_log_count(world, OVERSTAY), 1);
+}
+
+static void test_handler_that_obeys_its_flag_is_not_told_of(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 10000;
+    type.retry.max = 0;
+    world_enqueue(world, &type, 60000);
+    world->act = act_hang;
+    world->manner = WORLD_OBEDIENT;
+    world->then = stop_worker;
+    world->then_ms = 20000;
+    world_worker(world, (culex_worker_options){0}, &type);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    world_run(world);
+    assert_true(world_log_has(world, "timed out after 10s"));
+    assert_false(world_log_has(world, "was asked to stop"));
+}
+
 static void test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace(void **state)
 {
     stop_after_grace(*state, WORLD_MORTAL, 11000);
@@ -685,6 +760,9 @@ int main(void)
         UNIT(test_runs_that_began_apart_beat_together),
         UNIT(test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace),
         UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
+        UNIT(test_deaf_handler_past_its_timeout_is_told_in_time_and_once),
+        UNIT(test_deaf_handler_past_its_lease_is_told_once),
+        UNIT(test_handler_that_obeys_its_flag_is_not_told_of),
         UNIT(test_second_stop_goes_straight_to_sigterm),
         UNIT(test_stop_without_store_ends_two_seconds_after_the_grace),
         UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),

@@ -132,6 +132,10 @@ void number_handler(void);
 culex_status executor_inline_create(const struct culex_executor_config *config,
                                     struct culex_executor **ret_executor, culex_error *error);
 
+/* As the next, but nothing ends a handler: it gets its flag, as on a thread. */
+culex_status executor_asking_create(const struct culex_executor_config *config,
+                                    struct culex_executor **ret_executor, culex_error *error);
+
 /* The same, but a handler may go on (world->hang_ms) while time passes, and be killed. Its
  * processes keep the times of executor.h on the world's clock, whatever the worker does. */
 culex_status executor_killing_create(const struct culex_executor_config *config,

@@ -211,14 +211,15 @@ static void killing_start(struct killing_executor *self, struct culex_run *run)
     world->was_suspect = run->is_suspect;
     int64_t begin_ns = world->now_ns;
     culex__run_execute(run, self->base.arena, self->base.env);
-    *running = (struct killing_run){.run = run,
-                                    .begin_ns = begin_ns,
-                                    .end_ns = world->now_ns + world->hang_ms * 1000000,
-                                    .manner = world->manner,
-                                    .flag_ns = INT64_MAX,
-                                    .term_ns = INT64_MAX,
-                                    .kill_ns = INT64_MAX,
-                                    .lease_ns = run->lease_ns};
+    *running =
+        (struct killing_run){.run = run,
+                             .begin_ns = begin_ns,
+                             .end_ns = world->now_ns + world->hang_ms * 1000000,
+                             .manner = world->manner,
+                             .flag_ns = INT64_MAX,
+                             .term_ns = INT64_MAX,
+                             .kill_ns = INT64_MAX,
+                             .lease_ns = self->base.base.ops->can_kill ? run->lease_ns : INT64_MAX};
     if (run->started_ns == 0 || world->hang_ms == 0)
         running->is_over = true;
 }
@@ -318,15 +319,47 @@ static const struct culex_executor_ops killing_ops = {
     .stop = killing_stop,
 };
 
-culex_status executor_killing_create(const struct culex_executor_config *config,
-                                     struct culex_executor **ret_executor, culex_error *error)
+static void asking_cancel(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
+                          int64_t kill_ns)
+{
+    (void)term_ns;
+    (void)kill_ns;
+    killing_cancel(executor, run, INT64_MAX, INT64_MAX);
+}
+
+static const struct culex_executor_ops asking_ops = {
+    .name = "asking",
+    .fd = inline_fd,
+    .submit = inline_submit,
+    .collect = killing_collect,
+    .withdraw = inline_withdraw,
+    .queued = inline_queued,
+    .cancel = asking_cancel,
+    .stop = killing_stop,
+};
+
+static culex_status running_create(const struct culex_executor_ops *ops,
+                                   const struct culex_executor_config *config,
+                                   struct culex_executor **ret_executor, culex_error *error)
 {
     struct killing_executor *self = calloc(1, sizeof *self);
     if (self == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the executor");
-    inline_init(&self->base, &killing_ops, config);
+    inline_init(&self->base, ops, config);
     self->world = config->env->self;
     self->world->executor = self;
     *ret_executor = &self->base.base;
     return CULEX_OK;
+}
+
+culex_status executor_killing_create(const struct culex_executor_config *config,
+                                     struct culex_executor **ret_executor, culex_error *error)
+{
+    return running_create(&killing_ops, config, ret_executor, error);
+}
+
+culex_status executor_asking_create(const struct culex_executor_config *config,
+                                    struct culex_executor **ret_executor, culex_error *error)
+{
+    return running_create(&asking_ops, config, ret_executor, error);
 }

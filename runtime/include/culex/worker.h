@@ -93,7 +93,8 @@ typedef struct culex_worker culex_worker;
 typedef enum CULEX_INT_ENUM culex_isolation {
     CULEX_ISOLATION_DEFAULT, /* what CULEX_ISOLATION says: none, process or job; else PROCESS */
     CULEX_ISOLATION_NONE, /* handlers on threads of this process: a timeout fails the run and sets
-                             its cancel flag, but a thread cannot be killed */
+                             its cancel flag, but a thread cannot be killed; a warning names a
+                             handler that goes on 2 s after any request to stop */
     CULEX_ISOLATION_PROCESS, /* handlers in child processes, one run after another: a crash, a
                                 timeout or a memory bomb fails one run and nothing else */
     CULEX_ISOLATION_JOB      /* a fresh child process for every run */
