@@ -149,7 +149,7 @@ def main(arguments):
     chosen = [mutant for mutant in MUTANTS if only in mutant[0]]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary) / "tree"
-        shutil.copytree(TREE, folder, ignore=shutil.ignore_patterns("build*", ".git"))
+        shutil.copytree(TREE, folder, ignore=shutil.ignore_patterns("build", "build-*", ".git"))
         setup = run(["meson", "setup", "build", "--buildtype=release", "-Dtests=true"], folder)
         if setup.returncode != 0 or build(folder).returncode != 0:
             sys.exit(f"mutants.py: the tree itself does not build\n{setup.stdout[-2000:]}")
