@@ -12,7 +12,7 @@
 #include "backend/redis_record.h"
 
 static const char good[] =
-    "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1750000060000|1|1|0|0|"
+    "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
     "1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|00000000000000ff|"
     "fedcba9876543210|red,green";
 
@@ -35,6 +35,7 @@ static void test_record__fields(void **state)
     assert_int_equal(r.state, CULEX_RUN_ACTIVE);
     assert_int_equal(r.attempt, 2);
     assert_int_equal(r.counters.failures, 1);
+    assert_true(r.is_started);
     assert_int_equal(r.counters.losses, 1);
     assert_int_equal(r.counters.attempts_max, 5);
     assert_int_equal(r.owner.len, 16);
@@ -81,6 +82,7 @@ static void test_record__refused(void **state)
         {"|A|2|", "|A|4294967296|"},
         {"|A|2|", "|A| 2|"},
         {"|A|2|", "|A|1e3|"},
+        {"|1750000000000|1|", "|1750000000000|2|"},
         {"|1750000060000|1|", "|1750000060000|2|"},
         {"|1750000001000|", "|17500000010000000000|"},
         {"|5|shop", "|0|shop"},

@@ -535,6 +535,8 @@ static void test_tick__only_newer_than_the_mark(void **state)
     assert_int_equal(fixture->store->ops->tick(fixture->store, &tick, &reply, NULL), CULEX_OK);
     assert_true(reply.is_enqueued);
     assert_int_equal(reply.mark_ms, fixture->now_ms);
+    assert_int_equal(claim(fixture, ONE, run.id), 1);
+    assert_int_equal(ack(fixture, ONE, run.id, 1, CULEX_EVENT_DONE, 0, NULL), CULEX_ANSWER_OK);
     run.id = fixture_id(fixture->now_ms);
     fixture->now_ms += 999;
     assert_int_equal(fixture->store->ops->tick(fixture->store, &tick, &reply, NULL), CULEX_OK);
