@@ -233,6 +233,32 @@ static void test_vacuumed__is_no_cut(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
 }
 
+/* A borrowed handle has no names to compare: SQLite is asked. */
+static void test_borrowed__is_told_as_well(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    struct culex_backend *borrowed = NULL;
+    sqlite3 *db = NULL;
+    begin(fixture);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "PRAGMA wal_autocheckpoint=0; BEGIN IMMEDIATE", NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(culex__sqlite_borrow(db, NULL, &fixture->env, &borrowed, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_OK);
+    move(fixture, "", ".away");
+    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_EMOVED);
+    assert_non_null(strstr(error.text, "q.db was removed or replaced"));
+    move(fixture, ".away", "");
+    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_OK);
+    borrowed->ops->close(borrowed);
+    assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3);
+}
+
 /* What was committed before comes into the file when its users close it. */
 static void test_removed_log__is_told_and_saved_at_the_end(void **state)
 {
@@ -256,6 +282,7 @@ int main(void)
         TEST(test_cut__of_what_is_written_back_is_told),
         TEST(test_grown__in_the_log_is_no_cut),
         TEST(test_vacuumed__is_no_cut),
+        TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
