@@ -16,7 +16,7 @@ static void store_close(struct culex_backend *backend)
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
     /* What is in its place by now may be somebody's copy: nothing more is written there. */
-    if (store->place.is_cut) {
+    if (store->place.is_lost) {
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         culex__sqlite_guard_abandon(store);
     } else {

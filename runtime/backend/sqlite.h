@@ -121,7 +121,10 @@ struct culex_sqlite_extent {
 struct culex_sqlite_place {
     struct culex_sqlite_inode file, log;
     struct culex_sqlite_extent extent;
-    bool is_cut; /* pages are missing: nothing more is written, not at the close either */
+    struct timespec modified; /* of the file, when its header was last read */
+    int64_t mark;             /* the store's: see sqlite_place.c */
+    /* Pages are missing, or another store's: nothing more is written, not at the close either. */
+    bool is_lost;
 };
 
 /* What follows '?' in the URL. */
@@ -223,6 +226,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
 
 /* --- sqlite_place.c ---------------------------------------------------------------------- */
 
+/* The last statement of the schema: gives a new store its mark. */
+culex_status culex__sqlite_place_mark(struct culex_sqlite *store, culex_error *error);
 /* At the end of the opening: which file and which log it is. */
 culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *error);
 /* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere, or pages of the file are

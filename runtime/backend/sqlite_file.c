@@ -180,6 +180,8 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
         status = run_text(store, sqlite_schema, error);
     if (status == CULEX_OK && is_empty)
         status = run_text(store, identity, error);
+    if (status == CULEX_OK && is_empty)
+        status = culex__sqlite_place_mark(store, error);
     if (status == CULEX_OK)
         status = run_text(store, "COMMIT", error);
     if (status != CULEX_OK && !sqlite3_get_autocommit(store->db))

@@ -4,8 +4,14 @@
  * go on to write, and be told that all is well, into a file that nobody reads. The same holds for
  * its log. So each transaction compares both names with the files that were found at the opening,
  * before anything is written, and looks whether the file has lost pages: what is written into one
- * that was cut off, or overwritten by a shorter copy, is as lost. */
+ * that was cut off, or overwritten by a shorter copy, is as lost.
+ *
+ * A copy of another store, written into the file or put beside the log of this one, would be mixed
+ * with it page by page. So each store has a mark of its own in the header of its file: a random
+ * "schema version", which SQLite only compares, and raises by one at a VACUUM. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,9 +55,9 @@ static culex_status fail_log(const struct culex_sqlite *store, culex_error *erro
 static culex_status check_length(struct culex_sqlite *store, int64_t bytes, culex_status status,
                                  const char *when, culex_error *error)
 {
-    store->place.is_cut = culex__sqlite_index_is_cut(store, bytes, &store->place.extent);
-    if (!store->place.is_cut)
+    if (!culex__sqlite_index_is_cut(store, bytes, &store->place.extent))
         return CULEX_OK;
+    store->place.is_lost = true;
     return culex__fail(error, status,
                        "%s %s at %lld bytes: its pages take %lld, and what is missing is lost. "
                        "Nothing was changed; end all programs that use the store, remove %s-wal "
@@ -59,6 +65,73 @@ static culex_status check_length(struct culex_sqlite *store, int64_t bytes, cule
                        store->path, when, (long long)bytes, (long long)store->place.extent.wanted,
                        store->path, store->path);
 }
+
+/* --- whose pages ----------------------------------------------------------------------- */
+
+enum {
+    MARK_AT = 40,           /* in the header, four bytes, the highest first */
+    MARK_MIN = 1 << 24,     /* of stores with one; in a file that is only begun there are less */
+    MARK_STEPS = 64 * 1024, /* VACUUMs that a store may live through */
+};
+
+culex_status culex__sqlite_place_mark(struct culex_sqlite *store, culex_error *error)
+{
+    char sql[64];
+    uint32_t random = (uint32_t)culex__env_random(store->base.env) % (INT32_MAX - 2 * MARK_MIN);
+    snprintf(sql, sizeof sql, "PRAGMA schema_version=%lu", (unsigned long)random + MARK_MIN);
+    int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? CULEX_OK : culex__sqlite_fail(store, rc, error);
+}
+
+/* Of the file itself, whatever the log says. 0: not known. */
+static int64_t mark_in_file(const struct culex_sqlite *store)
+{
+    unsigned char bytes[4];
+    sqlite3_file *file = NULL;
+    int rc = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (rc != SQLITE_OK || file == NULL || file->pMethods == NULL ||
+        file->pMethods->xRead(file, bytes, sizeof bytes, MARK_AT) != SQLITE_OK)
+        return 0;
+    return (int64_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
+static bool is_foreign(const struct culex_sqlite *store)
+{
+    int64_t found = mark_in_file(store), own = store->place.mark;
+    return found >= MARK_MIN && own >= MARK_MIN && llabs(found - own) > MARK_STEPS;
+}
+
+/* Who writes into the file changes its time: a checkpoint, or a copy. */
+static culex_status check_mark(struct culex_sqlite *store, const struct stat *info,
+                               culex_error *error)
+{
+    struct timespec *modified = &store->place.modified;
+    if (modified->tv_sec == info->st_mtim.tv_sec && modified->tv_nsec == info->st_mtim.tv_nsec)
+        return CULEX_OK;
+    if (is_foreign(store)) {
+        store->place.is_lost = true;
+        return fail(store, "overwritten by a copy of another store", error);
+    }
+    *modified = info->st_mtim;
+    return CULEX_OK;
+}
+
+/* The log's pages are those that SQLite shows. */
+static culex_status check_mark_first(struct culex_sqlite *store, culex_error *error)
+{
+    culex_status status =
+        culex__sqlite_ask(store, "PRAGMA schema_version", &store->place.mark, error);
+    if (status != CULEX_OK || !is_foreign(store))
+        return status;
+    store->place.is_lost = true;
+    return culex__fail(error, CULEX_ECORRUPT,
+                       "%s and the log beside it, %s-wal, belong to two stores: one is a copy that "
+                       "was put there. Nothing was changed; end all programs that use the store, "
+                       "and remove %s-wal and %s-shm, or put back the file that they belong to",
+                       store->path, store->path, store->path, store->path);
+}
+
+/* --- how long -------------------------------------------------------------------------- */
 
 /* At the opening, beside others who have it open; alone, SQLite itself refuses it. Without a log
  * there is no index to ask, and asking would make one. */
@@ -91,7 +164,8 @@ culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *e
     sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &is_moved);
     if (is_moved)
         return fail(store, "replaced", error);
-    return check_length_first(store, error);
+    culex_status status = check_mark_first(store, error);
+    return status == CULEX_OK ? check_length_first(store, error) : status;
 }
 
 /* A name that cannot be asked for another reason (a folder that was closed to us) says nothing. */
@@ -121,10 +195,12 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
     if (!is_at(&store->place.file, &info))
         return fail(store, "replaced by another file", error);
     if (info.st_size < HEADER_BYTES) {
-        store->place.is_cut = true;
+        store->place.is_lost = true;
         return fail(store, "emptied", error);
     }
     culex_status status = check_log(store, error);
+    if (status == CULEX_OK)
+        status = check_mark(store, &info, error);
     if (status != CULEX_OK || store->place.log.number == 0)
         return status;
     return check_length(store, info.st_size, CULEX_EMOVED, "was cut off while it was open here",

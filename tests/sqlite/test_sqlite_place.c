@@ -233,6 +233,65 @@ static void test_vacuumed__is_no_cut(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
 }
 
+/* --- copies ------------------------------------------------------------------------------ */
+
+static void begin_copied(struct fixture *other, int runs)
+{
+    fixture_init(other);
+    begin(other);
+    fill(other, runs);
+    write_back(other);
+}
+
+/* As cp(1) does, into the same inode; longer than what was there. */
+static void test_overwritten__by_another_store_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fixture other;
+    char command[400];
+    begin_copied(&other, 90);
+    begin_filled(fixture, GUARDED);
+    struct culex_backend *second = fixture_open(fixture, GUARDED);
+    snprintf(command, sizeof command, "cp %s %s", other.path, fixture->path);
+    assert_int_equal(system(command), 0);
+    int64_t length = length_of(fixture);
+    culex_error error = {.text = ""};
+    expect_moved(fixture, "was overwritten by a copy of another store");
+    assert_int_equal(enqueue_to(fixture, second, 2, &error), CULEX_EMOVED);
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    second->ops->close(second);
+    end(fixture);
+    assert_int_equal(length_of(fixture), length);
+    end(&other);
+    fixture_release(&other);
+}
+
+/* After a crash: the log is still to be written back, into whatever stands there. */
+static void test_stale_log__of_another_store_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fixture other;
+    culex_error error = {.text = ""};
+    char command[400];
+    begin_filled(fixture, GUARDED);
+    begin_copied(&other, 90);
+    end(&other);
+    snprintf(command, sizeof command, "cp %s-wal %s.log", fixture->path, fixture->path);
+    assert_int_equal(system(command), 0);
+    end(fixture);
+    unlink(named(fixture, "-shm"));
+    move(fixture, ".log", "-wal");
+    assert_int_equal(rename(other.path, fixture->path), 0);
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    if (strstr(error.text, "belong to two stores") == NULL)
+        fail_msg("%s", error.text);
+    unlink(named(fixture, "-shm"));
+    unlink(named(fixture, "-wal"));
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 91);
+    fixture_release(&other);
+}
+
 /* A borrowed handle has no names to compare: SQLite is asked. */
 static void test_borrowed__is_told_as_well(void **state)
 {
@@ -282,6 +341,8 @@ int main(void)
         TEST(test_cut__of_what_is_written_back_is_told),
         TEST(test_grown__in_the_log_is_no_cut),
         TEST(test_vacuumed__is_no_cut),
+        TEST(test_overwritten__by_another_store_is_told),
+        TEST(test_stale_log__of_another_store_is_told),
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
     };
