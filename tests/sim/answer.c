@@ -7,11 +7,11 @@
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-static struct session *session_find(struct sim_oracle *oracle, const struct sim_call *call)
+static struct session *session_find(struct sim_oracle *oracle, const char *name, const char *queue)
 {
     for (size_t i = oracle->session_count; i-- > 0;) {
-        if (strcmp(oracle->sessions[i].name, call->session) == 0 &&
-            strcmp(oracle->sessions[i].queue, call->queue) == 0)
+        if (strcmp(oracle->sessions[i].name, name) == 0 &&
+            strcmp(oracle->sessions[i].queue, queue) == 0)
             return &oracle->sessions[i];
     }
     oracle->sessions =
@@ -20,8 +20,8 @@ static struct session *session_find(struct sim_oracle *oracle, const struct sim_
         abort();
     struct session *made = &oracle->sessions[oracle->session_count++];
     *made = (struct session){0};
-    strcpy(made->name, call->session);
-    strcpy(made->queue, call->queue);
+    strcpy(made->name, name);
+    strcpy(made->queue, queue);
     return made;
 }
 
@@ -52,8 +52,9 @@ void sim_oracle_asked(struct sim_oracle *oracle)
     struct sim_call *call = &oracle->call;
     if (call->verb != SIM_STEP)
         return;
-    const struct session *session = session_find(oracle, call);
+    const struct session *session = session_find(oracle, call->session, call->queue);
     call->is_repeat = session->has_nonce && session->nonce == call->nonce &&
+                      !session->is_replaced &&
                       !(session->was_idle && oracle->world->options.is_sqlite);
     call->is_late = session->has_nonce && call->nonce < session->nonce;
     for (size_t i = 0; i < call->ack_count; i++) {
@@ -220,7 +221,7 @@ static void late_check(struct sim_oracle *oracle)
 static void step_answered(struct sim_oracle *oracle)
 {
     struct sim_call *call = &oracle->call;
-    struct session *session = session_find(oracle, call);
+    struct session *session = session_find(oracle, call->session, call->queue);
     if (call->is_late) {
         late_check(oracle);
         return;
@@ -276,6 +277,16 @@ static void tick_answered(struct sim_oracle *oracle)
     schedule->mark_ms = call->mark_ms;
 }
 
+/* What the session before sends again is answered as to somebody who came late. */
+static void hello_answered(struct sim_oracle *oracle)
+{
+    const struct sim_call *call = &oracle->call;
+    struct named *worker = sim_worker_find(oracle, call->queue, call->worker);
+    if (worker->session[0] != '\0' && strcmp(worker->session, call->session) != 0)
+        session_find(oracle, worker->session, call->queue)->is_replaced = true;
+    strcpy(worker->session, call->session);
+}
+
 void sim_oracle_answered(struct sim_oracle *oracle)
 {
     struct sim_call *call = &oracle->call;
@@ -291,5 +302,5 @@ void sim_oracle_answered(struct sim_oracle *oracle)
     else if (call->verb == SIM_TICK)
         tick_answered(oracle);
     else if (call->verb == SIM_HELLO)
-        strcpy(sim_worker_find(oracle, call->queue, call->worker)->session, call->session);
+        hello_answered(oracle);
 }

@@ -64,6 +64,7 @@ struct session {
     char name[SIM_SESSION_SIZE], queue[64];
     uint64_t nonce, newest_nonce; /* requests of closed connections may come late */
     bool has_nonce, was_idle;     /* it had nothing to do: a store need not remember that */
+    bool is_replaced;             /* its worker lives as another session */
     char acks[SIM_CALL_MAX + 1], beats[SIM_CALL_MAX + 1];
 };
 
