@@ -252,7 +252,7 @@ static void verbs_measure(const char *name)
         struct cost most;
     } verbs[] = {{"STEP", step_once, {200, 3000}},    {"ENQUEUE", enqueue_once, {200, 150}},
                  {"TICK", tick_once, {200, 100}},     {"look", look_once, {200, 150}},
-                 {"manage", manage_once, {200, 100}}, {"PURGE", purge_once, {200, 4500}},
+                 {"manage", manage_once, {200, 100}}, {"PURGE", purge_once, {200, 5000}},
                  {"HELLO", hello_once, {200, 3000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
