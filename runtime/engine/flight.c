@@ -87,7 +87,7 @@ static void flight_ask(struct culex_run *run, int64_t term_ns, int64_t kill_ns)
 
 /* --- grants ------------------------------------------------------------------------------- */
 
-static const struct culex_job *job_find(const culex_worker *worker, const char *wire)
+const struct culex_job *culex__worker_job_find(const culex_worker *worker, const char *wire)
 {
     for (size_t i = 0; i < worker->job_count; i++) {
         if (strcmp(worker->jobs[i].type->wire, wire) == 0)
@@ -194,7 +194,7 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
 {
     culex_worker *worker = run->lane->worker;
     run_fill(run, grant, sent_ns);
-    const struct culex_job *job = job_find(worker, grant->job);
+    const struct culex_job *job = culex__worker_job_find(worker, grant->job);
     const char *damage = grant_check(grant);
     if (job != NULL)
         run->job = *job;

@@ -467,7 +467,8 @@ static const struct {
      "  1  failed: could not be set up, or could not go on\n"
      "  2  wrong usage\n"
      "  3  stopped, but the store was not told how some runs ended\n"
-     "  4  the store's file was removed, replaced, emptied or cut off\n"},
+     "  4  the store's file was removed, replaced, emptied or cut off\n"
+     "  5  drained, but for runs of jobs that no handler here knows\n"},
     {"Lists which versions of the jobs' schemas the runs in a store were encoded with,\n"
      "one JSON object a line, sorted by queue, job and fingerprint:\n"
      "  "

@@ -13,7 +13,7 @@
 #include "engine/stderr.h"
 #include "engine/worker_private.h"
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSENT = 3, EXIT_MOVED = 4 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSENT = 3, EXIT_MOVED = 4, EXIT_LEFT = 5 };
 
 static const char *program_name(char **argv)
 {
@@ -66,6 +66,8 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
         return EXIT_UNSENT;
     if (status == CULEX_EMOVED)
         return EXIT_MOVED;
+    if (status == CULEX_ELEFT)
+        return EXIT_LEFT;
     return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
 }
 

@@ -233,6 +233,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->outage = (struct culex_outage){0};
     worker->refusal = (culex_error){0};
     worker->counts = (struct culex_worker_counts){0};
+    worker->left = (struct culex_left){0};
+    worker->stuck_look_ns = 0;
     name_choose(worker);
     session_choose(worker);
     culex_status status = lanes_create(worker, error);

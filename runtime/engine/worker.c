@@ -23,6 +23,7 @@
 enum {
     LOOK_MS = 5000,       /* the store is asked at least this often */
     LOOK_LEAST_MS = 1000, /* or, where leases are short, up to this often */
+    DRAIN_LIST_MS = 1000, /* while draining: whether all that is left is unknown here */
     DRAIN_LOOK_MS = 200,  /* and while draining, when others hold the last runs */
     SETUP_MS = 30000,     /* of a handlers' process, by the program */
     QUIET_MS = 1,         /* executors may hold back short runs' ends this long */
@@ -310,18 +311,32 @@ static bool steps_are_pending(const culex_worker *worker)
     return false;
 }
 
-static bool is_drained(const culex_worker *worker, int64_t now_ns)
+/* Asked now and then: the answer costs the store more than a step. */
+static bool is_stuck(culex_worker *worker, int64_t now_ns)
 {
+    if (now_ns < worker->stuck_look_ns)
+        return false;
+    if (culex__drain_is_stuck(worker, &worker->left))
+        return true; /* it is asked again after the last step */
+    worker->stuck_look_ns = now_ns + DRAIN_LIST_MS * MS;
+    worker->left.count = 0;
+    return false;
+}
+
+static bool is_drained(culex_worker *worker, int64_t now_ns)
+{
+    bool is_empty = true;
     if (!worker->options.drain || worker->executor_count > 0 || unsent_count(worker) > 0)
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (!worker->lanes[i].has_hello || !worker->lanes[i].is_empty || worker->lanes[i].is_likely)
+        if (!worker->lanes[i].has_hello || worker->lanes[i].is_likely)
             return false;
+        is_empty = is_empty && worker->lanes[i].is_empty;
     }
-    return culex__ticks_next_ns(worker) > now_ns;
+    return culex__ticks_next_ns(worker) > now_ns && (is_empty || is_stuck(worker, now_ns));
 }
 
-static bool is_finished(const culex_worker *worker, int64_t now_ns)
+static bool is_finished(culex_worker *worker, int64_t now_ns)
 {
     if (worker->phase == CULEX_WORKER_RUNNING)
         return is_drained(worker, now_ns);
@@ -571,6 +586,14 @@ static culex_status worker_loop(culex_worker *worker, culex_error *error)
 
 /* Runs that never came back from their handlers end with their leases, as do those whose ends
  * nobody took. */
+static culex_status left_tell(const culex_worker *worker, culex_error *error)
+{
+    const struct culex_left *left = &worker->left;
+    return culex__fail(
+        error, CULEX_ELEFT, "nothing is left but %llu runs that no handler here knows, of job %s%s",
+        (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
+}
+
 static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 {
     size_t unsent = unsent_count(worker) + worker->flight_count;
@@ -618,6 +641,8 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
             own = reason;
             status = reason.code;
         }
+        if (status == CULEX_OK && worker->left.count > 0)
+            status = left_tell(worker, &own);
     }
     culex__worker_end(worker);
     if (status != CULEX_OK && error != NULL)

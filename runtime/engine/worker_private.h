@@ -113,6 +113,13 @@ struct culex_shortage {
     int64_t logged_ns;     /* 0: never */
 };
 
+/* Runs that no handler of this worker knows. */
+struct culex_left {
+    uint64_t count;
+    char job[CULEX_JOB_NAME_MAX + 1]; /* of the first of them */
+    bool has_others;                  /* of other jobs */
+};
+
 struct culex_worker_counts {
     uint64_t done, failed, crashed, dead, expired, snoozed, released, not_understood, stale,
         timed_out, lost;
@@ -183,6 +190,8 @@ struct culex_worker {
     struct culex_worker_counts counts;
     struct culex_run **scratch; /* room for every run in the executor */
     bool is_executor_broken;
+    int64_t stuck_look_ns;  /* a drain looks then whether anything is left that it can run */
+    struct culex_left left; /* what it ended without */
 };
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
@@ -279,6 +288,13 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error);
 /* Gives back what begin took, also when it failed half-way. */
 void culex__worker_end(culex_worker *worker);
 
+/* --- drain.c --- */
+
+/* Nothing is left in any lane but runs of jobs that are not registered here, and none of them is
+ * being run elsewhere. Reads the store: up to all scheduled and waiting runs when it is true,
+ * mostly one page when it is not. False also when the store does not let us list. */
+bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left);
+
 /* --- greeting.c --- */
 
 /* HELLO to each queue that has not had it, if it may be called now. Call it before any step:
@@ -305,6 +321,9 @@ void culex__lane_settle(struct culex_lane *lane, struct culex_run *run);
 void culex__lane_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);
 
 /* --- flight.c --- */
+
+/* The registered job of that wire name, or NULL. */
+const struct culex_job *culex__worker_job_find(const culex_worker *worker, const char *wire);
 
 /* A run's struct from the pool; NULL when out of memory. */
 struct culex_run *culex__flight_alloc(culex_worker *worker);

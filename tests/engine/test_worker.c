@@ -591,6 +591,44 @@ static void test_drain_waits_for_scheduled_runs(void **state)
     assert_about_ms(world->call_ms[0], 90000);
 }
 
+static void test_drain_ends_when_only_unknown_jobs_are_left(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), newer = number_type();
+    culex_error error = {0};
+    newer.name = newer.wire = "t.newer";
+    world_enqueue(world, &newer, 1);
+    world_enqueue(world, &newer, 2);
+    world_enqueue(world, &type, 3);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ELEFT);
+    assert_string_equal(error.text, "nothing is left but 2 runs that no handler here knows, of job "
+                                    "t.newer");
+    assert_int_equal(world->calls, 1);
+    assert_true(world_ms(world) < 1000);
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
+static void test_drain_waits_for_a_run_beside_unknown_ones(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), newer = number_type();
+    culex_enqueue_options later = culex_enqueue_options_make();
+    struct number number = {4};
+    newer.name = newer.wire = "t.newer";
+    later.has_delay = true;
+    later.delay = 30 * CULEX_SECOND;
+    world_enqueue(world, &newer, 1);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &number, &later, NULL, NULL),
+                     CULEX_OK);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_ELEFT);
+    assert_int_equal(world->calls, 1);
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
 static void test_drain_of_an_empty_queue_ends_at_once(void **state)
 {
     struct world *world = *state;
@@ -999,6 +1037,8 @@ int main(void)
         UNIT(test_lost_store_is_logged_once_a_minute_and_once_when_back),
         UNIT(test_stop_gives_back_what_has_not_started),
         UNIT(test_drain_waits_for_scheduled_runs),
+        UNIT(test_drain_ends_when_only_unknown_jobs_are_left),
+        UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
         UNIT(test_drain_of_an_empty_queue_ends_at_once),
         UNIT(test_queues_option_limits_the_worker),
         UNIT(test_queues_that_nothing_feeds_are_warned_of),

@@ -115,7 +115,8 @@ typedef struct culex_worker_options {
     int64_t lease_ms;     /* 0: 15000; at least 200 */
     int64_t grace_ms;     /* stop: how long running handlers may take; 0: 25000, -1: none */
     int64_t idle_wait_ms; /* longest wait where the store has no wake-up; 0: 100 */
-    bool drain;           /* stop once nothing is waiting, due or active */
+    bool drain;           /* stop once nothing is waiting, due or active; or once all that is left
+                             are runs that no handler here knows: CULEX_ELEFT */
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
     const char *prefix;       /* see culex_client_options */
@@ -189,6 +190,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * One that could not be asked at the time and refuses later ends the call as culex_worker_stop
  * does: what is held is finished, or given back after the grace.
  *
+ * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, and none
+ * of them runs elsewhere. The text tells how many and of which job.
  * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off: nothing more
  * was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
@@ -216,7 +219,8 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
  * means nothing is warned of, with the name that may have been meant.
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
  * (message on stderr), 3 stopped with results that the store did not take, 4 the store's file was
- * removed, replaced, emptied or cut off (CULEX_EMOVED). `--help` lists the options. */
+ * removed, replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
+ * registered (CULEX_ELEFT). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 
 /* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and
