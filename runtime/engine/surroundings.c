@@ -131,8 +131,8 @@ static bool cwd_note(struct culex_surroundings *surroundings)
 
 /* --- timers ------------------------------------------------------------------------------ */
 
-/* ORDER TIMERS: the profiler's is the last one. One that the program had is left as it is. Unsigned,
- * as the enumeration that glibc has for them. */
+/* ORDER TIMERS: the profiler's is the last one. One that the program had is left as it is.
+ * Unsigned, as the enumeration that glibc has for them. */
 static const unsigned timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
 static void timers_stop(const struct culex_surroundings *surroundings, size_t count)
