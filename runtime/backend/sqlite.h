@@ -119,11 +119,12 @@ struct culex_sqlite_extent {
 
 /* What stood behind the names when they were opened. */
 struct culex_sqlite_place {
-    struct culex_sqlite_inode file, log;
+    struct culex_sqlite_inode file, log, index;
     struct culex_sqlite_extent extent;
     struct timespec modified; /* of the file, when its header was last read */
     int64_t mark;             /* the store's: see sqlite_place.c */
-    /* Pages are missing, or another store's: nothing more is written, not at the close either. */
+    /* Pages are missing, or another store's, or others may write unseen: nothing more is written,
+     * not at the close either. */
     bool is_lost;
 };
 

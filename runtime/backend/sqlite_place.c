@@ -2,14 +2,16 @@
  *
  * A database that is removed, or replaced by a copy, lives on in those who have it open: they would
  * go on to write, and be told that all is well, into a file that nobody reads. The same holds for
- * its log. So each transaction compares both names with the files that were found at the opening,
- * before anything is written, and looks whether the file has lost pages: what is written into one
- * that was cut off, or overwritten by a shorter copy, is as lost.
+ * its log, and for the log's index, in which those who share the store see each other's commits and
+ * locks. So each transaction compares the three names with the files that were found at the
+ * opening, before anything is written, and looks whether the file has lost pages: what is written
+ * into one that was cut off, or overwritten by a shorter copy, is as lost.
  *
  * A copy of another store, written into the file or put beside the log of this one, would be mixed
  * with it page by page. So each store has a mark of its own in the header of its file: a random
  * "schema version", which SQLite only compares, and raises by one at a VACUUM. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,18 @@ static culex_status fail_log(const struct culex_sqlite *store, culex_error *erro
                        "%s-wal, the log of the store, was removed or replaced while it was open "
                        "here. Nothing was changed; end all programs that use the store before it "
                        "is opened anew: they bring what the log held into the file when they end",
+                       store->path);
+}
+
+/* Not to be removed, nor written back, by a close that takes itself for the last one. */
+static culex_status fail_index(struct culex_sqlite *store, culex_error *error)
+{
+    store->place.is_lost = true;
+    return culex__fail(error, CULEX_EMOVED,
+                       "%s-shm, by which those who have the store open see each other, was removed "
+                       "or replaced while it was open here: others may write without our knowing. "
+                       "Nothing was changed; end all programs that use the store before it is "
+                       "opened anew",
                        store->path);
 }
 
@@ -133,14 +147,26 @@ static culex_status check_mark_first(struct culex_sqlite *store, culex_error *er
 
 /* --- how long -------------------------------------------------------------------------- */
 
+static bool index_look(const struct culex_sqlite *store, struct stat *ret_info)
+{
+    char name[PATH_MAX];
+    int len = snprintf(name, sizeof name, "%s-shm", sqlite3_db_filename(store->db, "main"));
+    if (len > 0 && (size_t)len < sizeof name)
+        return stat(name, ret_info) == 0;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
 /* At the opening, beside others who have it open; alone, SQLite itself refuses it. Without a log
  * there is no index to ask, and asking would make one. */
 static culex_status check_length_first(struct culex_sqlite *store, culex_error *error)
 {
-    struct stat file, log;
+    struct stat file, log, index;
     if (stat(store->path, &file) != 0 || stat(log_name(store), &log) != 0)
         return CULEX_OK;
     store->place.log = inode_of(&log);
+    if (index_look(store, &index))
+        store->place.index = inode_of(&index);
     return check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error);
 }
 
@@ -185,6 +211,17 @@ static culex_status check_log(const struct culex_sqlite *store, culex_error *err
     return fail_log(store, error);
 }
 
+static culex_status check_index(struct culex_sqlite *store, culex_error *error)
+{
+    struct stat info;
+    if (store->place.index.number == 0)
+        return CULEX_OK;
+    bool is_there = index_look(store, &info);
+    if (is_there ? is_at(&store->place.index, &info) : !is_gone(errno))
+        return CULEX_OK;
+    return fail_index(store, error);
+}
+
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error)
 {
     struct stat info;
@@ -198,7 +235,9 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
         store->place.is_lost = true;
         return fail(store, "emptied", error);
     }
-    culex_status status = check_log(store, error);
+    culex_status status = check_index(store, error);
+    if (status == CULEX_OK)
+        status = check_log(store, error);
     if (status == CULEX_OK)
         status = check_mark(store, &info, error);
     if (status != CULEX_OK || store->place.log.number == 0)

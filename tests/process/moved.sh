@@ -46,3 +46,12 @@ end cut 'was cut off'
 begin log
 rm "$file-wal"
 end log '-wal, the log of the store'
+
+# Whoever opens the store next to it makes an index anew, and neither sees the other: what is enqueued
+# then must be there when the worker has ended, and the worker must not write.
+begin index
+rm "$file-shm"
+"$nap" enqueue nap 1
+end index '-shm, by which those'
+"$nap" --drain 2>"$scratch/drain.log" >"$scratch/drain" || fail 'the store cannot be drained'
+grep -q 'done in' "$scratch/drain.log" || fail 'the run that was enqueued meanwhile is gone'

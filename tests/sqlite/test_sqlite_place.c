@@ -330,6 +330,19 @@ static void test_removed_log__is_told_and_saved_at_the_end(void **state)
     assert_sound(fixture);
 }
 
+/* The log holds all that was committed, and must outlive whoever cannot see its other users. */
+static void test_removed_index__is_told_and_the_log_is_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    begin(fixture);
+    assert_int_equal(unlink(named(fixture, "-shm")), 0);
+    expect_moved(fixture, "q.db-shm, by which those");
+    end(fixture);
+    assert_int_equal(access(named(fixture, "-wal"), F_OK), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_sound(fixture);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -345,6 +358,7 @@ int main(void)
         TEST(test_stale_log__of_another_store_is_told),
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
+        TEST(test_removed_index__is_told_and_the_log_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
