@@ -1,5 +1,5 @@
 /* A killed zygote cannot clean up after its children: the supervisor does.
- * Found by the storm: the process that a handler had left behind outlived everybody. */
+ * Found by the storm: the process that a handler had made outlived everybody. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,15 @@ static void rest(void)
 static bool run_enqueue(const char *url)
 {
     culex_client *client = NULL;
-    storm_deed_job job = storm_deed_job_make(STORM_ACT_FORK, 1);
+    storm_deed_job job = storm_deed_job_make(STORM_ACT_HERD, 1);
     bool is_good = culex_client_open(url, NULL, &client, NULL) == CULEX_OK &&
                    storm_deed_job_enqueue(client, &job, NULL, NULL, NULL) == CULEX_OK;
     culex_client_close(client);
     return is_good;
 }
 
-/* Waits until the worker's handler has left a process behind; the zygote above it, 0 for none. */
+/* Waits until the worker's handler has made a process; the zygote above it, 0 for none. It lives
+ * for as long as its run, or for as long as nobody ends it. */
 static pid_t zygote_find(pid_t worker)
 {
     struct proc_list list;
@@ -58,7 +59,7 @@ static bool all_end(struct crew *crew)
     return list.count == 0 && crew->faults == 0;
 }
 
-/* A worker whose handler has left a process behind; 0 or its zygote. */
+/* A worker whose handler is at work and has made a process; 0 or its zygote. */
 static pid_t worker_prepare(struct crew *crew, struct member *worker)
 {
     if (!run_enqueue(crew->url))
@@ -74,6 +75,27 @@ static bool zygote_dies(struct crew *crew)
     return zygote != 0 && crew_kill_zygote(crew, zygote, worker) && all_end(crew);
 }
 
+static bool is_guarded(const struct crew *crew, const struct proc_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->entries[i].state != 'Z' && !crew_is_unguarded(crew, list->entries[i].pid))
+            return true;
+    }
+    return false;
+}
+
+/* Waits until those are dead that somebody kills. */
+static bool guarded_end(struct crew *crew, struct proc_list *ret_list)
+{
+    for (int64_t end_us = ledger_now_us() + PATIENCE_US; ledger_now_us() < end_us; rest()) {
+        crew_collect(crew);
+        proc_descendants(getpid(), ret_list);
+        if (!is_guarded(crew, ret_list))
+            return true;
+    }
+    return false;
+}
+
 /* The limit of what can be promised: with the worker stopped, both guards can be killed, and what
  * the handler left behind stays. The storm must know it for what it is. */
 static bool both_die(struct crew *crew)
@@ -85,13 +107,10 @@ static bool both_die(struct crew *crew)
         !crew_kill_zygote(crew, zygote, worker))
         return false;
     member_kill(crew, worker, INT64_MAX);
-    crew_collect(crew);
-    proc_descendants(getpid(), &list);
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.entries[i].state != 'Z' && !crew_is_unguarded(crew, list.entries[i].pid))
-            return false;
+    if (!guarded_end(crew, &list))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
         proc_signal(list.entries[i].pid, list.entries[i].parent, 9);
-    }
     return list.count > 0 && all_end(crew);
 }
 

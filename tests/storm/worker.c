@@ -128,6 +128,8 @@ static culex_outcome deed_wild(const struct storm_world *world, culex_run *run,
             stay();
         else
             leave_child();
+        if (job->act == STORM_ACT_HERD)
+            stay();
     }
     return end_done(world, run);
 }
