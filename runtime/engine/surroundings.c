@@ -21,8 +21,6 @@ enum {
     GROUPS = 64 /* more than that are compared as far as this */
 };
 
-extern char **environ;
-
 /* Who we are to the kernel. */
 struct identity {
     uid_t users[3];
@@ -63,8 +61,12 @@ static bool environment_put(struct culex_surroundings *surroundings)
         fresh[i] = strdup(surroundings->variables[i]);
         is_whole = fresh[i] != NULL;
     }
-    if (!is_whole)
+    if (!is_whole) {
+        for (size_t i = 0; fresh != NULL && i < count; i++)
+            free(fresh[i]);
+        free(fresh);
         return false;
+    }
     memcpy(surroundings->pointers, fresh, (count + 1) * sizeof *fresh);
     environ = fresh;
     return true;
@@ -252,8 +254,12 @@ static bool identity_is_same(const struct identity *before)
 struct culex_surroundings *culex__surroundings_note(void)
 {
     struct culex_surroundings *surroundings = calloc(1, sizeof *surroundings);
-    if (surroundings == NULL || !environment_note(surroundings) || !cwd_note(surroundings))
-        return NULL; /* the process ends over it */
+    if (surroundings == NULL)
+        return NULL;
+    if (!environment_note(surroundings) || !cwd_note(surroundings)) {
+        free(surroundings); /* the process ends over it */
+        return NULL;
+    }
     surroundings->umask = umask(0);
     umask(surroundings->umask);
     timers_note(surroundings);
