@@ -51,7 +51,7 @@ def main() -> None:
     readme = (repository / "README.md").read_text()
     env = environment(build)
     subprocess.run(["flock", str(build / "install.lock"), "meson", "install", "-C", str(build),
-                    "--no-rebuild", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+                    "--no-rebuild", "--only-changed", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     with tempfile.TemporaryDirectory() as folder:
         printed = follow(readme, repository, folder, env)
         if printed != "Hello, Ann!\n":

@@ -2,7 +2,7 @@
 # The demo, on a small tree with awkward names.
 . "$(dirname "$0")/lib.sh"
 store_start
-flock "$build/install.lock" meson install -C "$build" --no-rebuild --quiet >/dev/null
+flock "$build/install.lock" meson install -C "$build" --no-rebuild --only-changed --quiet >/dev/null
 mkdir -p "$scratch/tree/a b/c"
 printf 'one' >"$scratch/tree/a b/c/one"
 : >"$scratch/tree/empty"
