@@ -3,12 +3,14 @@
  *
  *   r            a run is assigned and sent          t            the newest run is taken back
  *   m LL packet  the child sends a packet            e end        it fills the next end
+ *   s            what it asks of the store is served
  *
  * LL is a length, low byte first. The first lie ends the play, as it ends a child. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/errand_desk.h"
 #include "engine/window.h"
 #include "fuzz.h"
 
@@ -17,9 +19,11 @@ unsigned fuzz_taken;
 struct play {
     struct culex_log log;
     struct culex_window window;
+    struct culex_errand_desk desk;
     const uint8_t *at;
     size_t left;
     bool has_end; /* of a run with a text or a result */
+    bool has_errand;
 };
 
 static const void *bytes_take(struct play *play, size_t size)
@@ -81,6 +85,22 @@ static bool take_back_step(struct play *play)
     return true;
 }
 
+/* As the supervisor hands them on; the log's lines and the announcements end there. */
+static const char *message_take(struct play *play, const struct culex_child_message *message)
+{
+    switch (message->type) {
+    case CULEX_RECORD_WAKE:
+    case CULEX_RECORD_LOG:
+    case CULEX_RECORD_READY:
+    case CULEX_RECORD_UNREADY:
+        return NULL;
+    case CULEX_RECORD_ERRAND:
+        return culex__errand_desk_take(&play->desk, message);
+    default:
+        return culex__window_take(&play->window, message);
+    }
+}
+
 static bool message_step(struct play *play)
 {
     struct culex_child_message message;
@@ -89,12 +109,35 @@ static bool message_step(struct play *play)
     const void *bytes = head != NULL ? bytes_take(play, len) : NULL;
     if (bytes == NULL || culex__child_message_parse(bytes, len, &message) != NULL)
         return false;
-    if (!culex__utf8_is_valid(message.bytes, message.len) && message.type != CULEX_RECORD_RESULT &&
-        message.type != CULEX_RECORD_EXTEND)
+    bool is_text = message.type != CULEX_RECORD_RESULT && message.type != CULEX_RECORD_EXTEND &&
+                   message.type != CULEX_RECORD_ERRAND;
+    if (is_text && !culex__utf8_is_valid(message.bytes, message.len))
         abort();
-    if (message.type == CULEX_RECORD_WAKE || message.type == CULEX_RECORD_LOG)
-        return true;
-    return culex__window_take(&play->window, &message) == NULL;
+    return message_take(play, &message) == NULL;
+}
+
+static void request_serve(void *user, const char *request, size_t len, culex_buf *answer)
+{
+    (void)user;
+    if (len == 0 || len > CULEX_ERRAND_MAX || culex__buf_append(answer, request, len) != CULEX_OK)
+        abort();
+}
+
+/* Serves the request, and sends its answer by parts. */
+static bool serve_step(struct play *play)
+{
+    static char packet[CULEX_PACKET_MAX];
+    if (!play->desk.is_whole)
+        return false;
+    culex__errand_desk_serve(&play->desk, request_serve, NULL);
+    while (culex__errand_desk_has_answer(&play->desk)) {
+        size_t len = culex__errand_desk_write(&play->desk, packet);
+        if (len > sizeof packet)
+            abort();
+        culex__errand_desk_sent(&play->desk, len);
+    }
+    play->has_errand = true;
+    return true;
 }
 
 static void end_check(struct play *play, const struct culex_run *run)
@@ -141,6 +184,8 @@ static bool step(struct play *play)
         return message_step(play);
     case 'e':
         return end_step(play);
+    case 's':
+        return serve_step(play);
     default:
         return false;
     }
@@ -152,7 +197,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (step(&play))
         window_check(&play.window);
     window_check(&play.window);
-    fuzz_taken += play.has_end && play.left == 0;
+    fuzz_taken += (play.has_end || play.has_errand) && play.left == 0;
+    culex__errand_desk_clear(&play.desk);
     for (size_t i = 0; i < CULEX_WINDOW; i++)
         culex__run_free(play.window.entries[i].run);
     return 0;
