@@ -148,19 +148,38 @@ static void settle_release(struct culex_run *run, int64_t delay_ms)
     culex__lane_settle(run->lane, run);
 }
 
-/* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
-static void settle_unknown(struct culex_run *run, const char *wire)
+/* ", and N ..." or nothing. */
+static void more_format(uint64_t count, const char *what, char ret_text[64])
 {
-    const culex_worker *worker = run->lane->worker;
+    ret_text[0] = '\0';
+    if (count > 0)
+        snprintf(ret_text, 64, ", and %llu %s", (unsigned long long)count, what);
+}
+
+static void unknown_tell(const struct culex_run *run, const char *wire, int64_t delay_ms)
+{
+    culex_worker *worker = run->lane->worker;
     struct culex_log_subject subject = culex__run_subject(run);
-    int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
+    struct culex_unknown_news news;
+    char more[64], others[64];
+    if (!culex__unknown_jobs_note(&worker->unknown_jobs, wire, culex__worker_now_ns(worker), &news))
+        return;
     subject.job = wire;
     subject.outcome = "released";
     subject.next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + delay_ms;
-    run->lane->worker->counts.not_understood++;
+    more_format(news.more, "times more since the last line", more);
+    more_format(news.others, "runs of yet other jobs", others);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                     "no handler is registered for this job; given back for %d s",
-                     (int)(delay_ms / 1000));
+                     "no handler is registered for this job; given back for %d s%s%s",
+                     (int)(delay_ms / 1000), more, others);
+}
+
+/* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
+static void settle_unknown(struct culex_run *run, const char *wire)
+{
+    int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
+    run->lane->worker->counts.not_understood++;
+    unknown_tell(run, wire, delay_ms);
     settle_release(run, delay_ms);
 }
 

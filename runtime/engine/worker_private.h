@@ -24,6 +24,7 @@
 #include "base/limits.h"
 #include "engine/executor.h"
 #include "engine/storeclock.h"
+#include "engine/unknown_jobs.h"
 
 enum culex_worker_phase {
     CULEX_WORKER_RUNNING,
@@ -188,6 +189,7 @@ struct culex_worker {
     struct culex_tick_state *ticks;
     size_t tick_count;
     struct culex_worker_counts counts;
+    struct culex_unknown_jobs unknown_jobs;
     struct culex_run **scratch; /* room for every run in the executor */
     bool is_executor_broken;
     int64_t stuck_look_ns;  /* a drain looks then whether anything is left that it can run */

@@ -288,8 +288,72 @@ static void test_unknown_job_waits_longer_each_time(void **state)
     assert_int_equal(run->failures + run->crashes + run->losses, 0);
     assert_int_equal(run->attempt, 3); /* at 0, 5 and 15 s */
     culex_run_info_free(run);
-    assert_int_equal(world_log_count(world, "no handler is registered"), 3);
+    assert_int_equal(world_log_count(world, "no handler is registered"), 1);
     assert_true(world_log_has(world, "t.newer "));
+    assert_true(world_log_has(world, "(3 not understood)"));
+}
+
+/* A run of the known job that stops the worker `seconds` from now. */
+static void enqueue_stop(struct world *world, int seconds)
+{
+    culex_job_type type = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number end = {99};
+    late.has_delay = true;
+    late.delay = seconds * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
+    world->act = act_stop;
+}
+
+/* What a line of the log says between `before` and `after`, summed over all lines. */
+static uint64_t log_sum(const struct world *world, const char *before, const char *after)
+{
+    uint64_t sum = 0;
+    for (const char *at = world->log; (at = strstr(at, before)) != NULL;) {
+        char *end;
+        at += strlen(before);
+        uint64_t value = strtoull(at, &end, 10);
+        sum += strncmp(end, after, strlen(after)) == 0 ? value : 0;
+    }
+    return sum;
+}
+
+static void test_unknown_job_is_told_once_a_minute(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    other.name = other.wire = "t.newer";
+    for (int i = 0; i < 300; i++)
+        world_enqueue(world, &other, i);
+    enqueue_stop(world, 121);
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    unsigned lines = world_log_count(world, "no handler is registered");
+    assert_in_range(lines, 2, 3); /* at once, and with the first that came 60 s after a line */
+    uint64_t told = lines + log_sum(world, "s, and ", " times more since the last line");
+    uint64_t all = log_sum(world, "given back (", " not understood)");
+    assert_in_range(told, 300 * 4, all); /* four times in the first minute */
+}
+
+static void test_unknown_jobs_of_many_names_are_told_together(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    char name[32];
+    for (int i = 0; i < 1000; i++) {
+        culex_job_type other = number_type();
+        snprintf(name, sizeof name, "t.newer%d", i);
+        other.name = other.wire = name;
+        world_enqueue(world, &other, i);
+    }
+    enqueue_stop(world, 80); /* they come at 0, 5, 15, 30, 50 and 75 s */
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, "no handler is registered"),
+                     2 * CULEX__UNKNOWN_JOBS_MAX);
+    assert_true(log_sum(world, ", and ", " runs of yet other jobs") >=
+                5 * (1000 - CULEX__UNKNOWN_JOBS_MAX));
 }
 
 /* Puts bytes into the queue that no schema of ours wrote. */
@@ -1026,6 +1090,8 @@ int main(void)
         UNIT(test_result_is_kept),
         UNIT(test_unknown_job_is_given_back_uncharged),
         UNIT(test_unknown_job_waits_longer_each_time),
+        UNIT(test_unknown_job_is_told_once_a_minute),
+        UNIT(test_unknown_jobs_of_many_names_are_told_together),
         UNIT(test_undecodable_payload_is_dead_with_its_bytes),
         UNIT(test_payload_of_a_newer_schema_is_given_back),
         UNIT(test_whatever_another_schema_wrote_is_given_back),
