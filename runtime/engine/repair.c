@@ -23,20 +23,45 @@ void culex__repair_expect(struct culex_lane *lane, culex_status status)
         lane->repair = (struct culex_repair){.is_due = true};
 }
 
+/* A connection has one search at a time, so the queues of a worker take turns. */
+static bool another_is_under_way(const struct culex_lane *lane)
+{
+    const struct culex_worker *worker = lane->worker;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *other = &worker->lanes[i];
+        if (other != lane && other->repair.is_due && other->repair.cursor != 0)
+            return true;
+    }
+    return false;
+}
+
 int64_t culex__repair_next_ns(const struct culex_lane *lane)
 {
     bool is_possible = lane->repair.is_due && lane->failures == 0 && lane->has_hello &&
-                       !lane->worker->outage.is_on && lane->worker->phase == CULEX_WORKER_RUNNING;
+                       !lane->worker->outage.is_on && lane->worker->phase == CULEX_WORKER_RUNNING &&
+                       !another_is_under_way(lane);
     return is_possible ? lane->repair.at_ns : INT64_MAX;
 }
 
 static void repair_give_up(struct culex_lane *lane, const char *why)
 {
-    lane->repair.is_due = false;
+    lane->repair = (struct culex_repair){.is_due = false};
     culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, NULL,
                      "queue %s: what refused calls may have left is not cleared away, "
                      "culex_client_fsck does it: %s",
                      lane->name, why);
+}
+
+/* It begins anew when the calls succeed again: the place where it was is of that search alone, and
+ * another queue may have one by then. */
+static void repair_fail(struct culex_lane *lane, culex_status status, const culex_error *error)
+{
+    if (status == CULEX_EDENIED) {
+        repair_give_up(lane, error->text);
+        return;
+    }
+    lane->repair = (struct culex_repair){.is_due = true};
+    culex__worker_call_failed(lane->worker, lane, status, error);
 }
 
 static void repair_end(struct culex_lane *lane)
@@ -74,11 +99,11 @@ void culex__repair_share(struct culex_lane *lane, int64_t now_ns)
         return;
     if (repair_begin(lane, &status, &error))
         status = backend->ops->fsck(backend, lane->name, repair->cursor, true, &reply, &error);
-    if (status == CULEX_EDENIED)
-        repair_give_up(lane, error.text);
-    else if (status != CULEX_OK)
-        culex__worker_call_failed(lane->worker, lane, status, &error);
-    if (status != CULEX_OK || !repair->is_due)
+    if (status != CULEX_OK) {
+        repair_fail(lane, status, &error);
+        return;
+    }
+    if (!repair->is_due)
         return;
     repair->found += reply.counts.wrong + reply.counts.damaged;
     repair->cursor = reply.cursor;

@@ -106,14 +106,17 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static void worker_start(struct theatre *t, const char *url)
+static void worker_start_on(struct theatre *t, const char *url, const char *const *queues,
+                            size_t queue_count)
 {
     const culex_worker_options options = {.url = url,
                                           .name = "w",
                                           .concurrency = 2,
                                           .isolation = CULEX_ISOLATION_NONE,
                                           .lease_ms = 60000,
-                                          .store_timeout_ms = 400};
+                                          .store_timeout_ms = 400,
+                                          .queues = queues,
+                                          .queue_count = queue_count};
     static culex_job_type type;
     culex_error error;
     type = number_type();
@@ -122,6 +125,11 @@ static void worker_start(struct theatre *t, const char *url)
     culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
     assert_int_equal(culex_worker_register(t->worker, &type, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
+}
+
+static void worker_start(struct theatre *t, const char *url)
+{
+    worker_start_on(t, url, NULL, 0);
 }
 
 static void worker_finish(struct theatre *t)
@@ -182,12 +190,19 @@ static culex_client *client_open(const char *url, int64_t timeout_ms)
     return client;
 }
 
-static culex_status enqueue(culex_client *client, culex_uuid *ret_id, culex_error *error)
+static culex_status enqueue_to(culex_client *client, const char *queue, culex_uuid *ret_id,
+                               culex_error *error)
 {
     static culex_job_type type;
     const struct number params = {1};
     type = number_type();
+    type.queue = queue;
     return culex_client_enqueue(client, &type, &params, NULL, ret_id, error);
+}
+
+static culex_status enqueue(culex_client *client, culex_uuid *ret_id, culex_error *error)
+{
+    return enqueue_to(client, "numbers", ret_id, error);
 }
 
 static culex_uuid enqueue_ok(const char *url)
@@ -435,6 +450,32 @@ static void test_withdrawn_right_is_repaired_afterwards(void **state)
     freeReplyObject(left);
     worker_finish(t);
     assert_int_equal(payloads, 0);
+}
+
+/* What the store keeps of a search is of one queue at a time. */
+static void test_repairs_of_two_queues_take_turns(void **state)
+{
+    static const char *const queues[] = {"numbers", "others"};
+    struct theatre *t = *state;
+    culex_client *client = client_open(t->server.url, 20000);
+    culex_uuid id;
+    hold(t, true);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(enqueue_to(client, queues[i], &id, NULL), CULEX_OK);
+        say(t, "HSET culex:{%s}:payloads 0123456789abcdef {}", queues[i]);
+    }
+    worker_start_on(t, t->server.url, queues, 2);
+    count_await(t, &t->started, 2);
+    say(t, "ACL SETUSER default -zrem");
+    hold(t, false);
+    log_await(t, "in trouble");
+    count_await(t, &t->done, 2);
+    say(t, "ACL SETUSER default +zrem");
+    log_await(t, "queue numbers: repaired after refused calls");
+    log_await(t, "queue others: repaired after refused calls");
+    assert_false(log_has(t, "FSCK under way"));
+    worker_finish(t);
+    culex_client_close(client);
 }
 
 static void test_worker_that_may_not_repair_says_so(void **state)
@@ -812,6 +853,7 @@ int main(int argc, char **argv)
         TEST(test_busy_script_is_waited_out),
         TEST(test_noperm_in_mid_life_is_waited_out),
         TEST(test_withdrawn_right_is_repaired_afterwards),
+        TEST(test_repairs_of_two_queues_take_turns),
         TEST(test_worker_that_may_not_repair_says_so),
         TEST(test_noauth_is_waited_out),
         TEST(test_wrongpass_is_waited_out_and_never_shown),
