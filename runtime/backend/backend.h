@@ -346,8 +346,8 @@ struct culex_backend {
 /* The earlier of a deadline of one's own and what the engine allows now. */
 static inline int64_t culex__backend_earlier_ns(const struct culex_backend *backend, int64_t own_ns)
 {
-    int64_t until_ns = backend->until_ns != NULL ? atomic_load(backend->until_ns) : 0;
-    return until_ns != 0 && until_ns < own_ns ? until_ns : own_ns;
+    const struct culex_deadline deadline = {own_ns, backend->until_ns};
+    return culex__deadline_ns(&deadline);
 }
 
 struct culex_backend_options {
@@ -355,7 +355,7 @@ struct culex_backend_options {
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
     /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
-     * operation waits, which sees it within 250 ms, but for one that is still connecting. */
+     * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;
 };
 

@@ -246,10 +246,8 @@ static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code,
 /* How long to wait at once: what is left, but the engine may move the end meanwhile. 0: nothing. */
 static int left_ms(const struct culex__redis_conn *conn, int64_t deadline_ns)
 {
-    enum { LOOK_MS = 250 };
-    int64_t end_ns = culex__backend_earlier_ns(conn->backend, deadline_ns);
-    int64_t left = (end_ns - culex__env_boottime_ns(conn->env) + 999999) / 1000000;
-    return left <= 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
+    const struct culex_deadline deadline = {deadline_ns, conn->backend->until_ns};
+    return culex__deadline_wait_ms(&deadline, culex__env_boottime_ns(conn->env));
 }
 
 /* Waits for room to send until the deadline. 0, or an errno. */
@@ -590,8 +588,9 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
     conn->reader = culex__redis_reader_create(&conn->limits);
     if (conn->reader == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    const struct culex_deadline deadline = {deadline_ns, conn->backend->until_ns};
     culex_status status =
-        conn->env->connect(conn->env->self, &conn->target->address, deadline_ns, &conn->fd, error);
+        conn->env->connect(conn->env->self, &conn->target->address, &deadline, &conn->fd, error);
     if (status != CULEX_OK) {
         conn->fd = -1;
         culex__redis_conn_close(conn);

@@ -34,9 +34,9 @@ struct threads {
     struct culex_executor base;
     const struct culex_env *env;
     int fd;
-    culex_errand_serve serve; /* under the turn of the loan's client */
+    pthread_mutex_t serving;  /* guards these two, held while the store is asked */
+    culex_errand_serve serve; /* NULL: the worker is gone */
     void *serve_user;
-    atomic_bool is_closed; /* the worker is gone: nobody serves any more */
     struct culex_loan loan;
     struct culex_home_store home;
 
@@ -68,6 +68,7 @@ static void threads_free(struct threads *threads)
     pthread_cond_destroy(&threads->gone);
     pthread_cond_destroy(&threads->work);
     pthread_mutex_destroy(&threads->lock);
+    pthread_mutex_destroy(&threads->serving);
     culex__loan_release(&threads->loan);
     free(threads);
 }
@@ -79,21 +80,23 @@ static culex_status threads_exchange(void *self, const culex_buf *request, int64
 {
     struct threads *threads = self;
     (void)deadline_ns; /* the store has a limit of its own */
-    if (atomic_load(&threads->is_closed))
-        return culex__fail(error, CULEX_ECONNECT, "the worker has ended");
-    threads->serve(threads->serve_user, request->data, request->len, answer);
-    return CULEX_OK;
+    pthread_mutex_lock(&threads->serving);
+    bool is_served = threads->serve != NULL;
+    if (is_served)
+        threads->serve(threads->serve_user, request->data, request->len, answer);
+    pthread_mutex_unlock(&threads->serving);
+    return is_served ? CULEX_OK : culex__fail(error, CULEX_ECONNECT, "the worker has ended");
 }
 
-/* Waits for the call under way: the worker goes, and a stuck handler stays. */
+/* The worker goes, and a stuck handler stays. Waits for the call to the store that is under way, if
+ * there is one, and not for a handler that calls again and again because the store is away. */
 static void errands_close(struct threads *threads)
 {
-    struct culex_effort effort;
-    culex_client *client = culex__loan_client(&threads->loan);
-    atomic_store(&threads->is_closed, true);
+    pthread_mutex_lock(&threads->serving);
+    threads->serve = NULL;
+    threads->serve_user = NULL;
+    pthread_mutex_unlock(&threads->serving);
     threads->home = (struct culex_home_store){.url = ""};
-    if (client != NULL && culex__effort_begin(client, &effort, NULL) == CULEX_OK)
-        culex__effort_end(&effort, CULEX_OK, NULL);
 }
 
 /* --- runs ---------------------------------------------------------------------------------- */
@@ -412,6 +415,7 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     culex__loan_init(&threads->loan, (struct culex_errand_way){threads_exchange, threads},
                      config->store_timeout_ms, config->env);
     pthread_mutex_init(&threads->lock, NULL);
+    pthread_mutex_init(&threads->serving, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);
     pthread_cond_init(&threads->stop, NULL);

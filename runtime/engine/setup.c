@@ -13,6 +13,9 @@
 #include "engine/patience.h"
 #include "engine/storeurl.h"
 
+/* A worker that was stopped before it has run tries this long to reach its store. */
+#define STOPPED_NS INT64_C(2000000000)
+
 culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
                                    culex_error *error)
 {
@@ -156,6 +159,8 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         return CULEX_OK;
     }
     culex__log_mask_url(worker->url, masked, sizeof masked);
+    if (stop_await(worker, 0)) /* asked before the run began */
+        atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
         culex_status status =
             culex__backend_open(worker->url, &options, worker->env, &worker->backend, error);
@@ -251,6 +256,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = store_open(worker, error);
     if (status == CULEX_OK) {
+        atomic_store(&worker->has_store, true);
         char masked[256];
         culex__log_mask_url(worker->url, masked, sizeof masked);
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
@@ -276,10 +282,11 @@ static void end_log(const culex_worker *worker)
 
 static void end_executor(culex_worker *worker)
 {
-    int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
+    int64_t now_ns = culex__worker_now_ns(worker), deadline_ns = now_ns + 100000000;
     const char *fate = worker->executor->ops->can_kill
                            ? "their processes are killed"
                            : "their threads are left behind, threads cannot be killed";
+    atomic_store(&worker->until_ns, now_ns); /* a handler may be in a call to the store */
     size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
     if (stuck > 0)
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",

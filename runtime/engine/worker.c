@@ -152,7 +152,8 @@ void culex_worker_stop(culex_worker *worker)
     if (worker->owner != getpid())
         return;
     bool is_first = atomic_load(&worker->until_ns) == 0;
-    until_set(worker, is_first ? worker->options.grace_ms : 0);
+    bool has_grace = is_first && atomic_load(&worker->has_store);
+    until_set(worker, has_grace ? worker->options.grace_ms : 0);
     ssize_t put = write(worker->stop_fd, &one, sizeof one);
     (void)put;
     errno = before;
@@ -626,6 +627,7 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
                            "this worker was created by process %ld, from which this one was "
                            "forked: create a worker after fork()",
                            (long)worker->owner);
+    atomic_store(&worker->has_store, false);
     atomic_store(&worker->until_ns, 0);
     culex_status status = culex__worker_begin(worker, &own);
     if (status == CULEX_OK) {

@@ -17,6 +17,8 @@
 
 #include <culex/error.h>
 
+#include "platform/deadline.h"
+
 /* Where to connect: a host and port, or a UNIX socket when `path` is not NULL. */
 struct culex_address {
     const char *host;
@@ -36,11 +38,11 @@ struct culex_env {
     /* Fills `len` bytes with unpredictable bits. Cannot fail. */
     void (*random)(void *self, void *ret_bytes, size_t len);
 
-    /* Opens a connected, close-on-exec stream socket before `deadline_ns` (boot time), which bounds
-     * looking up the host's name too. Negative status with host and reason in `error`, else 0 and
-     * *ret_fd. */
-    culex_status (*connect)(void *self, const struct culex_address *address, int64_t deadline_ns,
-                            int *ret_fd, culex_error *error);
+    /* Opens a connected, close-on-exec stream socket before the deadline, which bounds looking up
+     * the host's name too; when it moves, that is seen within 250 ms. Negative status with host and
+     * reason in `error`, else 0 and *ret_fd. */
+    culex_status (*connect)(void *self, const struct culex_address *address,
+                            const struct culex_deadline *deadline, int *ret_fd, culex_error *error);
 
     /* As recv(2), but waits at most `timeout_ms` for the first byte (0: not at all) and then fails
      * with EAGAIN. One call that waits is quicker than poll(2) and another that reads. */

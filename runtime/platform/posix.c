@@ -84,15 +84,14 @@ static void system_close(void *self, int fd)
 }
 
 /* Waits until the non-blocking connect on `fd` has ended; 0 or an errno. */
-static int connect_finish(int fd, int64_t deadline_ns)
+static int connect_finish(int fd, const struct culex_deadline *deadline)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     for (;;) {
-        int64_t left_ns = deadline_ns - system_boottime_ns(NULL);
-        if (left_ns <= 0)
+        int wait_ms = culex__deadline_wait_ms(deadline, system_boottime_ns(NULL));
+        if (wait_ms == 0)
             return ETIMEDOUT;
-        int64_t left_ms = (left_ns + 999999) / 1000000;
-        int ready = poll(&wait, 1, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+        int ready = poll(&wait, 1, wait_ms);
         if (ready < 0 && errno != EINTR)
             return errno;
         if (ready > 0)
@@ -106,7 +105,8 @@ static int connect_finish(int fd, int64_t deadline_ns)
 }
 
 /* A connected socket, or -1 with the reason in errno. */
-static int socket_open(const struct sockaddr *address, socklen_t size, int64_t deadline_ns)
+static int socket_open(const struct sockaddr *address, socklen_t size,
+                       const struct culex_deadline *deadline)
 {
     int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     int fd = culex__descriptor_own(socket(address->sa_family, type, 0));
@@ -114,7 +114,7 @@ static int socket_open(const struct sockaddr *address, socklen_t size, int64_t d
         return -1;
     int failure = connect(fd, address, size) < 0 ? errno : 0;
     if (failure == EINPROGRESS || failure == EINTR)
-        failure = connect_finish(fd, deadline_ns);
+        failure = connect_finish(fd, deadline);
     int flags = failure == 0 ? fcntl(fd, F_GETFL) : -1;
     if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
         return fd; /* recv and send say themselves whether they wait */
@@ -124,15 +124,15 @@ static int socket_open(const struct sockaddr *address, socklen_t size, int64_t d
     return -1;
 }
 
-static culex_status connect_path(const char *path, int64_t deadline_ns, int *ret_fd,
-                                 culex_error *error)
+static culex_status connect_path(const char *path, const struct culex_deadline *deadline,
+                                 int *ret_fd, culex_error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path)
         return culex__fail(error, CULEX_EURL, "socket path is longer than %zu bytes: %s",
                            sizeof address.sun_path - 1, path);
     strcpy(address.sun_path, path);
-    int fd = socket_open((const struct sockaddr *)&address, sizeof address, deadline_ns);
+    int fd = socket_open((const struct sockaddr *)&address, sizeof address, deadline);
     if (fd < 0)
         return culex__fail(error, CULEX_ECONNECT, "cannot connect to %s: %s", path,
                            strerror(errno));
@@ -155,16 +155,16 @@ static void socket_tune(int fd)
 #endif
 }
 
-static culex_status connect_host(const char *host, int port, int64_t deadline_ns, int *ret_fd,
-                                 culex_error *error)
+static culex_status connect_host(const char *host, int port, const struct culex_deadline *deadline,
+                                 int *ret_fd, culex_error *error)
 {
     struct addrinfo *found = NULL;
-    culex_status status = culex__resolve(host, port, deadline_ns, &found, error);
+    culex_status status = culex__resolve(host, port, deadline, &found, error);
     if (status != CULEX_OK)
         return status;
     int fd = -1;
     for (struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
-        fd = socket_open(at->ai_addr, at->ai_addrlen, deadline_ns);
+        fd = socket_open(at->ai_addr, at->ai_addrlen, deadline);
     int reason = errno;
     freeaddrinfo(found);
     if (fd < 0)
@@ -176,12 +176,13 @@ static culex_status connect_host(const char *host, int port, int64_t deadline_ns
 }
 
 static culex_status system_connect(void *self, const struct culex_address *address,
-                                   int64_t deadline_ns, int *ret_fd, culex_error *error)
+                                   const struct culex_deadline *deadline, int *ret_fd,
+                                   culex_error *error)
 {
     (void)self;
     if (address->path != NULL)
-        return connect_path(address->path, deadline_ns, ret_fd, error);
-    return connect_host(address->host, address->port, deadline_ns, ret_fd, error);
+        return connect_path(address->path, deadline, ret_fd, error);
+    return connect_host(address->host, address->port, deadline, ret_fd, error);
 }
 
 static void system_hang_up(void *self, int fd)

@@ -35,20 +35,20 @@ struct question {
  * means nothing to it; a lock might have been held at the time of the fork. */
 static atomic_int asking;
 
-static int64_t left_ns(int64_t deadline_ns)
+/* How long to wait at once; 0: the deadline is over. */
+static int wait_ms(const struct culex_deadline *deadline)
 {
-    int64_t left = deadline_ns - culex__env_boottime_ns(culex__env_system());
-    return left > 0 ? left : 0;
+    return culex__deadline_wait_ms(deadline, culex__env_boottime_ns(culex__env_system()));
 }
 
-static bool turn_take(int64_t deadline_ns)
+static bool turn_take(const struct culex_deadline *deadline)
 {
     int me = (int)getpid();
     for (;;) {
         int other = atomic_load(&asking);
         if (other != me && atomic_compare_exchange_strong(&asking, &other, me))
             return true;
-        if (left_ns(deadline_ns) == 0)
+        if (wait_ms(deadline) == 0)
             return false;
         poll(NULL, 0, TURN_MS);
     }
@@ -122,18 +122,24 @@ static int thread_start(struct question *question)
     return failure;
 }
 
-/* Whether the answer came in time; the question is the thread's otherwise. */
-static bool question_wait(struct question *question, int64_t deadline_ns)
+static struct timespec time_after(int ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t left = left_ns(deadline_ns) + until.tv_nsec;
-    until.tv_sec += (time_t)(left / 1000000000);
-    until.tv_nsec = (long)(left % 1000000000);
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    int64_t ns = at.tv_nsec + ms * INT64_C(1000000);
+    at.tv_sec += (time_t)(ns / 1000000000);
+    at.tv_nsec = (long)(ns % 1000000000);
+    return at;
+}
+
+/* Whether the answer came in time; the question is the thread's otherwise. */
+static bool question_wait(struct question *question, const struct culex_deadline *deadline)
+{
     pthread_mutex_lock(&question->lock);
-    int waited = 0;
-    while (!question->is_answered && waited == 0)
-        waited = pthread_cond_timedwait(&question->is_over, &question->lock, &until);
+    for (int ms; !question->is_answered && (ms = wait_ms(deadline)) > 0;) {
+        struct timespec until = time_after(ms);
+        pthread_cond_timedwait(&question->is_over, &question->lock, &until);
+    }
     bool is_answered = question->is_answered;
     question->is_abandoned = !is_answered;
     pthread_mutex_unlock(&question->lock);
@@ -157,10 +163,10 @@ static culex_status answer_take(struct question *question, struct addrinfo **ret
     return CULEX_OK;
 }
 
-static culex_status resolve_name(const char *host, int port, int64_t deadline_ns,
+static culex_status resolve_name(const char *host, int port, const struct culex_deadline *deadline,
                                  struct addrinfo **ret_found, culex_error *error)
 {
-    if (!turn_take(deadline_ns))
+    if (!turn_take(deadline))
         return fail(host, "the resolver still has not answered the question before", error);
     struct question *question = question_make(host, port);
     int failure = question == NULL ? ENOMEM : thread_start(question);
@@ -170,19 +176,19 @@ static culex_status resolve_name(const char *host, int port, int64_t deadline_ns
             question_free(question);
         return fail(host, strerror(failure), error);
     }
-    if (!question_wait(question, deadline_ns))
+    if (!question_wait(question, deadline))
         return fail(host, "the resolver has not answered in time", error);
     culex_status status = answer_take(question, ret_found, error);
     question_free(question);
     return status;
 }
 
-culex_status culex__resolve(const char *host, int port, int64_t deadline_ns,
+culex_status culex__resolve(const char *host, int port, const struct culex_deadline *deadline,
                             struct addrinfo **ret_found, culex_error *error)
 {
     char service[16];
     snprintf(service, sizeof service, "%d", port);
     if (look_up(host, service, AI_NUMERICHOST, ret_found) == 0)
         return CULEX_OK;
-    return resolve_name(host, port, deadline_ns, ret_found, error);
+    return resolve_name(host, port, deadline, ret_found, error);
 }

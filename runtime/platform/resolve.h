@@ -11,13 +11,14 @@
 #define CULEX_PLATFORM_RESOLVE_H
 
 #include <netdb.h>
-#include <stdint.h>
 
 #include <culex/error.h>
 
+#include "platform/deadline.h"
+
 /* Addresses for stream sockets, to be released with freeaddrinfo(3). CULEX_ECONNECT when there are
- * none by `deadline_ns` (boot time). Any thread. */
-culex_status culex__resolve(const char *host, int port, int64_t deadline_ns,
+ * none by the deadline, which is looked at every 250 ms. Any thread. */
+culex_status culex__resolve(const char *host, int port, const struct culex_deadline *deadline,
                             struct addrinfo **ret_found, culex_error *error);
 
 #endif

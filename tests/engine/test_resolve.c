@@ -20,6 +20,9 @@
 #include <cmocka.h>
 
 #include <culex/client.h>
+#include <culex/worker.h>
+
+#include "world.h"
 
 /* A question to "hangs.test" is answered when the test says so, or after this. */
 enum { HANG_S = 5, TIMEOUT_MS = 200, BOUND_MS = 2000 };
@@ -168,6 +171,38 @@ static void test_resolver_that_hangs__the_next_name_has_its_turn(void **state)
     pthread_join(thread, NULL);
 }
 
+static void *stop_when_asked(void *worker)
+{
+    while (atomic_load(&names_asked) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    culex_worker_stop(worker);
+    return NULL;
+}
+
+static void test_resolver_that_hangs__a_worker_can_be_stopped(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    culex_worker *worker;
+    culex_error error;
+    culex_job_type type = number_type();
+    culex_worker_options options = {.url = "redis://hangs.test:1",
+                                    .isolation = CULEX_ISOLATION_NONE,
+                                    .concurrency = 1,
+                                    .log_level = 1,
+                                    .store_timeout_ms = 60000};
+    assert_int_equal(culex_worker_create(&options, &worker, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_register(worker, &type, number_call, number_handler, NULL),
+                     CULEX_OK);
+    int64_t began_ms = now_ms();
+    assert_int_equal(pthread_create(&thread, NULL, stop_when_asked, worker), 0);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ECONNECT);
+    assert_in_range(now_ms() - began_ms, 0, BOUND_MS);
+    assert_non_null(strstr(error.text, "stopped before"));
+    pthread_join(thread, NULL);
+    culex_worker_free(worker);
+}
+
 static void test_forked_process_asks_anew(void **state)
 {
     (void)state;
@@ -201,6 +236,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_resolver_that_hangs__addresses_go_without_it, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_resolver_that_hangs__the_next_name_has_its_turn, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_resolver_that_hangs__a_worker_can_be_stopped, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_forked_process_asks_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names_are_resolved, setup, teardown),

@@ -169,6 +169,19 @@ static culex_outcome look(culex_run *run, const look_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome ask(culex_run *run, const ask_job *job, void *user)
+{
+    const culex_uuid nobody = {{0}};
+    (void)job;
+    (void)user;
+    start_print(run);
+    while (!culex_run_cancelled(run)) {
+        culex_client_cancel(culex_run_client(run), nap_job_type.queue, nobody, NULL, NULL);
+        tick_sleep();
+    }
+    return culex_run_fail(run, "told");
+}
+
 static culex_outcome tell(culex_run *run, const tell_job *job, void *user)
 {
     (void)user;
@@ -186,6 +199,7 @@ static int setup(culex_worker *worker, void *user)
            mule_job_register(worker, mule, user) != CULEX_OK ||
            ox_job_register(worker, ox, user) != CULEX_OK ||
            look_job_register(worker, look, user) != CULEX_OK ||
+           ask_job_register(worker, ask, user) != CULEX_OK ||
            tell_job_register(worker, tell, user) != CULEX_OK ||
            poison_job_register(worker, poison, getenv("NAP_ALONE")) != CULEX_OK ||
            viper_job_register(worker, viper, user) != CULEX_OK ||
@@ -251,8 +265,8 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
                             culex_error *error)
 {
     static const culex_job_type *const types[] = {
-        &never_job_type, &crash_job_type,  &bomb_job_type,  &ox_job_type,  &look_job_type,
-        &gone_job_type,  &poison_job_type, &viper_job_type, &wink_job_type};
+        &never_job_type, &crash_job_type, &bomb_job_type,   &ox_job_type,    &look_job_type,
+        &ask_job_type,   &gone_job_type,  &poison_job_type, &viper_job_type, &wink_job_type};
     culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
     if (strcmp(name, "nap") == 0) {
         nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);

@@ -53,3 +53,12 @@ store_freeze
 wait_until 10 grep -q trouble "$scratch/deaf.log"
 stop_expect deaf 2500
 store_thaw
+
+# On a thread, one that calls the store itself, and is not told of its flag while it does.
+"$nap" --name deaf --drain >/dev/null 2>&1
+"$nap" enqueue ask
+worker_start asks --isolation none --grace 500ms --name asks --lease 60s --store-timeout 20s
+wait_until 10 started asks 1
+store_freeze
+stop_expect asks 3000
+store_thaw

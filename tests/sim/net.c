@@ -46,8 +46,8 @@ static culex_status refuse(const char *reason, culex_error *error)
     return culex__fail(error, CULEX_ECONNECT, "cannot connect to the virtual server: %s", reason);
 }
 
-culex_status sim_connect(void *self, const struct culex_address *address, int64_t deadline_ns,
-                         int *ret_fd, culex_error *error)
+culex_status sim_connect(void *self, const struct culex_address *address,
+                         const struct culex_deadline *deadline, int *ret_fd, culex_error *error)
 {
     struct sim_process *process = self;
     struct sim_world *world = process->world;
@@ -56,10 +56,11 @@ culex_status sim_connect(void *self, const struct culex_address *address, int64_
     if (process->is_killed)
         return refuse("the process is dead", error);
     if (sim_chance(&world->random, world->weather.silence)) {
-        int64_t left_ns = deadline_ns - world->now_ns;
         world->faults++;
         SOMETIMES(CONNECT_TIMES_OUT);
-        sim_sleep(process, left_ns > 0 ? left_ns : 0);
+        for (int ms;
+             (ms = culex__deadline_wait_ms(deadline, world->now_ns + process->drift_ns)) > 0;)
+            sim_sleep(process, ms * SIM_MS);
         return refuse("timed out", error);
     }
     if (world->server.is_down || sim_chance(&world->random, world->weather.refuse)) {

@@ -197,8 +197,8 @@ static inline bool sim_process_is_paused(const struct sim_process *process)
 
 /* --- net.c and server.c -------------------------------------------------------------------- */
 
-culex_status sim_connect(void *self, const struct culex_address *address, int64_t deadline_ns,
-                         int *ret_fd, culex_error *error);
+culex_status sim_connect(void *self, const struct culex_address *address,
+                         const struct culex_deadline *deadline, int *ret_fd, culex_error *error);
 ssize_t sim_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms);
 ssize_t sim_send(void *self, int fd, const void *bytes, size_t len);
 void sim_hang_up(void *self, int fd);

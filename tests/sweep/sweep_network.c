@@ -65,11 +65,12 @@ void *__wrap_realloc(void *block, size_t size)
 }
 
 static culex_status faulty_connect(void *self, const struct culex_address *address,
-                                   int64_t deadline_ns, int *ret_fd, culex_error *error)
+                                   const struct culex_deadline *deadline, int *ret_fd,
+                                   culex_error *error)
 {
     if (fails(false))
         return culex__fail(error, CULEX_ECONNECT, "no route, says the sweep");
-    return culex__env_system()->connect(self, address, deadline_ns, ret_fd, error);
+    return culex__env_system()->connect(self, address, deadline, ret_fd, error);
 }
 
 static ssize_t faulty_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms)

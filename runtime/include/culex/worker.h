@@ -209,9 +209,11 @@ CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set
  * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged. A
- * second call skips the grace period. A store that does not answer holds the end up no longer than
- * those 2 s after the grace period (a connection attempt under way: for store_timeout_ms at most).
- * Safe from any thread and from a signal handler. */
+ * second call skips the grace period. A store that does not answer, be it to a connection attempt
+ * or to a handler's call, holds the end up no longer than those 2 s after the grace period; a
+ * worker that has not reached its store yet ends at once. Safe from any thread and from a signal
+ * handler.
+ */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,

@@ -1,0 +1,69 @@
+#!/bin/sh
+# A worker is asked to stop while it tries to reach a store that does not answer: that attempt does
+# not outlast the stop. usage: connecting.sh REPOSITORY BUILD PYTHON
+. "$(dirname "$0")/lib.sh"
+python=$3
+command -v redis-server >/dev/null || { echo 'skipped: no redis-server'; exit 77; }
+nobody=
+trap '[ -z "$nobody" ] || kill "$nobody" 2>/dev/null; cleanup' EXIT
+port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+export CULEX_URL="redis://127.0.0.1:$port"
+
+server_start() {
+    redis-server --port "$port" --save '' --dir "$scratch" >"$scratch/redis.log" 2>&1 &
+    server=$!
+    wait_until 10 grep -q 'Ready to accept' "$scratch/redis.log"
+}
+
+# nobody_start HOW: in the server's place; returns when the worker waits for it.
+nobody_start() {
+    if [ -n "$server" ]; then
+        kill -KILL "$server"
+        wait "$server" || true
+        server=
+    fi
+    "$python" "$(dirname "$0")/nobody.py" "$1" "$port" >"$scratch/nobody" &
+    nobody=$!
+}
+
+nobody_stop() {
+    kill "$nobody"
+    wait "$nobody" || true
+    nobody=
+}
+
+now_ms() { date +%s%3N; }
+
+# stop_expect NAME CODE LATEST: asks the worker to stop and expects its end after at most LATEST ms.
+stop_expect() {
+    wait_until 20 grep -q met "$scratch/nobody"
+    begin=$(now_ms)
+    kill -TERM "$background"
+    worker_expect "$2"
+    spent=$(($(now_ms) - begin))
+    [ "$spent" -le "$3" ] || fail "$1 took $spent ms to stop, not $3"
+    nobody_stop
+}
+
+# With a run at work: grace, 2 s, and half a second for slow machines.
+for how in mute deaf; do
+    for isolation in process none; do
+        name=$how-$isolation
+        server_start
+        "$nap" enqueue nap
+        worker_start "$name" --isolation "$isolation" --grace 500ms --store-timeout 30s
+        wait_until 10 started "$name" 1
+        nobody_start "$how"
+        stop_expect "$name" 3 3000
+        log_has "$name" 'could not be recorded'
+    done
+done
+
+# Before it has ever reached its store, it has nothing to wait for.
+for how in mute deaf; do
+    nobody_start "$how"
+    wait_until 10 grep -q ready "$scratch/nobody"
+    worker_start "new-$how" --grace 20s --store-timeout 30s
+    stop_expect "new-$how" 1 1000
+    log_has "new-$how" 'stopped before'
+done
