@@ -279,7 +279,8 @@ struct culex_backend_ops {
     culex_status (*stats)(struct culex_backend *backend, const char *queue,
                           culex_queue_stats *ret_stats, culex_error *error);
 
-    /* *ret_run is owned by the caller: culex_run_info_free. */
+    /* *ret_run is owned by the caller: culex_run_info_free. Whatever reads or purges takes a
+     * scheduled run whose time has come for waiting, whether a step has moved it or not. */
     culex_status (*get)(struct culex_backend *backend, const char *queue, culex_uuid id,
                         culex_run_info **ret_run, culex_error *error);
 

@@ -1,10 +1,10 @@
 -- keys: runs payloads errors results progress
--- uses: base
+-- uses: base told
 --
 -- Reply: record, payload, error text, result, progress of run ARGV[2]; empty when unknown. Texts are
 -- cut to what a run may have, bytes that are longer are left out.
 
-local id = ARGV[2]
+local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 if not text then return {} end
 
@@ -17,5 +17,5 @@ local function words(key, most)
   return string.sub(call('HGET', key, id) or '', 1, most)
 end
 
-return {string.sub(text, 1, RECORD_BYTES_MAX + 1), bytes(payloads), words(errors, ERROR_TEXT_BYTES_MAX),
+return {record_told(string.sub(text, 1, RECORD_BYTES_MAX + 1), now), bytes(payloads), words(errors, ERROR_TEXT_BYTES_MAX),
   bytes(results), words(progress, PROGRESS_BYTES_MAX + 1)}

@@ -1,7 +1,8 @@
 -- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen
 --
--- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2]. Reply: deleted, is_more.
+-- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
+-- Reply: deleted, is_more.
 
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
@@ -23,8 +24,8 @@ local function runs_delete(ids)
   deleted = deleted + #ids
 end
 
-local function set_purge(key)
-  local ids = call('ZRANGE', key, 0, limit - deleted - 1)
+local function set_purge(key, low, high)
+  local ids = call('ZRANGEBYSCORE', key, low, high, 'LIMIT', 0, limit - deleted)
   if #ids == 0 then return false end
   local texts = read(runs, ids)
   runs_delete(ids)
@@ -32,6 +33,10 @@ local function set_purge(key)
   write('ZREM', key, ids)
   if key == scheduled then write('ZREM', scheduled_urgent, ids) end
   return deleted < limit
+end
+
+local function left(key, low, high)
+  return #call('ZRANGEBYSCORE', key, low, high, 'LIMIT', 0, 1)
 end
 
 -- Ghosts of cancelled runs lie in the list too; they go without being counted.
@@ -52,9 +57,11 @@ end
 call('ZREM', scheduled, '')
 slots_turn(slot, now)
 if state == WAITING then
-  set_purge(urgent)
+  set_purge(urgent, '-inf', '+inf')
   if deleted < limit then list_purge() end
-  return {deleted, call('LLEN', ready) + call('ZCARD', urgent)}
+  if deleted < limit then set_purge(scheduled, '-inf', now) end
+  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + left(scheduled, '-inf', now)}
 end
-set_purge(sets[state])
-return {deleted, call('ZCARD', sets[state])}
+local low = state == SCHEDULED and '(' .. now or '-inf'
+set_purge(sets[state], low, '+inf')
+return {deleted, left(sets[state], low, '+inf')}

@@ -7,8 +7,10 @@ local now = clock()
 local m = call('HMGET', meta, 'enqueued', 'done', 'failed', 'crashed', 'lost', 'dead', 'cancelled',
   'stale', 'paused', 'ghosts', 'limit')
 local function number(text) return math.max(tonumber(text or 0), 0) end
-local waiting = math.max(call('LLEN', ready) - number(m[10]), 0) + call('ZCARD', urgent)
-return {now, call('ZCARD', scheduled), waiting, call('ZCARD', active), call('ZCARD', done),
+-- Those that are due wait for a worker, see redis_lib_told.lua.
+local due = call('ZCOUNT', scheduled, '-inf', now)
+local waiting = math.max(call('LLEN', ready) - number(m[10]), 0) + call('ZCARD', urgent) + due
+return {now, call('ZCARD', scheduled) - due, waiting, call('ZCARD', active), call('ZCARD', done),
   call('ZCARD', dead), call('ZCARD', cancelled), number(m[1]), number(m[2]), number(m[3]),
   number(m[4]), number(m[5]), number(m[6]), number(m[7]), number(m[8]), number(m[9]),
   number(m[11])}

@@ -485,6 +485,65 @@ void case_stats__counts_follow_the_runs(struct suite *suite)
     assert_int_equal(stats.crashed + stats.lost + stats.stale, 0);
 }
 
+/* Two that are due and were moved by nobody, and one that is not; `ret_ids` in this order. */
+static void put_due(struct suite *suite, culex_uuid ret_ids[3])
+{
+    for (int i = 0; i < 3; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = i < 2 ? 5000 : 5001;
+        ret_ids[i] = suite_put_run(suite, &run);
+    }
+    suite->now_ms += 5000;
+}
+
+void case_list__due_run_waits_before_any_step(struct suite *suite)
+{
+    culex_uuid ids[3];
+    put_due(suite, ids);
+    assert_state(suite, ids[0], CULEX_RUN_WAITING);
+    assert_int_equal(suite->info->at_ms, 0);
+    assert_state(suite, ids[2], CULEX_RUN_SCHEDULED);
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 2);
+    assert_int_equal(stats.count[CULEX_RUN_SCHEDULED], 1);
+    suite_put(suite);
+    for (size_t limit = 1; limit < 5; limit++) {
+        int waiting[3] = {0}, scheduled[3] = {0};
+        assert_int_equal(list_all(suite, CULEX_RUN_WAITING, limit, ids, waiting, 3), 3);
+        assert_int_equal(list_all(suite, CULEX_RUN_SCHEDULED, limit, ids, scheduled, 3), 1);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(waiting[i], i < 2);
+            assert_int_equal(scheduled[i], i == 2);
+        }
+    }
+    struct culex_list_reply reply = {0};
+    size_t due = 0;
+    assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_LIST_ANY, 0, 100,
+                                        &reply, NULL));
+    for (size_t i = 0; i < reply.count; i++)
+        due += reply.runs[i].state == CULEX_RUN_WAITING && reply.runs[i].at_ms == 0;
+    assert_int_equal(due, 3);
+    suite->backend->ops->list_release(suite->backend, &reply);
+    assert_int_equal(suite_claim(suite, ANN, 10), 3); /* reading has changed nothing */
+}
+
+void case_purge__due_run_counts_as_waiting(struct suite *suite)
+{
+    const struct culex_backend_ops *ops = suite->backend->ops;
+    culex_uuid ids[3];
+    size_t deleted = 0;
+    put_due(suite, ids);
+    suite_put(suite);
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 9, &deleted, NULL));
+    assert_int_equal(deleted, 1);
+    assert_null(suite_get(suite, ids[2]));
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 2, &deleted, NULL));
+    assert_int_equal(deleted, 2);
+    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 9, &deleted, NULL));
+    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_claim(suite, ANN, 10), 0);
+}
+
 void case_queues__are_sorted(struct suite *suite)
 {
     static const char *const names[] = {"b", "a:1", "zebra", "a"};

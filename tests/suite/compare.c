@@ -281,9 +281,10 @@ static bool same_facts(const culex_run_info *info, const struct model_run *run)
         return differs("%s: attempt %u, counters %u %u %u; model %u, %u %u %u", text_of(run->id),
                        info->attempt, info->failures, info->crashes, info->losses, run->attempt,
                        run->counters.failures, run->counters.crashes, run->counters.losses);
-    if (info->state != CULEX_RUN_WAITING && info->at_ms != run->at_ms)
+    int64_t at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
+    if (info->at_ms != at_ms)
         return differs("%s (%s): at %" PRId64 ", model %" PRId64, text_of(run->id),
-                       culex_run_state_name(info->state), info->at_ms, run->at_ms);
+                       culex_run_state_name(info->state), info->at_ms, at_ms);
     if (info->priority != run->made.priority || info->created_at_ms != run->created_at_ms ||
         info->expires_at_ms != run->expires_at_ms || info->fingerprint != run->made.fingerprint)
         return differs("%s: another priority, time or fingerprint", text_of(run->id));
@@ -311,9 +312,10 @@ static bool same_run(struct compare *compare, const char *queue, const struct mo
     if (compare->store->ops->get(compare->store, queue, run->id, &info, NULL) != CULEX_OK)
         return differs("%s (%s) is not in the store", text_of(run->id),
                        culex_run_state_name(run->state));
-    if (info->state != run->state)
+    culex_run_state state = model_state(compare->model, run);
+    if (info->state != state)
         is_same = differs("%s is %s, in the model %s", text_of(run->id),
-                          culex_run_state_name(info->state), culex_run_state_name(run->state));
+                          culex_run_state_name(info->state), culex_run_state_name(state));
     else if (!same_facts(info, run))
         is_same = false;
     else if (run->error_text[0] != '\0' && run->state != CULEX_RUN_DONE &&
@@ -342,7 +344,8 @@ static bool same_list(struct compare *compare, const char *queue, culex_run_stat
             return differs("LIST %s failed", culex_run_state_name(state));
         for (size_t i = 0; i < reply.count; i++) {
             const struct model_run *run = model_find(compare->model, queue, reply.runs[i].id);
-            if (run == NULL || run->state != state || !same_facts(&reply.runs[i], run))
+            if (run == NULL || model_state(compare->model, run) != state ||
+                !same_facts(&reply.runs[i], run))
                 return differs("LIST %s shows %s", culex_run_state_name(state),
                                text_of(reply.runs[i].id));
         }

@@ -172,6 +172,12 @@ void model_unpromote(struct model *model)
     }
 }
 
+culex_run_state model_state(const struct model *model, const struct model_run *run)
+{
+    bool is_due = run->state == CULEX_RUN_SCHEDULED && run->at_ms <= now_of(model);
+    return is_due ? CULEX_RUN_WAITING : run->state;
+}
+
 static void make_scheduled(struct model *model, struct model_run *run, int64_t at_ms)
 {
     run->is_delayed = at_ms > now_of(model);
@@ -910,7 +916,8 @@ static culex_status model_purge(struct culex_backend *backend, const char *queue
     size_t deleted = 0;
     for (size_t i = 0; i < model->run_count && deleted < limit; i++) {
         struct model_run *run = model->runs[i];
-        if (run->queue == queue_of(model, queue) && !run->is_gone && run->state == state) {
+        if (run->queue == queue_of(model, queue) && !run->is_gone &&
+            model_state(model, run) == state) {
             run->is_gone = true;
             deleted++;
         }
@@ -928,16 +935,16 @@ static culex_status model_stats(struct culex_backend *backend, const char *queue
     stats.now_ms = now_of(model);
     for (size_t i = 0; i < model->run_count; i++) {
         if (model->runs[i]->queue == queue_of(model, queue) && !model->runs[i]->is_gone)
-            stats.count[model->runs[i]->state]++;
+            stats.count[model_state(model, model->runs[i])]++;
     }
     *ret_stats = stats;
     return CULEX_OK;
 }
 
-static void info_fill(culex_run_info *info, const struct model_run *run)
+static void info_fill(culex_run_info *info, const struct model *model, const struct model_run *run)
 {
     info->id = run->id;
-    info->state = run->state;
+    info->state = model_state(model, run);
     info->job = (char *)run->made.job;
     info->queue = (char *)run->queue->name;
     info->priority = run->made.priority;
@@ -947,7 +954,7 @@ static void info_fill(culex_run_info *info, const struct model_run *run)
     info->losses = run->counters.losses;
     info->attempts_max = run->counters.attempts_max;
     info->created_at_ms = run->created_at_ms;
-    info->at_ms = run->at_ms;
+    info->at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
     info->expires_at_ms = run->expires_at_ms;
     info->fingerprint = run->made.fingerprint;
     info->cancel_requested = run->is_cancel_requested;
@@ -986,7 +993,7 @@ static culex_status model_get(struct culex_backend *backend, const char *queue, 
     culex_run_info *info = calloc(1, sizeof *info);
     if (info == NULL)
         abort();
-    info_fill(info, run);
+    info_fill(info, of(backend), run);
     info->job = own(info->job, strlen(info->job));
     info->queue = own(info->queue, strlen(info->queue));
     info->tags = own(info->tags, strlen(info->tags));
@@ -1012,8 +1019,8 @@ static culex_status model_list(struct culex_backend *backend, const char *queue,
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue_of(model, queue) && !run->is_gone &&
-            (state == CULEX_LIST_ANY || run->state == state))
-            info_fill(&reply.runs[reply.count++], run);
+            (state == CULEX_LIST_ANY || model_state(model, run) == state))
+            info_fill(&reply.runs[reply.count++], model, run);
     }
     reply.cursor = i < model->run_count ? i : 0;
     *ret_reply = reply;

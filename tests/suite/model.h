@@ -104,6 +104,10 @@ void model_outlook(struct model *model, const struct model_queue *queue,
  * clock is set back. */
 void model_unpromote(struct model *model);
 
+/* The state that readers are told: a scheduled run whose time has come is waiting, before a step
+ * has moved it. */
+culex_run_state model_state(const struct model *model, const struct model_run *run);
+
 /* Drops gone runs whose ids are refused for their age by now. */
 void model_shrink(struct model *model);
 

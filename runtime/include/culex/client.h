@@ -104,7 +104,7 @@ CULEX_API culex_status culex_client_new_id(culex_client *client, culex_uuid *ret
 
 typedef enum CULEX_INT_ENUM culex_run_state {
     CULEX_RUN_SCHEDULED, /* waits for its time */
-    CULEX_RUN_WAITING,   /* ready for a worker */
+    CULEX_RUN_WAITING,   /* ready for a worker; also when its time came and no worker did yet */
     CULEX_RUN_ACTIVE,    /* leased by a worker */
     CULEX_RUN_DONE,
     CULEX_RUN_DEAD, /* no retry left; kept for the operator */
@@ -128,7 +128,7 @@ typedef struct culex_run_info {
     uint32_t losses;   /* times its worker vanished while it ran */
     uint32_t attempts_max;
     int64_t created_at_ms; /* store clock, ms since 1970 */
-    int64_t at_ms;         /* scheduled: due; active: lease end; final: when it is forgotten */
+    int64_t at_ms; /* scheduled: due; active: lease end; final: when it is forgotten; else 0 */
     int64_t expires_at_ms; /* 0 for never */
     uint64_t fingerprint;  /* of the schema that encoded the payload */
     bool cancel_requested;
