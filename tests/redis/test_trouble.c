@@ -452,6 +452,31 @@ static void test_withdrawn_right_is_repaired_afterwards(void **state)
     assert_int_equal(payloads, 0);
 }
 
+/* The first half of a refused ack: the run is in its new index already. */
+static void torn_await(struct theatre *t, const char *queue)
+{
+    for (int i = 0; i < WAIT_TURNS; i++) {
+        redisReply *reply = redisCommand(t->direct, "ZCARD culex:{%s}:done", queue);
+        assert_non_null(reply);
+        bool is_torn = reply->integer > 0;
+        freeReplyObject(reply);
+        if (is_torn)
+            return;
+        pause_short();
+    }
+    fail_msg("no ack came to the queue %s", queue);
+}
+
+static unsigned log_count(struct theatre *t, const char *text)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&t->lock);
+    for (const char *at = t->log; (at = strstr(at, text)) != NULL; at++)
+        count++;
+    pthread_mutex_unlock(&t->lock);
+    return count;
+}
+
 /* What the store keeps of a search is of one queue at a time. */
 static void test_repairs_of_two_queues_take_turns(void **state)
 {
@@ -466,14 +491,14 @@ static void test_repairs_of_two_queues_take_turns(void **state)
     }
     worker_start_on(t, t->server.url, queues, 2);
     count_await(t, &t->started, 2);
-    say(t, "ACL SETUSER default -zrem");
+    say(t, "ACL SETUSER default -hdel");
     hold(t, false);
-    log_await(t, "in trouble");
-    count_await(t, &t->done, 2);
-    say(t, "ACL SETUSER default +zrem");
+    for (size_t i = 0; i < 2; i++)
+        torn_await(t, queues[i]);
+    say(t, "ACL SETUSER default +hdel");
     log_await(t, "queue numbers: repaired after refused calls");
     log_await(t, "queue others: repaired after refused calls");
-    assert_false(log_has(t, "FSCK under way"));
+    assert_int_equal(log_count(t, "the store is back"), 1);
     worker_finish(t);
     culex_client_close(client);
 }
