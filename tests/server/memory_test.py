@@ -19,8 +19,9 @@ class Memory(unittest.TestCase):
         self.addCleanup(self.client.close)
 
     def resident(self):
+        """Of its own memory, in KiB: pages of its file come and go as the kernel likes."""
         text = pathlib.Path(f"/proc/{self.client.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
+        return int(re.search(r"RssAnon:\s+(\d+)", text)[1])
 
     def test_edits_and_requests_leave_nothing_behind(self):
         self.client.start()
