@@ -99,6 +99,7 @@ struct culex_ack {
     const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL */
     const void *result; /* DONE: kept with the record; may be NULL */
     size_t result_len;
+    const char *progress; /* as of a beat: the run's last report, when no beat has told it */
 };
 
 /* Extends a lease to now + lease_ms of the request, never past the run's own limit: its timeout

@@ -51,6 +51,8 @@ static culex_status step_check(const struct culex_step *step, culex_error *error
     for (size_t i = 0; i < step->ack_count; i++) {
         if (event_name(step->acks[i].event) == NULL)
             return culex__fail(error, CULEX_EINVAL, "ack %zu: not an event of a worker", i);
+        if (!culex__progress_is_valid(step->acks[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
     }
     for (size_t i = 0; i < step->beat_count; i++) {
         if (!culex__progress_is_valid(step->beats[i].progress))
@@ -77,9 +79,11 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
     size_t blob_len = 0;
     if (blob != NULL)
         blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : text_cut(blob);
-    char order[64];
-    snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d", event_name(ack->event),
-             ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0);
+    char order[64 + CULEX_PROGRESS_MAX];
+    bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';
+    snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s", event_name(ack->event),
+             ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0, has_progress ? "|" : "",
+             has_progress ? ack->progress : "");
     culex__redis_id(redis, ack->id);
     culex__redis_request_text(&redis->request, order);
     culex__redis_request_add(&redis->request, blob, blob_len);

@@ -3,7 +3,7 @@
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts has_suspect,
---       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob
+--       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
 --       per beat: id 'attempt|extend_ms|started|progress', '' for no progress
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
 -- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 for each expired run
@@ -44,7 +44,7 @@ local function done_forget(id, key)
 end
 
 local function ack_settle(id, r, order, blob)
-  local event, attempt, delay, has_blob = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])$')
+  local event, attempt, delay, has_blob, words = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])|?(.*)$')
   if not r then return 'G' end
   if not holds(r, attempt) then
     if event == 'DONE' and r.state == DONE and r.attempt == attempt and r.owner == session then
@@ -61,6 +61,7 @@ local function ack_settle(id, r, order, blob)
     return 'O'
   end
   if has_blob == '1' then put(event == 'DONE' and result_puts or text_puts, id, blob) end
+  if words ~= '' then call('HSET', progress, id, words) end
   leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0)
   return 'O'
 end

@@ -42,6 +42,17 @@ static culex_status found_nothing(struct culex_sqlite *store, struct culex_sqlit
     return status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT ? CULEX_OK : status;
 }
 
+/* The last report of a run; most have said nothing, or nothing new. */
+static culex_status progress_keep(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                                  const char *progress, culex_error *error)
+{
+    if (progress == NULL || progress[0] == '\0')
+        return CULEX_OK;
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_PROGRESS, "it", run->seq, progress),
+        error);
+}
+
 static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                             const struct culex_step *step, const struct culex_ack *ack,
                             enum culex_answer *ret_answer, culex_error *error)
@@ -69,7 +80,8 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
                                      .result = ack->result,
                                      .result_len = ack->result_len};
     *ret_answer = CULEX_ANSWER_OK;
-    return culex__sqlite_run_move(store, queue, &run, &move, error);
+    status = progress_keep(store, &run, ack->progress, error);
+    return status == CULEX_OK ? culex__sqlite_run_move(store, queue, &run, &move, error) : status;
 }
 
 /* What the queue knows about leases when this step has given one. */
@@ -402,6 +414,8 @@ static culex_status check(const struct culex_step *step, culex_error *error)
     for (size_t i = 0; i < step->ack_count; i++) {
         if (!is_worker_event(step->acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu is no report of a worker", i);
+        if (!culex__progress_is_valid(step->acks[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
     }
     for (size_t i = 0; i < step->beat_count; i++) {
         if (!culex__progress_is_valid(step->beats[i].progress))

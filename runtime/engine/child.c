@@ -54,8 +54,9 @@ struct child {
     struct culex_log log;
     struct culex_run *run;
     culex_arena *arena;
-    uint64_t seq;       /* of the run at hand */
-    size_t unannounced; /* ends that the supervisor was not told of */
+    uint64_t seq;             /* of the run at hand */
+    _Atomic uint64_t reports; /* of progress, in it */
+    size_t unannounced;       /* ends that the supervisor was not told of */
     int64_t announced_ns;
     int64_t began_data; /* memory that counts for the limit, before any run */
     int64_t began_rss;
@@ -154,6 +155,7 @@ static bool port_is_cancelled(const struct culex_run *run)
 static void port_progress(struct culex_run *run, const char *text)
 {
     (void)run;
+    atomic_fetch_add(&self->reports, 1);
     record_send(CULEX_RECORD_PROGRESS, NULL, 0, text, strnlen(text, CULEX_PROGRESS_MAX));
 }
 
@@ -283,6 +285,7 @@ static void end_publish(struct child *child, uint32_t flags)
     end->seq = child->seq;
     end->event = (uint32_t)run->end.event;
     end->flags = flags;
+    end->reports = atomic_load(&child->reports);
     end->delay_ms = run->end.delay_ms;
     end->started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     end->duration_ns = run->end.duration_ns;
@@ -362,6 +365,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
     struct culex_record_run record;
     memcpy(&record, bytes, sizeof record);
     child->seq = seq;
+    atomic_store(&child->reports, 0);
     run_fill(child, &record);
     bool has_payload =
         payload_receive(child, bytes + sizeof record, len - sizeof record, record.payload_len);

@@ -116,6 +116,9 @@ struct culex_run {
     bool is_overstay_told;  /* a warning has named it */
     struct culex_run *next_asked; /* the worker's list of those */
     struct culex_run *next;       /* executor queues, free list */
+
+    /* The report of progress that goes with its end to the store, "" for none. */
+    char last_progress[CULEX_PROGRESS_MAX + 1];
 };
 
 /* Returns owned, or NULL when out of memory. */

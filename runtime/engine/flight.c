@@ -283,8 +283,16 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
 
 /* --- ends --------------------------------------------------------------------------------- */
 
+/* What the handler has reported so far and the store does not know. */
+static void progress_copy(struct culex_run *run, struct culex_run *ghost)
+{
+    char text[CULEX_PROGRESS_MAX + 1];
+    if (culex__run_take_progress(run, text) != run->progress_told)
+        culex__run_report_progress(ghost, text);
+}
+
 /* A struct that carries the end of `run` to the store while the handler still uses `run`. */
-static struct culex_run *ghost_make(const struct culex_run *run)
+static struct culex_run *ghost_make(struct culex_run *run)
 {
     culex_worker *worker = run->lane->worker;
     struct culex_run *ghost = culex__flight_alloc(worker);
@@ -297,6 +305,7 @@ static struct culex_run *ghost_make(const struct culex_run *run)
     ghost->counters = run->counters;
     ghost->timeout_ms = run->timeout_ms;
     ghost->has_cancel = run->has_cancel;
+    progress_copy(run, ghost);
     return ghost;
 }
 

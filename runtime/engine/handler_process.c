@@ -192,6 +192,7 @@ static struct culex_mailbox_end end_copy(const struct culex_mailbox *mailbox, ui
         .seq = shared->seq,
         .event = shared->event,
         .flags = shared->flags,
+        .reports = shared->reports,
         .delay_ms = shared->delay_ms,
         .started_ns = shared->started_ns,
         .duration_ns = shared->duration_ns,
@@ -199,7 +200,7 @@ static struct culex_mailbox_end end_copy(const struct culex_mailbox *mailbox, ui
     return end;
 }
 
-/* Takes the next end. False when there is none, or it must wait for its text. */
+/* Takes the next end. False when there is none, or what was sent before it must be read first. */
 static bool end_take(struct culex_handler_process *child, bool is_drained,
                      const struct culex_handler_sink *sink)
 {
@@ -207,7 +208,8 @@ static bool end_take(struct culex_handler_process *child, bool is_drained,
     bool is_skipped = false;
     size_t slot = culex__window_slot(child->window.finished + 1);
     struct culex_mailbox_end end = end_copy(child->mailbox, child->window.finished + 1);
-    if (!is_drained && !culex__window_is_complete(&child->window, &end))
+    if (!is_drained && !(culex__window_is_complete(&child->window, &end) &&
+                         culex__window_is_heard(&child->window, &end)))
         return false;
     child->wrong = culex__window_end(&child->window, &end, &run, &is_skipped);
     if (child->wrong != NULL)

@@ -27,6 +27,8 @@ void culex__lane_settle(struct culex_lane *lane, struct culex_run *run)
 {
     if (run->end.event == CULEX_EVENT_CRASH)
         crash_explain(run);
+    run->last_progress[0] = '\0';
+    culex__run_take_progress(run, run->last_progress); /* which no beat will tell any more */
     run->next = NULL;
     if (lane->ack_last != NULL)
         lane->ack_last->next = run;
@@ -122,7 +124,8 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
     struct culex_ack ack = {.id = run->id,
                             .attempt = run->attempt,
                             .event = run->end.event,
-                            .delay_ms = run->end.delay_ms};
+                            .delay_ms = run->end.delay_ms,
+                            .progress = run->last_progress};
     switch (run->end.event) {
     case CULEX_EVENT_DONE:
         if (run->has_result) {

@@ -37,6 +37,7 @@ struct culex_mailbox_end {
     uint64_t seq;
     uint32_t event; /* enum culex_run_event */
     uint32_t flags;
+    uint64_t reports; /* of progress, sent before */
     int64_t delay_ms;
     int64_t started_ns;
     int64_t duration_ns;

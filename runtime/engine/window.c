@@ -92,6 +92,7 @@ const char *culex__window_take(struct culex_window *window,
     char progress[CULEX_PROGRESS_MAX + 1];
     switch (message->type) {
     case CULEX_RECORD_PROGRESS:
+        entry->reports++;
         memcpy(progress, message->bytes, message->len);
         progress[message->len] = '\0';
         if (entry->run != NULL)
@@ -119,6 +120,11 @@ bool culex__window_is_complete(const struct culex_window *window,
     bool lacks_text = (end->flags & CULEX_END_TEXT) != 0 && !entry->has_text;
     bool lacks_result = (end->flags & CULEX_END_RESULT) != 0 && !entry->has_result;
     return !lacks_text && !lacks_result;
+}
+
+bool culex__window_is_heard(const struct culex_window *window, const struct culex_mailbox_end *end)
+{
+    return window->entries[culex__window_slot(window->finished + 1)].reports >= end->reports;
 }
 
 static const char *end_check(const struct culex_mailbox_end *end, uint64_t seq)

@@ -14,7 +14,8 @@ struct culex_window_entry {
     struct culex_run *run; /* NULL: taken back, its end means nothing */
     bool has_text;
     bool has_result;
-    int64_t term_ns; /* boot time, INT64_MAX for never */
+    uint64_t reports; /* of progress, taken */
+    int64_t term_ns;  /* boot time, INT64_MAX for never */
     int64_t kill_ns;
     bool is_termed;
     bool is_killed;
@@ -60,6 +61,9 @@ const char *culex__window_take(struct culex_window *window,
 /* The end of run finished + 1. False when its text or result is still on the way. */
 bool culex__window_is_complete(const struct culex_window *window,
                                const struct culex_mailbox_end *end);
+
+/* The same of its reports of progress, which may have been lost and are then done without. */
+bool culex__window_is_heard(const struct culex_window *window, const struct culex_mailbox_end *end);
 
 /* Moves to the next run: fills run->end. *ret_run is NULL when the run had been taken back, and
  * *ret_is_skipped when it did not run. */

@@ -330,6 +330,26 @@ static void test_deaf_handler_past_its_lease_is_told_once(void **state)
     assert_int_equal(world_log_count(world, OVERSTAY), 1);
 }
 
+/* It is given up before its first heartbeat could tell what it reported. */
+static void test_last_words_before_a_timeout_on_a_thread_are_kept(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 500;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 1000);
+    world->act = act_progress;
+    world->manner = WORLD_STUBBORN;
+    world_worker(world, draining, &type);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    world_run(world);
+    culex_run_info *info = world_get(world, id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->progress, 100);
+    assert_string_equal(info->progress_text, "half\tway ?");
+    culex_run_info_free(info);
+}
+
 static void test_handler_that_obeys_its_flag_is_not_told_of(void **state)
 {
     struct world *world = *state;
@@ -766,6 +786,7 @@ int main(void)
         UNIT(test_deaf_handler_past_its_timeout_is_told_in_time_and_once),
         UNIT(test_deaf_handler_past_its_lease_is_told_once),
         UNIT(test_handler_that_obeys_its_flag_is_not_told_of),
+        UNIT(test_last_words_before_a_timeout_on_a_thread_are_kept),
         UNIT(test_second_stop_goes_straight_to_sigterm),
         UNIT(test_stop_without_store_ends_two_seconds_after_the_grace),
         UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),

@@ -1,9 +1,11 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000) and mule (0)
  * nap enqueue tell WORDS [TOKEN]
+ * nap enqueue count LAST [fails]
  * nap cancel                 cancels every active run
  * nap state                  prints "STATE attempt N losses N failures N crashes N" of every run
  * nap text                   prints the error text of every run
+ * nap progress               prints "PERCENT TEXT" of every run
  * nap stats                  prints "stale N lost N crashed N"
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
  *                            "start ATTEMPT PID MILLISECONDS" */
@@ -182,6 +184,14 @@ static culex_outcome ask(culex_run *run, const ask_job *job, void *user)
     return culex_run_fail(run, "told");
 }
 
+static culex_outcome count(culex_run *run, const count_job *job, void *user)
+{
+    (void)user;
+    for (int i = 1; i <= job->last; i++)
+        culex_run_progress(run, i * 100 / job->last, "%d of %d", i, job->last);
+    return job->fails ? CULEX_FAILED : CULEX_DONE;
+}
+
 static culex_outcome tell(culex_run *run, const tell_job *job, void *user)
 {
     (void)user;
@@ -200,6 +210,7 @@ static int setup(culex_worker *worker, void *user)
            ox_job_register(worker, ox, user) != CULEX_OK ||
            look_job_register(worker, look, user) != CULEX_OK ||
            ask_job_register(worker, ask, user) != CULEX_OK ||
+           count_job_register(worker, count, user) != CULEX_OK ||
            tell_job_register(worker, tell, user) != CULEX_OK ||
            poison_job_register(worker, poison, getenv("NAP_ALONE")) != CULEX_OK ||
            viper_job_register(worker, viper, user) != CULEX_OK ||
@@ -222,6 +233,15 @@ static bool text_print(const culex_run_info *run, void *user)
     culex_run_info *whole = NULL;
     if (culex_client_get(user, nap_job_type.queue, run->id, &whole, NULL) == CULEX_OK)
         printf("%s\n", whole->error_text);
+    culex_run_info_free(whole);
+    return true;
+}
+
+static bool progress_print(const culex_run_info *run, void *user)
+{
+    culex_run_info *whole = NULL;
+    if (culex_client_get(user, nap_job_type.queue, run->id, &whole, NULL) == CULEX_OK)
+        printf("%d %s\n", whole->progress, whole->progress_text);
     culex_run_info_free(whole);
     return true;
 }
@@ -261,6 +281,13 @@ static culex_status tell_enqueue(culex_client *client, char **words, culex_error
     return tell_job_enqueue(client, &job, NULL, NULL, error);
 }
 
+static culex_status count_enqueue(culex_client *client, char **words, culex_error *error)
+{
+    count_job job = count_job_make(atoi(words[0]));
+    job.fails = words[1] != NULL;
+    return count_job_enqueue(client, &job, NULL, NULL, error);
+}
+
 static culex_status enqueue(culex_client *client, const char *name, const char *length,
                             culex_error *error)
 {
@@ -291,12 +318,16 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, run_print, error);
     if (strcmp(argv[1], "text") == 0)
         return each_run(client, text_print, error);
+    if (strcmp(argv[1], "progress") == 0)
+        return each_run(client, progress_print, error);
     if (strcmp(argv[1], "cancel") == 0)
         return each_run(client, run_cancel, error);
     if (strcmp(argv[1], "stats") == 0)
         return stats_print(client, error);
     if (argc > 3 && strcmp(argv[2], "tell") == 0)
         return tell_enqueue(client, argv + 3, error);
+    if (argc > 3 && strcmp(argv[2], "count") == 0)
+        return count_enqueue(client, argv + 3, error);
     return enqueue(client, argc > 2 ? argv[2] : "nap", argc > 3 ? argv[3] : NULL, error);
 }
 

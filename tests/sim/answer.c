@@ -108,6 +108,8 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
         if (answer == 'O' && grant->is_accepted)
             sim_violation(oracle, id, "two results of one attempt are accepted");
         grant->is_accepted |= answer == 'O';
+        if (answer == 'O' && call->acks[i].has_progress)
+            SOMETIMES(PROGRESS_TOLD_WITH_THE_END);
         if (answer == 'O' && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
             SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
         if (answer == 'S' || answer == 'G')

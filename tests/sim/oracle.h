@@ -70,7 +70,7 @@ struct sim_call {
         culex_uuid id;
         uint32_t attempt;
         enum culex_run_event event;
-        bool is_mine, is_settled;
+        bool is_mine, is_settled, has_progress;
     } acks[SIM_CALL_MAX];
     struct sim_beat {
         culex_uuid id;

@@ -408,6 +408,8 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->acks[i].id = step->acks[i].id;
         call->acks[i].attempt = step->acks[i].attempt;
         call->acks[i].event = step->acks[i].event;
+        call->acks[i].has_progress =
+            step->acks[i].progress != NULL && step->acks[i].progress[0] != '\0';
         call->ack_answers[i] = call->is_failed ? '?' : answer_letter(reply->acks[i]);
     }
     for (size_t i = 0; i < step->beat_count; i++) {

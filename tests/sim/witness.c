@@ -135,8 +135,9 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
     if (call->ack_count > SIM_CALL_MAX || call->beat_count > SIM_CALL_MAX)
         abort();
     for (size_t i = 0; i < call->ack_count; i++) {
-        char order[64];
+        char order[CULEX_PROGRESS_MAX + 64], mark;
         arg_copy(&args[ACK + i * ACK_WORDS + 1], order, sizeof order);
+        call->acks[i].has_progress = sscanf(order, "%*[^|]|%*[^|]|%*[^|]|%*1[01]|%c", &mark) == 1;
         call->acks[i].id = id_of(&args[ACK + i * ACK_WORDS]);
         call->acks[i].event = event_of(order);
         call->acks[i].attempt = (uint32_t)strtoul(strchr(order, '|') + 1, NULL, 10);

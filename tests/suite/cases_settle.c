@@ -828,6 +828,59 @@ void case_beat__progress_is_kept_until_the_next_claim(struct suite *suite)
     assert_progress(suite, id, -1, "");
 }
 
+void case_settle__last_progress_comes_with_the_end(struct suite *suite)
+{
+    static const enum culex_run_event events[] = {CULEX_EVENT_DONE, CULEX_EVENT_FAIL,
+                                                  CULEX_EVENT_CRASH, CULEX_EVENT_DISCARD,
+                                                  CULEX_EVENT_RELEASE};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        culex_uuid id = suite_put(suite);
+        uint32_t attempt = suite_take(suite, ANN, id);
+        struct culex_beat beat = {.id = id, .attempt = attempt, .progress = "40 half"};
+        struct culex_ack ack = {.id = id,
+                                .attempt = attempt,
+                                .event = events[i],
+                                .delay_ms = 60000,
+                                .progress = "99 all | but \"one\""};
+        suite_tell(suite, ANN, beat);
+        assert_int_equal(suite_ack(suite, BOB, ack), CULEX_ANSWER_STALE);
+        assert_progress(suite, id, 40, "half");
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+        assert_progress(suite, id, 99, "all | but \"one\"");
+    }
+}
+
+/* Without a new one the old one stays, also with a result and a text. */
+void case_settle__progress_out_of_form_is_refused_whole(struct suite *suite)
+{
+    char long_text[CULEX_PROGRESS_MAX + 2] = "";
+    const char *const bad[] = {long_text, "5 \xff"};
+    memset(long_text, 'x', CULEX_PROGRESS_MAX + 1);
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    struct culex_beat beat = {.id = id, .attempt = attempt, .progress = "40 half"};
+    suite_tell(suite, ANN, beat);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct culex_ack ack = {
+            .id = id, .attempt = attempt, .event = CULEX_EVENT_DONE, .progress = bad[i]};
+        struct culex_step step = suite_step_make(suite, ANN, 0);
+        struct culex_step_reply reply = {0};
+        step.acks = &ack;
+        step.ack_count = 1;
+        assert_int_equal(suite->backend->ops->step(suite->backend, &step, &reply, NULL),
+                         CULEX_EINVAL);
+    }
+    assert_int_equal(suite_state(suite, id), CULEX_RUN_ACTIVE);
+    struct culex_ack ack = {.id = id,
+                            .attempt = attempt,
+                            .event = CULEX_EVENT_DONE,
+                            .result = "7",
+                            .result_len = 1,
+                            .progress = ""};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    assert_progress(suite, id, 40, "half");
+}
+
 void case_beat__progress_out_of_form_is_refused_whole(struct suite *suite)
 {
     char long_text[CULEX_PROGRESS_MAX + 2] = "";

@@ -420,6 +420,8 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
         queue->stats.stale++;
         return CULEX_ANSWER_STALE;
     }
+    if (ack->progress != NULL && ack->progress[0] != '\0')
+        run->progress = keep_text(model, ack->progress);
     settle(model, run, ack);
     return CULEX_ANSWER_OK;
 }
@@ -702,6 +704,10 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     for (size_t i = 0; i < step->ack_count; i++) {
         if (!is_workers_event(step->acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu is no worker's report", i);
+    }
+    for (size_t i = 0; i < step->ack_count; i++) {
+        if (!culex__progress_is_valid(step->acks[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: no progress", i);
     }
     for (size_t i = 0; i < step->beat_count; i++) {
         if (!culex__progress_is_valid(step->beats[i].progress))

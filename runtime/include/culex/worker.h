@@ -50,8 +50,8 @@ CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
  * and other spellings of it, are not known. */
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
- * at 250 bytes, made valid UTF-8). The store learns it within about a second; the last report
- * before that counts. culex_client_get shows it. */
+ * at 250 bytes, made valid UTF-8). The store learns it within about a second, and with the run's
+ * end, however that comes, the last report of all. culex_client_get shows it. */
 CULEX_API void culex_run_progress(culex_run *run, int percent, const char *format, ...)
     CULEX_PRINTF(3, 4);
 
