@@ -134,7 +134,7 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
         return culex__sqlite_no_memory(error);
     store->options = wishes;
     culex__sqlite_start(store);
-    status = culex__sqlite_file_open(store, options != NULL ? options->synchronous : NULL, error);
+    status = culex__sqlite_file_open(store, options, error);
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);
     if (status == CULEX_OK)

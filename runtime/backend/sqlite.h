@@ -221,8 +221,9 @@ culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int6
                                           int64_t version, culex_error *error);
 
 /* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
- * and brings the schema in. */
-culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
+ * and brings the schema in. `options` may be NULL. */
+culex_status culex__sqlite_file_open(struct culex_sqlite *store,
+                                     const struct culex_backend_options *options,
                                      culex_error *error);
 
 /* --- sqlite_place.c ---------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "platform/descriptor.h"
+#include "platform/path.h"
 
 #include "sqlite_schema.h"
 
@@ -192,6 +193,22 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
 
 /* --- opening --------------------------------------------------------------------------- */
 
+/* What is said and done from now on holds wherever the program goes. */
+static culex_status anchor(struct culex_sqlite *store, const char *folder, culex_error *error)
+{
+    errno = ENOMEM;
+    char *path = culex__path_absolute(store->path, folder);
+    if (path == NULL)
+        return errno == ENOMEM
+                   ? culex__sqlite_no_memory(error)
+                   : culex__fail(error, CULEX_EURL,
+                                 "%s: the folder that this path counts from cannot be told: %s",
+                                 store->path, strerror(errno));
+    free(store->path);
+    store->path = path;
+    return CULEX_OK;
+}
+
 /* One file has one name from now on, whatever links lead to it and wherever the program goes: the
  * lock file and the others beside it depend on it. */
 static culex_status resolve(struct culex_sqlite *store, culex_error *error)
@@ -269,18 +286,26 @@ static culex_status set_journal(struct culex_sqlite *store, culex_error *error)
     return run_text(store, "PRAGMA journal_mode=WAL", error);
 }
 
-culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *synchronous,
+static culex_status find(struct culex_sqlite *store, const char *folder, culex_error *error)
+{
+    culex_status status = anchor(store, folder, error);
+    if (status == CULEX_OK)
+        status = check_file_system(store, error);
+    if (status == CULEX_OK)
+        status = create(store, error);
+    if (status == CULEX_OK)
+        status = resolve(store, error);
+    return status;
+}
+
+culex_status culex__sqlite_file_open(struct culex_sqlite *store,
+                                     const struct culex_backend_options *options,
                                      culex_error *error)
 {
+    static const struct culex_backend_options defaults = {0};
     bool is_empty = false;
-    culex_status status = CULEX_OK;
-    if (!store->is_memory) {
-        status = check_file_system(store, error);
-        if (status == CULEX_OK)
-            status = create(store, error);
-        if (status == CULEX_OK)
-            status = resolve(store, error);
-    }
+    options = options != NULL ? options : &defaults;
+    culex_status status = store->is_memory ? CULEX_OK : find(store, options->folder, error);
     if (status == CULEX_OK)
         status = culex__sqlite_heritage_enter(store, error);
     if (status == CULEX_OK)
@@ -296,7 +321,7 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store, const char *syn
     if (status == CULEX_OK)
         status = set_journal(store, error);
     if (status == CULEX_OK)
-        status = set_synchronous(store, synchronous, error);
+        status = set_synchronous(store, options->synchronous, error);
     if (status == CULEX_OK && is_empty)
         status = create_schema(store, error);
     if (status == CULEX_OK)

@@ -6,6 +6,8 @@
 #ifndef CULEX_ENGINE_HOME_STORE_H
 #define CULEX_ENGINE_HOME_STORE_H
 
+#include <sys/types.h>
+
 #include <culex/client.h>
 
 /* As the worker was told. Borrowed; both NULL: it goes by the environment. */
@@ -13,7 +15,14 @@ struct culex_home_store {
     const char *url;
     const char *url_file;
     const char *prefix;
+    struct {
+        dev_t device;
+        ino_t number;
+    } folder; /* that the worker was in: relative paths count from it */
 };
+
+/* The folder that this process is in now. */
+void culex__home_store_note_folder(struct culex_home_store *home);
 
 /* For a process of handlers, all its life. */
 void culex__home_store_settle(const struct culex_home_store *home);
@@ -22,7 +31,8 @@ void culex__home_store_settle(const struct culex_home_store *home);
 void culex__home_store_enter(const struct culex_home_store *home);
 
 /* Whether a client without a URL of its own may open `chosen`: CULEX_EURL when that is not the
- * worker's store, or cannot be it in this process. */
+ * worker's store, or cannot be it in this process, or is a relative path and this process has left
+ * the worker's folder. */
 culex_status culex__home_store_check(const char *chosen, const char *prefix, culex_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include "engine/newrun.h"
 #include "engine/patience.h"
 #include "engine/storeurl.h"
+#include "platform/path.h"
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
@@ -152,6 +153,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     struct culex_backend_options options = {.prefix = worker->options.prefix,
                                             .timeout_ms = worker->options.store_timeout_ms,
                                             .synchronous = worker->options.synchronous,
+                                            .folder = worker->folder,
                                             .until_ns = &worker->until_ns};
     if (worker->given_backend != NULL) {
         worker->backend = worker->given_backend;
@@ -200,7 +202,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
     culex_isolation isolation = options->isolation;
     culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
                                                                  : culex__executor_process_create;
-    const struct culex_executor_config config = {
+    struct culex_executor_config config = {
         .isolation = isolation,
         .count = worker->options.concurrency,
         .lease_ms = worker->options.lease_ms,
@@ -216,6 +218,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
         .store_timeout_ms = options->store_timeout_ms,
         .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
         .forget = forget_secrets};
+    culex__home_store_note_folder(&config.home);
     if (worker->executor_make != NULL)
         make = worker->executor_make;
     culex_status status = make(&config, &worker->executor, error);
@@ -229,6 +232,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
 culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     const culex_worker_options *options = &worker->options;
+    bool is_apart = options->isolation != CULEX_ISOLATION_NONE;
     worker->phase = CULEX_WORKER_RUNNING;
     worker->phase_ns = INT64_MAX;
     worker->average_ns = 2000000;
@@ -245,14 +249,18 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex_status status = lanes_create(worker, error);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
+    worker->folder = culex__path_folder();
     /* Processes of handlers are forked from this one as it is now: without a connection and,
-     * unless the program itself holds it, without the store's password. */
-    if (status == CULEX_OK)
+     * unless the program itself holds it, without the store's password. Threads may change folder
+     * and environment under us: what comes from there is read before they are. */
+    if (status == CULEX_OK && is_apart)
         status = executor_start(worker, error);
     if (status == CULEX_OK && worker->is_private)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (status == CULEX_OK)
         status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
+    if (status == CULEX_OK && !is_apart)
+        status = executor_start(worker, error);
     if (status == CULEX_OK)
         status = store_open(worker, error);
     if (status == CULEX_OK) {
@@ -307,6 +315,8 @@ void culex__worker_end(culex_worker *worker)
     worker->lent_backend = NULL;
     culex__store_url_free(worker->url);
     worker->url = NULL;
+    free(worker->folder);
+    worker->folder = NULL;
     if (worker->backend != NULL && worker->given_backend == NULL)
         worker->backend->ops->close(worker->backend);
     worker->backend = NULL;

@@ -22,6 +22,7 @@ static culex_status lent_open(culex_worker *worker, culex_error *error)
     struct culex_backend_options options = {.prefix = worker->options.prefix,
                                             .timeout_ms = worker->options.store_timeout_ms / 2 + 1,
                                             .synchronous = worker->options.synchronous,
+                                            .folder = worker->folder,
                                             .until_ns = &worker->until_ns};
     if (worker->lent_backend != NULL)
         return CULEX_OK;

@@ -23,8 +23,9 @@ enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };
 
 /* Shared with handlers. */
 struct board {
-    _Atomic unsigned calls[8]; /* by what the run is told to do */
+    _Atomic unsigned calls[10]; /* by what the run is told to do */
     _Atomic unsigned wrong;
+    _Atomic bool has_left;
     _Atomic int status;
     _Atomic int64_t ms; /* that the last call took */
     char text[CULEX_ERROR_TEXT_SIZE];
@@ -39,7 +40,18 @@ struct scene {
     culex_client *client;
 };
 
-enum act { MAIL, FOLLOW, DEFAULT_STORE, EVERYTHING, DIE, AWAY, BRIEF, THREADS };
+enum act {
+    MAIL,
+    FOLLOW,
+    DEFAULT_STORE,
+    EVERYTHING,
+    DIE,
+    AWAY,
+    BRIEF,
+    THREADS,
+    STRAY,
+    STRAY_DEFAULT
+};
 
 struct letter {
     int64_t act;
@@ -164,6 +176,13 @@ static void ask_in_threads(culex_run *run)
         pthread_join(threads[i], NULL);
 }
 
+/* As a handler does that works in a folder of its own. */
+static void stray(void)
+{
+    expect(mkdir("elsewhere", 0700) == 0);
+    expect(chdir("elsewhere") == 0);
+}
+
 static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const void *params,
                                  void *user)
 {
@@ -201,6 +220,14 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
         break;
     case THREADS:
         ask_in_threads(run);
+        break;
+    case STRAY:
+        stray();
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        break;
+    case STRAY_DEFAULT:
+        stray();
+        open_default();
         break;
     }
     atomic_store(&board->ms, now_ms() - began_ms);
@@ -250,6 +277,8 @@ static int setup(void **state, const char *store, culex_isolation isolation)
 SETUP(sqlite_process, "sqlite:own.db", CULEX_ISOLATION_PROCESS)
 SETUP(sqlite_job, "sqlite:own.db", CULEX_ISOLATION_JOB)
 SETUP(sqlite_none, "sqlite:own.db", CULEX_ISOLATION_NONE)
+SETUP(default_process, "", CULEX_ISOLATION_PROCESS)
+SETUP(default_none, "", CULEX_ISOLATION_NONE)
 SETUP(memory_process, "memory:errands", CULEX_ISOLATION_PROCESS)
 SETUP(memory_none, "memory:errands", CULEX_ISOLATION_NONE)
 SETUP(redis_process, "redis", CULEX_ISOLATION_PROCESS)
@@ -283,7 +312,7 @@ static const char *const worker_queues[] = {"letters", "mails"};
 static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned concurrency)
 {
     culex_worker *worker;
-    culex_worker_options options = {.url = scene->url,
+    culex_worker_options options = {.url = scene->url[0] != '\0' ? scene->url : NULL,
                                     .isolation = scene->isolation,
                                     .concurrency = concurrency,
                                     .drain = is_draining,
@@ -347,6 +376,88 @@ static void test_default_store_that_is_the_workers_is_opened(void **state)
     scene->client = NULL;
     work(scene, 1);
     unsetenv("CULEX_URL");
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+}
+
+/* A thread takes its worker along to another folder, and nothing else. */
+static void test_follow_up_of_a_handler_that_changes_folder_arrives(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, STRAY);
+    work(scene, 1);
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->wrong, 0);
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(rmdir("elsewhere"), 0); /* nothing was made there */
+}
+
+static culex_status folder_leave(void *user, void **ret_process, culex_error *error)
+{
+    (void)error;
+    *ret_process = user;
+    expect(mkdir("elsewhere", 0700) == 0);
+    expect(chdir("elsewhere") == 0);
+    setenv("CULEX_URL", "sqlite:other.db", 1);
+    atomic_store(&board->has_left, true);
+    return CULEX_OK;
+}
+
+/* The worst that a set-up of threads can do: it is quicker than the worker. */
+static culex_status threads_make_slowly(const struct culex_executor_config *config,
+                                        struct culex_executor **ret_executor, culex_error *error)
+{
+    culex_status status = culex__executor_threads_create(config, ret_executor, error);
+    while (status == CULEX_OK && !atomic_load(&board->has_left))
+        usleep(1000);
+    return status;
+}
+
+static void test_set_up_that_changes_folder_takes_no_store_along(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FOLLOW);
+    culex_worker *worker = worker_make(scene, true, 1);
+    assert_int_equal(culex_worker_on_process(worker, folder_leave, NULL, NULL), CULEX_OK);
+    culex__worker_set_executor(worker, threads_make_slowly);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    culex_worker_free(worker);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(rmdir("elsewhere"), 0);
+}
+
+static void test_default_store_after_a_change_of_folder_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    setenv("CULEX_URL", scene->url, 1);
+    send(scene, STRAY_DEFAULT);
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->status, CULEX_EURL);
+    assert_non_null(strstr(board->text, "culex_run_client"));
+    assert_int_equal(rmdir("elsewhere"), 0);
+}
+
+/* Wherever the handler is. */
+static void test_default_store_by_an_absolute_path_is_opened(void **state)
+{
+    struct scene *scene = *state;
+    char url[sizeof scene->folder + 32];
+    snprintf(url, sizeof url, "sqlite:%s/own.db", scene->folder);
+    memcpy(scene->url, url, sizeof url);
+    setenv("CULEX_URL", url, 1);
+    send(scene, STRAY_DEFAULT);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
     assert_string_equal(board->text, "");
     assert_int_equal(board->status, CULEX_OK);
 }
@@ -504,6 +615,18 @@ int main(void)
         ON(test_default_store_that_is_the_workers_is_opened, sqlite_process),
         ON(test_default_store_that_is_the_workers_is_opened, redis_process),
         ON(test_default_store_that_is_the_workers_is_opened, redis_none),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, sqlite_process),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, sqlite_none),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, default_process),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, default_none),
+        ON(test_set_up_that_changes_folder_takes_no_store_along, sqlite_none),
+        ON(test_set_up_that_changes_folder_takes_no_store_along, default_none),
+        ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_process),
+        ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_none),
+        ON(test_default_store_after_a_change_of_folder_is_refused, default_process),
+        ON(test_default_store_after_a_change_of_folder_is_refused, default_none),
+        ON(test_default_store_by_an_absolute_path_is_opened, sqlite_process),
+        ON(test_default_store_by_an_absolute_path_is_opened, sqlite_none),
         ON(test_handler_that_is_killed_after_its_follow_up_loses_nothing, sqlite_process),
         ON(test_handler_that_is_killed_after_its_follow_up_loses_nothing, redis_process),
         ON(test_store_that_is_away_is_told_in_time, redis_process),

@@ -343,6 +343,59 @@ static void test_removed_index__is_told_and_the_log_is_kept(void **state)
     assert_sound(fixture);
 }
 
+/* --- relative paths ----------------------------------------------------------------------- */
+
+static culex_status open_named(struct fixture *fixture, const char *name, const char *folder,
+                               struct culex_backend **ret_store, culex_error *error)
+{
+    struct culex_backend_options options = {
+        .timeout_ms = 300, .synchronous = "normal", .folder = folder};
+    return culex__sqlite_open_as(GUARDED, name, false, &options, &fixture->env, ret_store, error);
+}
+
+static void enter(const char *folder)
+{
+    assert_int_equal(chdir(folder), 0);
+}
+
+/* Whatever is opened late: log, index, lock, reserve, door, and a second connection. */
+static void test_relative__means_one_file_wherever_the_program_goes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *second = NULL;
+    culex_error error = {.text = ""};
+    const char *const queues[] = {"q"};
+    int fd;
+    assert_int_equal(mkdir(named(fixture, ".elsewhere"), 0700), 0);
+    enter(fixture->folder);
+    assert_int_equal(open_named(fixture, "q.db", NULL, &fixture->store, &error), CULEX_OK);
+    enter(named(fixture, ".elsewhere"));
+    assert_int_equal(open_named(fixture, "q.db", fixture->folder, &second, &error), CULEX_OK);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(fixture, second, 2, &error), CULEX_OK);
+    assert_int_equal(fixture->store->ops->wake_arm(fixture->store, queues, 1, 10, &fd, &error),
+                     CULEX_OK);
+    write_back(fixture);
+    second->ops->close(second);
+    end(fixture);
+    enter("/");
+    assert_int_equal(rmdir(named(fixture, ".elsewhere")), 0); /* nothing was made there */
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+}
+
+/* Nothing that is waited for brings it back. */
+static void test_relative__to_a_removed_folder_is_refused_for_good(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    assert_int_equal(mkdir(named(fixture, ".gone"), 0700), 0);
+    enter(named(fixture, ".gone"));
+    assert_int_equal(rmdir(named(fixture, ".gone")), 0);
+    assert_int_equal(open_named(fixture, "q.db", NULL, &fixture->store, &error), CULEX_EURL);
+    assert_non_null(strstr(error.text, "q.db: the folder that this path counts from"));
+    enter("/");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -359,6 +412,8 @@ int main(void)
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
         TEST(test_removed_index__is_told_and_the_log_is_kept),
+        TEST(test_relative__means_one_file_wherever_the_program_goes),
+        TEST(test_relative__to_a_removed_folder_is_refused_for_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

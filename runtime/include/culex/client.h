@@ -42,8 +42,10 @@ typedef struct culex_client_options {
  * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
  * reason. A SQLite store that was open in this process's parent at the time of the fork is
  * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
- * worker has another store, or one in memory, is CULEX_EURL: see culex_run_client in
- * culex/worker.h. `options` may be NULL. *ret_client is returned owned. */
+ * worker has another store, or one in memory, or whose process has left the folder that the path
+ * of the worker's store counts from, is CULEX_EURL: see culex_run_client in culex/worker.h. A
+ * relative PATH means the same file until the client is closed. `options` may be NULL. *ret_client
+ * is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 
