@@ -141,7 +141,7 @@ def _decode(context: Context, job: Job, params: RecordView) -> FunctionView:
         context, job.functions.decode,
         ["culex_arena *arena", "const void *text", "size_t len", f"const {job.c} **ret_job", ERROR],
         "culex_status status = culex_decode",
-        [f"&{params.type_symbol}", "arena", "text", "len", "&value", "error"])
+        [f"&{params.type_symbol}", "arena", "text", "len", "ret_job != NULL ? &value : NULL", "error"])
 
 
 def _set_result(context: Context, job: Job, result: RecordView) -> FunctionView:
@@ -159,7 +159,8 @@ def _decode_result(context: Context, job: Job, result: RecordView) -> DecodeView
             ["culex_arena *arena", "const void *text", "size_t len",
              f"const {result.c} **ret_result", ERROR],
             "culex_status status = culex_decode",
-            [f"&{result.type_symbol}", "arena", "text", "len", "&value", "error"]),
+            [f"&{result.type_symbol}", "arena", "text", "len", "ret_result != NULL ? &value : NULL",
+             "error"]),
         decoded=CText(f"CULEX_PTR_CAST(const {result.c} *, value)"))
 
 

@@ -46,7 +46,7 @@ void culex_arena_free(culex_arena *arena)
 
 void culex_arena_reset(culex_arena *arena)
 {
-    struct chunk *head = arena->head;
+    struct chunk *head = arena != NULL ? arena->head : NULL;
     if (head == NULL)
         return;
     chunks_free(head->next);
@@ -104,7 +104,7 @@ static char *arena_take(culex_arena *arena, size_t size, size_t alignment)
 
 void *culex_arena_alloc(culex_arena *arena, size_t size)
 {
-    char *taken = arena_take(arena, size == 0 ? 1 : size, ALIGNMENT);
+    char *taken = arena != NULL ? arena_take(arena, size == 0 ? 1 : size, ALIGNMENT) : NULL;
     if (taken != NULL)
         memset(taken, 0, size);
     return taken;

@@ -15,11 +15,15 @@ enum { CAP_MIN = 256 };
 void culex_buf_init(culex_buf *buf, size_t max)
 {
     size_t bound = max == 0 ? CULEX_PAYLOAD_MAX : max;
+    if (buf == NULL)
+        return;
     *buf = (culex_buf){.max = bound < LEN_MAX ? bound : LEN_MAX};
 }
 
 void culex_buf_release(culex_buf *buf)
 {
+    if (buf == NULL)
+        return;
     free(buf->data);
     culex_buf_init(buf, buf->max);
 }

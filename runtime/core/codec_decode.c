@@ -351,6 +351,9 @@ bool culex__payload_is_well_formed(const void *text, size_t len)
 culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
                           size_t len, const void **ret_value, culex_error *error)
 {
+    if (type == NULL || arena == NULL || ret_value == NULL || (text == NULL && len > 0))
+        return culex__fail(error, CULEX_EINVAL,
+                           "no type, no arena, no text or no place for the value");
     if (len > CULEX_PAYLOAD_MAX)
         return culex__fail(error, CULEX_ELIMIT, "the payload has %zu bytes, at most %d are read",
                            len, CULEX_PAYLOAD_MAX);

@@ -447,6 +447,8 @@ static culex_status check_whole(const struct encoder *encoder, size_t len)
 culex_status culex_encode(const culex_struct_type *type, const void *value, culex_buf *ret_text,
                           culex_error *error)
 {
+    if (type == NULL || value == NULL || ret_text == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no type, no value or no place for its text");
     struct encoder encoder = {
         .buf = ret_text, .error = error, .depth_left = CULEX_PAYLOAD_DEPTH_MAX};
     size_t start = ret_text->len;

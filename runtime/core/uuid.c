@@ -49,11 +49,14 @@ bool culex__uuid_read(const char *text, size_t len, culex_uuid *ret_id)
 
 void culex_uuid_format(culex_uuid id, char ret_text[CULEX_UUID_TEXT_SIZE])
 {
+    if (ret_text == NULL)
+        return;
     culex__uuid_write(id, ret_text);
     ret_text[CULEX_UUID_TEXT_LEN] = '\0';
 }
 
 bool culex_uuid_parse(const char *text, culex_uuid *ret_id)
 {
-    return culex__uuid_read(text, strnlen(text, CULEX_UUID_TEXT_SIZE), ret_id);
+    return text != NULL && ret_id != NULL &&
+           culex__uuid_read(text, strnlen(text, CULEX_UUID_TEXT_SIZE), ret_id);
 }

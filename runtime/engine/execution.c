@@ -86,51 +86,60 @@ struct culex_log_subject culex__run_subject(const struct culex_run *run)
 
 /* --- what the handler may ask and say -------------------------------------------- */
 
+/* What is asked of a run that is none. */
+static const culex_run nobody;
+
+static const culex_run *known(const culex_run *run)
+{
+    return run != NULL ? run : &nobody;
+}
+
 culex_uuid culex_run_id(const culex_run *run)
 {
-    return run->id;
+    return known(run)->id;
 }
 
 uint32_t culex_run_attempt(const culex_run *run)
 {
-    return run->attempt;
+    return known(run)->attempt;
 }
 
 uint32_t culex_run_failures(const culex_run *run)
 {
-    return run->counters.failures;
+    return known(run)->counters.failures;
 }
 
 const char *culex_run_job(const culex_run *run)
 {
-    return run->job.type->name;
+    return known(run)->job.type != NULL ? run->job.type->name : "";
 }
 
 const char *culex_run_queue(const culex_run *run)
 {
-    return run->queue;
+    return known(run)->queue;
 }
 
 culex_time culex_run_enqueued_at(const culex_run *run)
 {
-    return run->created_at_ms * 1000000;
+    return known(run)->created_at_ms * 1000000;
 }
 
 bool culex_run_cancelled(const culex_run *run)
 {
+    run = known(run);
     return run->port != NULL ? run->port->is_cancelled(run)
                              : atomic_load_explicit(&run->is_cancelled, memory_order_relaxed);
 }
 
 const char *culex_run_fence(const culex_run *run)
 {
-    return run->fence;
+    return known(run)->fence;
 }
 
 void culex_run_extend(culex_run *run, culex_duration duration)
 {
     int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
-    if (duration <= 0 || run->timeout_ms <= 0)
+    if (run == NULL || duration <= 0 || run->timeout_ms <= 0)
         return;
     if (run->port != NULL)
         run->port->extend(run, extend_ms);
@@ -143,7 +152,7 @@ static size_t words_format(const culex_run *run, char ret_text[CULEX_LOG_TEXT_MA
                            const char *format, va_list list)
 {
     char raw[CULEX_LOG_TEXT_MAX] = "";
-    int len = vsnprintf(raw, sizeof raw, format, list);
+    int len = format != NULL ? vsnprintf(raw, sizeof raw, format, list) : 0;
     size_t used = len < 0 ? 0 : (size_t)len < sizeof raw ? (size_t)len : sizeof raw - 1;
     return culex__secrets_scrub(&run->secrets, raw, used, (size_t)len > used, ret_text,
                                 CULEX_LOG_TEXT_MAX);
@@ -154,6 +163,8 @@ void culex_run_progress(culex_run *run, int percent, const char *format, ...)
     char words[CULEX_LOG_TEXT_MAX], clean[PROGRESS_TEXT_MAX + 1];
     char text[CULEX_PROGRESS_MAX + 1];
     va_list list;
+    if (run == NULL)
+        return;
     va_start(list, format);
     size_t len = words_format(run, words, format, list);
     va_end(list);
@@ -227,6 +238,11 @@ void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news)
 static void text_set(culex_run *run, const char *format, va_list list)
 {
     char words[CULEX_LOG_TEXT_MAX];
+    if (run == NULL)
+        return;
+    run->end.text = NULL;
+    if (format == NULL)
+        return;
     size_t len = words_format(run, words, format, list);
     if (run->text == NULL)
         run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
@@ -258,7 +274,8 @@ culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
 
 culex_outcome culex_run_snooze(culex_run *run, culex_duration delay)
 {
-    run->end.delay_ms = delay > 0 ? delay / 1000000 + (delay % 1000000 != 0) : 0;
+    if (run != NULL)
+        run->end.delay_ms = delay > 0 ? delay / 1000000 + (delay % 1000000 != 0) : 0;
     return CULEX_SNOOZED;
 }
 
@@ -266,6 +283,8 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
                                   culex_error *error)
 {
     culex_buf fresh;
+    if (run == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no run");
     culex_buf_init(&fresh, 0);
     culex_status status = culex_encode(type, value, &fresh, error);
     if (status != CULEX_OK) {
@@ -280,11 +299,11 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
 
 void culex_log(culex_run *run, const char *format, ...)
 {
-    struct culex_log_subject subject = culex__run_subject(run);
     char words[CULEX_LOG_TEXT_MAX];
     va_list list;
-    if (!culex__log_wants(run->log, CULEX_LOG_INFO))
+    if (run == NULL || format == NULL || !culex__log_wants(run->log, CULEX_LOG_INFO))
         return;
+    struct culex_log_subject subject = culex__run_subject(run);
     va_start(list, format);
     words_format(run, words, format, list);
     va_end(list);
@@ -293,17 +312,17 @@ void culex_log(culex_run *run, const char *format, ...)
 
 void *culex_run_process(const culex_run *run)
 {
-    return run->process;
+    return known(run)->process;
 }
 
 culex_client *culex_run_client(culex_run *run)
 {
-    return run->loan != NULL ? culex__loan_client(run->loan) : NULL;
+    return known(run)->loan != NULL ? culex__loan_client(run->loan) : NULL;
 }
 
 void *culex_run_alloc(culex_run *run, size_t size)
 {
-    return culex_arena_alloc(run->arena, size);
+    return culex_arena_alloc(known(run)->arena, size);
 }
 
 /* --- execution --------------------------------------------------------------------- */

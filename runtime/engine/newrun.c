@@ -63,6 +63,8 @@ culex_status culex__tags_join(const char *const *tags, size_t count, char ret_te
                               culex_error *error)
 {
     size_t at = 0;
+    if (tags == NULL && count > 0)
+        return culex__fail(error, CULEX_EINVAL, "a tag_count of %zu, and no tags", count);
     if (count > CULEX_TAGS_MAX)
         return culex__fail(error, CULEX_ELIMIT, "a run has at most %d tags, not %zu",
                            CULEX_TAGS_MAX, count);

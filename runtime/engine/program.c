@@ -17,8 +17,9 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSENT = 3, EXIT_MOVED = 4, EXIT_LE
 
 static const char *program_name(char **argv)
 {
-    const char *slash = argv[0] != NULL ? strrchr(argv[0], '/') : NULL;
-    return slash != NULL ? slash + 1 : argv[0] != NULL ? argv[0] : "worker";
+    const char *path = argv != NULL ? argv[0] : NULL;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : path != NULL ? path : "worker";
 }
 
 static const char *variable_get(const char *name)
@@ -125,8 +126,8 @@ int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *use
     culex_error error = {0};
     const char *program = program_name(argv);
     int code = EXIT_USAGE;
-    if (culex__settings_read(CULEX_PROGRAM_WORKER, argc, argv, variable_get, &settings, &error) ==
-        CULEX_OK)
+    if (culex__settings_read(CULEX_PROGRAM_WORKER, argv != NULL ? argc : 0, argv, variable_get,
+                             &settings, &error) == CULEX_OK)
         code = settings_serve(&settings, program, setup, user);
     else
         end_tell(program, error.text);

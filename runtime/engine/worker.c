@@ -114,23 +114,43 @@ static culex_error *setup_error(culex_worker *worker)
     return worker != NULL ? &worker->setup_error : NULL;
 }
 
+/* Its executor has been made, perhaps in other processes: nothing would come of it. */
+static bool is_too_late(culex_worker *worker, const char *what)
+{
+    if (worker == NULL || !atomic_load(&worker->is_running))
+        return false;
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                     "%s was called after culex_worker_run had begun, and is refused", what);
+    return true;
+}
+
 culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
                                    culex_handler_call call, culex_handler_fn handler, void *user)
 {
     struct culex_job job = {type, call, handler, user};
-    return call != NULL ? culex__worker_add_job(worker, &job, setup_error(worker)) : CULEX_EINVAL;
+    if (is_too_late(worker, "culex_worker_register"))
+        return CULEX_EINVAL;
+    if (call == NULL || handler == NULL)
+        return culex__fail(setup_error(worker), CULEX_EINVAL,
+                           "job %s is registered without a handler",
+                           type != NULL && type->name != NULL ? type->name : "?");
+    return culex__worker_add_job(worker, &job, setup_error(worker));
 }
 
 culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type)
 {
     struct culex_job job = {type, NULL, NULL, NULL};
+    if (is_too_late(worker, "culex_worker_retire"))
+        return CULEX_EINVAL;
     return culex__worker_add_job(worker, &job, setup_error(worker));
 }
 
 int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
 {
-    char text[sizeof worker->setup_error.text];
+    char text[sizeof worker->setup_error.text] = "";
     va_list list;
+    if (worker == NULL || format == NULL)
+        return 1;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -149,7 +169,7 @@ void culex_worker_stop(culex_worker *worker)
 {
     int before = errno;
     uint64_t one = 1;
-    if (worker->owner != getpid())
+    if (worker == NULL || worker->owner != getpid())
         return;
     bool is_first = atomic_load(&worker->until_ns) == 0;
     bool has_grace = is_first && atomic_load(&worker->has_store);
@@ -162,8 +182,11 @@ void culex_worker_stop(culex_worker *worker)
 culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
                                      culex_process_close close, void *user)
 {
-    if (worker == NULL || open == NULL)
+    if (is_too_late(worker, "culex_worker_on_process"))
         return CULEX_EINVAL;
+    if (worker == NULL || open == NULL)
+        return culex__fail(setup_error(worker), CULEX_EINVAL,
+                           "no function that sets up a process of handlers");
     worker->hooks = (struct culex_process_hooks){open, close, user};
     return CULEX_OK;
 }
@@ -627,6 +650,8 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
                            "this worker was created by process %ld, from which this one was "
                            "forked: create a worker after fork()",
                            (long)worker->owner);
+    if (atomic_exchange(&worker->is_running, true))
+        return culex__fail(error, CULEX_EINVAL, "this worker is running already");
     atomic_store(&worker->has_store, false);
     atomic_store(&worker->until_ns, 0);
     culex_status status = culex__worker_begin(worker, &own);
@@ -647,6 +672,7 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
             status = left_tell(worker, &own);
     }
     culex__worker_end(worker);
+    atomic_store(&worker->is_running, false);
     if (status != CULEX_OK && error != NULL)
         *error = own;
     return status;

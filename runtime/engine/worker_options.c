@@ -39,6 +39,9 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
     if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
         (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
         return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
+    if (options->queues == NULL && options->queue_count > 0)
+        return culex__fail(error, CULEX_EUSAGE, "a queue_count of %zu, and no queues",
+                           options->queue_count);
     for (size_t i = 0; i < options->queue_count; i++) {
         culex_status status = culex__queue_check(options->queues[i], error);
         if (status != CULEX_OK)

@@ -154,7 +154,8 @@ struct culex_worker {
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
      * at once, maybe in a signal's handler: a call under way must not outlast the phase. */
     atomic_int_fast64_t until_ns;
-    atomic_bool has_store; /* before it has one, a stop ends the attempt to reach it at once */
+    atomic_bool is_running; /* from the beginning of culex_worker_run to its end */
+    atomic_bool has_store;  /* before it has one, a stop ends the attempt to reach it at once */
 
     /* The supervisor's. */
     char *url;    /* with its password; wiped at the end */

@@ -640,6 +640,46 @@ static void test_stop_gives_back_what_has_not_started(void **state)
     assert_true(world->calls < 10);
 }
 
+static culex_status process_open(void *user, void **ret_process, culex_error *error)
+{
+    (void)user, (void)ret_process, (void)error;
+    return CULEX_ECONNECT;
+}
+
+/* Neither the executor nor the lanes would know of it. */
+static culex_outcome act_set_up(struct world *world, culex_run *run, int64_t n)
+{
+    culex_job_type late = number_type();
+    culex_error error = {0};
+    (void)run, (void)n;
+    late.wire = "t.late";
+    assert_int_equal(culex_worker_register(world->worker, &late, number_call, number_handler, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_retire(world->worker, &late), CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_process(world->worker, process_open, NULL, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EINVAL);
+    assert_string_equal(error.text, "this worker is running already");
+    return CULEX_DONE;
+}
+
+static void test_worker_that_runs_is_not_set_up_any_more(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_set_up;
+    culex_worker *worker = world_worker(world, (culex_worker_options){.drain = true}, &type);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(worker->job_count, 1);
+    assert_true(worker->hooks.open == NULL);
+    assert_int_equal(world_log_count(world, "was called after culex_worker_run had begun"), 3);
+    assert_int_equal(culex_worker_on_process(worker, process_open, NULL, NULL), CULEX_OK);
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
 static void test_drain_waits_for_scheduled_runs(void **state)
 {
     struct world *world = *state;
@@ -1102,6 +1142,7 @@ int main(void)
         UNIT(test_lost_answer_to_an_ack_is_asked_for_again),
         UNIT(test_lost_store_is_logged_once_a_minute_and_once_when_back),
         UNIT(test_stop_gives_back_what_has_not_started),
+        UNIT(test_worker_that_runs_is_not_set_up_any_more),
         UNIT(test_drain_waits_for_scheduled_runs),
         UNIT(test_drain_ends_when_only_unknown_jobs_are_left),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),

@@ -128,6 +128,8 @@ culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, con
     (void)error;
     called.record = type;
     called.count = len;
+    if (ret_value == NULL)
+        return CULEX_EINVAL;
     if (called.status == CULEX_OK)
         *ret_value = text;
     return called.status;
@@ -239,6 +241,7 @@ static void test_encode_decode_set_result__use_their_descriptors(void **state)
     assert_ptr_equal(called.record, greet_job_type.params);
     assert_ptr_equal(called.ret, &text);
 
+    assert_int_equal(greet_job_decode(NULL, &job, 7, NULL, NULL), CULEX_EINVAL);
     assert_int_equal(greet_job_decode(NULL, &job, 7, &decoded, NULL), CULEX_OK);
     assert_ptr_equal(decoded, &job);
     assert_int_equal(called.count, 7);

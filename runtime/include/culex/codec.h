@@ -26,8 +26,8 @@ CULEX_API void culex_arena_free(culex_arena *arena);
 /* Forgets everything taken from the arena and keeps some memory for the next use. */
 CULEX_API void culex_arena_reset(culex_arena *arena);
 
-/* `size` bytes aligned for any type, zeroed; NULL when out of memory. Lives until
- * the arena is reset or freed. */
+/* `size` bytes aligned for any type, zeroed; NULL when out of memory or without an arena. Lives
+ * until the arena is reset or freed. */
 CULEX_API void *culex_arena_alloc(culex_arena *arena, size_t size);
 
 /* A growing text with a bound. `data` is NUL-ended after every successful write. */

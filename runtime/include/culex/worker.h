@@ -60,7 +60,8 @@ CULEX_API void culex_run_progress(culex_run *run, int percent, const char *forma
 CULEX_API const char *culex_run_fence(const culex_run *run);
 
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
- * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` */
+ * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` A NULL for
+ * `format` says that there is no reason to tell. */
 CULEX_API culex_outcome culex_run_fail(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
 CULEX_API culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
@@ -144,7 +145,8 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
                                             const void *params, void *user);
 
 /* Makes the worker run jobs of `type`. Generated `P_register` functions call this.
- * Before culex_worker_run only. CULEX_EINVAL when the job is registered already.
+ * Before culex_worker_run only: CULEX_EINVAL and a log line once it has begun, also from handlers.
+ * CULEX_EINVAL without a handler, and when the job is registered already.
  * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
  * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
  * neither does the next run when a fresh process takes it. What it changes of its process (working
@@ -173,16 +175,17 @@ CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job
 typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
 typedef void (*culex_process_close)(void *process, void *user);
 
-/* Before culex_worker_run only; the last call counts. CULEX_EINVAL without a worker or `open`. */
+/* Before culex_worker_run only (see culex_worker_register); the last call counts. CULEX_EINVAL
+ * without a worker or `open`. */
 CULEX_API culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
                                                culex_process_close close, void *user);
 
 /* What `open` returned for the process or thread that runs this, NULL without one. */
 CULEX_API void *culex_run_process(const culex_run *run);
 
-/* Runs jobs on the calling thread until culex_worker_stop, or, with options.drain,
- * until nothing is left. A store that cannot be reached is tried again with growing,
- * jittered waits and a log line a minute; only configuration errors end the call, and
+/* Runs jobs on the calling thread (CULEX_EINVAL while another one does) until culex_worker_stop,
+ * or, with options.drain, until nothing is left. A store that cannot be reached is tried again with
+ * growing, jittered waits and a log line a minute; only configuration errors end the call, and
  * CULEX_EBROKEN when handlers cannot be run any more.
  *
  * A queue that refuses this worker for good (CULEX_EDENIED for want of a right, for example) is

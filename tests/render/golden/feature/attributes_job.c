@@ -107,8 +107,8 @@ culex_status attr_old_report_job_decode(culex_arena *arena, const void *text, si
                                         const attr_old_report_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&attr_old_report_job_params, arena, text, len, &value,
-                                       error);
+    culex_status status = culex_decode(&attr_old_report_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const attr_old_report_job *, value);
     return status;
@@ -249,7 +249,8 @@ culex_status attr_limits_job_decode(culex_arena *arena, const void *text, size_t
                                     const attr_limits_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&attr_limits_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&attr_limits_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const attr_limits_job *, value);
     return status;

@@ -155,8 +155,8 @@ culex_status shop_mail_send_email_job_decode_result(culex_arena *arena, const vo
                                                     culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&shop_mail_send_email_result_type, arena, text, len, &value,
-                                       error);
+    culex_status status = culex_decode(&shop_mail_send_email_result_type, arena, text, len,
+                                       ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const shop_mail_send_email_result *, value);
     return status;
@@ -190,8 +190,8 @@ culex_status shop_mail_send_email_job_decode(culex_arena *arena, const void *tex
                                              culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&shop_mail_send_email_job_params, arena, text, len, &value,
-                                       error);
+    culex_status status = culex_decode(&shop_mail_send_email_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const shop_mail_send_email_job *, value);
     return status;

@@ -90,7 +90,8 @@ culex_status plain_job_decode(culex_arena *arena, const void *text, size_t len,
                               const plain_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&plain_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&plain_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const plain_job *, value);
     return status;
@@ -181,7 +182,8 @@ culex_status from_defaults_job_decode(culex_arena *arena, const void *text, size
                                       const from_defaults_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&from_defaults_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&from_defaults_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const from_defaults_job *, value);
     return status;
@@ -272,7 +274,8 @@ culex_status linear_retry_job_decode(culex_arena *arena, const void *text, size_
                                      const linear_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&linear_retry_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&linear_retry_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const linear_retry_job *, value);
     return status;
@@ -363,7 +366,8 @@ culex_status power_retry_job_decode(culex_arena *arena, const void *text, size_t
                                     const power_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&power_retry_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&power_retry_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const power_retry_job *, value);
     return status;
@@ -454,7 +458,8 @@ culex_status doubling_retry_job_decode(culex_arena *arena, const void *text, siz
                                        const doubling_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&doubling_retry_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&doubling_retry_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const doubling_retry_job *, value);
     return status;
@@ -551,7 +556,8 @@ culex_status stepped_retry_job_decode(culex_arena *arena, const void *text, size
                                       const stepped_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&stepped_retry_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&stepped_retry_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const stepped_retry_job *, value);
     return status;
@@ -643,7 +649,8 @@ culex_status no_retry_job_decode(culex_arena *arena, const void *text, size_t le
                                  const no_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&no_retry_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&no_retry_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const no_retry_job *, value);
     return status;
@@ -730,7 +737,8 @@ culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len
                                 const bounded_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&bounded_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&bounded_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const bounded_job *, value);
     return status;
@@ -830,7 +838,8 @@ culex_status ticking_job_decode(culex_arena *arena, const void *text, size_t len
                                 const ticking_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&ticking_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&ticking_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const ticking_job *, value);
     return status;
@@ -941,7 +950,8 @@ culex_status words_job_decode_result(culex_arena *arena, const void *text, size_
                                      const words_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&words_result_type, arena, text, len, &value, error);
+    culex_status status = culex_decode(&words_result_type, arena, text, len,
+                                       ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const words_result *, value);
     return status;
@@ -970,7 +980,8 @@ culex_status words_job_decode(culex_arena *arena, const void *text, size_t len,
                               const words_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&words_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&words_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const words_job *, value);
     return status;

@@ -108,7 +108,8 @@ culex_status text_nasty_job_decode(culex_arena *arena, const void *text, size_t 
                                    const text_nasty_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&text_nasty_job_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&text_nasty_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const text_nasty_job *, value);
     return status;

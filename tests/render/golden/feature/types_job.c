@@ -344,7 +344,7 @@ culex_status kitchen_defaults_of_all_job_decode(culex_arena *arena, const void *
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_defaults_of_all_job_params, arena, text, len,
-                                       &value, error);
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const kitchen_defaults_of_all_job *, value);
     return status;
@@ -578,7 +578,7 @@ culex_status kitchen_required_of_all_job_decode(culex_arena *arena, const void *
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_required_of_all_job_params, arena, text, len,
-                                       &value, error);
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const kitchen_required_of_all_job *, value);
     return status;
@@ -740,7 +740,7 @@ culex_status kitchen_optional_of_all_job_decode(culex_arena *arena, const void *
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_optional_of_all_job_params, arena, text, len,
-                                       &value, error);
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const kitchen_optional_of_all_job *, value);
     return status;

@@ -91,7 +91,8 @@ culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t
                                     const tick_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&tick_result_type, arena, text, len, &value, error);
+    culex_status status = culex_decode(&tick_result_type, arena, text, len,
+                                       ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const tick_result *, value);
     return status;
@@ -120,7 +121,8 @@ culex_status tick_job_decode(culex_arena *arena, const void *text, size_t len,
                              const tick_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&tick_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&tick_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const tick_job *, value);
     return status;

@@ -1571,7 +1571,8 @@ culex_status fill_job_decode(culex_arena *arena, const void *text, size_t len,
                              const fill_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&fill_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&fill_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const fill_job *, value);
     return status;

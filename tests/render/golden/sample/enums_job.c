@@ -235,7 +235,8 @@ culex_status use_enums_job_decode(culex_arena *arena, const void *text, size_t l
                                   const use_enums_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&use_enums_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&use_enums_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const use_enums_job *, value);
     return status;

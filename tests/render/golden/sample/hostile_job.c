@@ -150,7 +150,8 @@ culex_status attack_job_decode_result(culex_arena *arena, const void *text, size
                                       const attack_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&attack_result_type, arena, text, len, &value, error);
+    culex_status status = culex_decode(&attack_result_type, arena, text, len,
+                                       ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const attack_result *, value);
     return status;
@@ -179,7 +180,8 @@ culex_status attack_job_decode(culex_arena *arena, const void *text, size_t len,
                                const attack_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&attack_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&attack_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const attack_job *, value);
     return status;

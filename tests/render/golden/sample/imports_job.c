@@ -107,7 +107,8 @@ culex_status import_both_job_decode(culex_arena *arena, const void *text, size_t
                                     const import_both_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&import_both_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&import_both_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const import_both_job *, value);
     return status;

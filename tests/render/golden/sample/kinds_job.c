@@ -218,7 +218,8 @@ culex_status all_single_job_decode(culex_arena *arena, const void *text, size_t 
                                    const all_single_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&all_single_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&all_single_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const all_single_job *, value);
     return status;
@@ -396,7 +397,8 @@ culex_status all_optional_job_decode(culex_arena *arena, const void *text, size_
                                      const all_optional_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&all_optional_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&all_optional_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const all_optional_job *, value);
     return status;
@@ -570,7 +572,8 @@ culex_status all_list_job_decode(culex_arena *arena, const void *text, size_t le
                                  const all_list_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&all_list_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&all_list_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const all_list_job *, value);
     return status;
@@ -745,7 +748,8 @@ culex_status all_array_job_decode(culex_arena *arena, const void *text, size_t l
                                   const all_array_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&all_array_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&all_array_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const all_array_job *, value);
     return status;
@@ -843,7 +847,8 @@ culex_status lists_job_decode(culex_arena *arena, const void *text, size_t len,
                               const lists_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&lists_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&lists_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const lists_job *, value);
     return status;

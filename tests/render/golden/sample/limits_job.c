@@ -145,7 +145,8 @@ culex_status limited_job_decode(culex_arena *arena, const void *text, size_t len
                                 const limited_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&limited_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&limited_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const limited_job *, value);
     return status;

@@ -300,7 +300,8 @@ culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
                               const clash_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&clash_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&clash_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const clash_job *, value);
     return status;
@@ -412,7 +413,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
     const void *value = NULL;
     culex_status status = culex_decode(
         &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type,
-        arena, text, len, &value, error);
+        arena, text, len, ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *, value);
     return status;
@@ -458,7 +459,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
     const void *value = NULL;
     culex_status status = culex_decode(
         &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params, arena,
-        text, len, &value, error);
+        text, len, ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *, value);
     return status;

@@ -96,7 +96,8 @@ culex_status steps_job_decode(culex_arena *arena, const void *text, size_t len,
                               const steps_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&steps_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&steps_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const steps_job *, value);
     return status;
@@ -184,7 +185,8 @@ culex_status ratio_job_decode(culex_arena *arena, const void *text, size_t len,
                               const ratio_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&ratio_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&ratio_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const ratio_job *, value);
     return status;
@@ -271,7 +273,8 @@ culex_status linear_job_decode(culex_arena *arena, const void *text, size_t len,
                                const linear_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&linear_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&linear_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const linear_job *, value);
     return status;
@@ -360,7 +363,8 @@ culex_status constant_job_decode(culex_arena *arena, const void *text, size_t le
                                  const constant_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&constant_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&constant_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const constant_job *, value);
     return status;

@@ -177,7 +177,8 @@ culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t
                                     const ship_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&ship_result_type, arena, text, len, &value, error);
+    culex_status status = culex_decode(&ship_result_type, arena, text, len,
+                                       ret_result != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_result = CULEX_PTR_CAST(const ship_result *, value);
     return status;
@@ -206,7 +207,8 @@ culex_status ship_job_decode(culex_arena *arena, const void *text, size_t len,
                              const ship_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
-    culex_status status = culex_decode(&ship_params, arena, text, len, &value, error);
+    culex_status status = culex_decode(&ship_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const ship_job *, value);
     return status;

@@ -1,0 +1,292 @@
+/* A NULL that a program passes by mistake does no harm: see culex/error.h. Each pointer of each
+ * public function, one at a time; tests/tools/check_nulls.py knows who is missing here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <culex/culex.h>
+#include <culex/maintain.h>
+#include <culex/sqlite.h>
+
+#include "world.h"
+
+/* Refused, with a text. */
+#define REFUSED(call)                                                                              \
+    do {                                                                                           \
+        culex_error error = {0};                                                                   \
+        assert_int_equal(call, CULEX_EINVAL);                                                      \
+        assert_int_equal(error.code, CULEX_EINVAL);                                                \
+        assert_string_not_equal(error.text, "");                                                   \
+    } while (0)
+
+static const culex_uuid no_id;
+static culex_job_type type;
+
+/* --- types and codec ---------------------------------------------------------------------- */
+
+static void test_ids(void **state)
+{
+    culex_uuid id = no_id;
+    (void)state;
+    culex_uuid_format(id, NULL);
+    assert_false(culex_uuid_parse(NULL, &id));
+    assert_false(culex_uuid_parse("00000000-0000-0000-0000-000000000000", NULL));
+}
+
+static void test_arenas_and_texts(void **state)
+{
+    (void)state;
+    culex_arena_free(NULL);
+    culex_arena_reset(NULL);
+    assert_null(culex_arena_alloc(NULL, 8));
+    culex_buf_init(NULL, 0);
+    culex_buf_release(NULL);
+}
+
+static void test_codec(void **state)
+{
+    const struct number value = {7};
+    const void *decoded;
+    culex_arena *arena = culex_arena_create();
+    culex_buf text;
+    (void)state;
+    culex_buf_init(&text, 0);
+    REFUSED(culex_encode(NULL, &value, &text, &error));
+    REFUSED(culex_encode(&number_struct, NULL, &text, &error));
+    REFUSED(culex_encode(&number_struct, &value, NULL, &error));
+    assert_int_equal(culex_encode(&number_struct, NULL, &text, NULL), CULEX_EINVAL);
+    REFUSED(culex_decode(NULL, arena, "{}", 2, &decoded, &error));
+    REFUSED(culex_decode(&number_struct, NULL, "{}", 2, &decoded, &error));
+    REFUSED(culex_decode(&number_struct, arena, NULL, 2, &decoded, &error));
+    REFUSED(culex_decode(&number_struct, arena, "{}", 2, NULL, &error));
+    assert_int_equal(text.len, 0);
+    culex_buf_release(&text);
+    culex_arena_free(arena);
+}
+
+/* --- client ------------------------------------------------------------------------------- */
+
+static bool run_seen(const culex_run_info *run, void *user)
+{
+    (void)run, (void)user;
+    return true;
+}
+
+static bool queue_seen(const char *queue, void *user)
+{
+    (void)queue, (void)user;
+    return true;
+}
+
+static bool schema_seen(const culex_live_schema *schema, void *user)
+{
+    (void)schema, (void)user;
+    return true;
+}
+
+static void test_without_a_client(void **state)
+{
+    const struct number params = {7};
+    culex_uuid id;
+    culex_run_info *run;
+    culex_queue_stats stats;
+    culex_fsck_counts counts;
+    culex_doctor_report *report;
+    uint64_t cursor = 0;
+    (void)state;
+    REFUSED(culex_client_open("memory:", NULL, NULL, &error));
+    culex_client_close(NULL);
+    culex_run_info_free(NULL);
+    REFUSED(culex_client_new_id(NULL, &id, &error));
+    REFUSED(culex_client_enqueue(NULL, &type, &params, NULL, &id, &error));
+    REFUSED(culex_client_enqueue_many(NULL, &type, &params, 8, 1, NULL, &id, NULL, &error));
+    REFUSED(culex_client_get(NULL, "q", no_id, &run, &error));
+    REFUSED(culex_client_list(NULL, "q", CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
+    REFUSED(culex_client_cancel(NULL, "q", no_id, NULL, &error));
+    REFUSED(culex_client_retry(NULL, "q", no_id, &error));
+    REFUSED(culex_client_delete(NULL, "q", no_id, &error));
+    REFUSED(culex_client_pause(NULL, "q", &error));
+    REFUSED(culex_client_resume(NULL, "q", &error));
+    REFUSED(culex_client_limit(NULL, "q", 1, &error));
+    REFUSED(culex_client_purge(NULL, "q", CULEX_RUN_DONE, 1, NULL, &error));
+    REFUSED(culex_client_stats(NULL, "q", &stats, &error));
+    REFUSED(culex_client_queues(NULL, queue_seen, NULL, &error));
+    REFUSED(culex_client_doctor(NULL, &report, &error));
+    REFUSED(culex_client_fsck(NULL, "q", false, &counts, &error));
+    REFUSED(culex_client_live(NULL, NULL, false, schema_seen, NULL, &error));
+    REFUSED(culex_sqlite_enqueue(NULL, NULL, &type, &params, NULL, NULL, &error));
+    REFUSED(culex_doctor("memory:", NULL, NULL, &error));
+    culex_doctor_report_free(NULL);
+    assert_null(culex_doctor_report_text(NULL));
+}
+
+static void test_with_a_client(void **state)
+{
+    const struct number params = {7};
+    const culex_enqueue_options no_tags = {.tag_count = 2};
+    culex_client *client = NULL;
+    culex_fsck_counts counts;
+    uint64_t cursor = 0;
+    (void)state;
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_new_id(client, NULL, &error));
+    REFUSED(culex_client_enqueue(client, NULL, &params, NULL, NULL, &error));
+    REFUSED(culex_client_enqueue(client, &type, NULL, NULL, NULL, &error));
+    REFUSED(culex_client_enqueue(client, &type, &params, &no_tags, NULL, &error));
+    REFUSED(culex_client_enqueue_many(client, NULL, &params, 8, 1, NULL, NULL, NULL, &error));
+    REFUSED(culex_client_enqueue_many(client, &type, NULL, 8, 1, NULL, NULL, NULL, &error));
+    assert_int_equal(culex_client_enqueue(client, &type, &params, NULL, NULL, NULL), CULEX_OK);
+    REFUSED(culex_client_get(client, NULL, no_id, NULL, &error));
+    REFUSED(culex_client_get(client, "q", no_id, NULL, &error));
+    REFUSED(culex_client_list(client, NULL, CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
+    REFUSED(culex_client_list(client, "q", CULEX_RUN_DONE, NULL, 0, run_seen, NULL, &error));
+    REFUSED(culex_client_list(client, "q", CULEX_RUN_DONE, &cursor, 0, NULL, NULL, &error));
+    REFUSED(culex_client_cancel(client, NULL, no_id, NULL, &error));
+    REFUSED(culex_client_retry(client, NULL, no_id, &error));
+    REFUSED(culex_client_delete(client, NULL, no_id, &error));
+    REFUSED(culex_client_pause(client, NULL, &error));
+    REFUSED(culex_client_resume(client, NULL, &error));
+    REFUSED(culex_client_limit(client, NULL, 1, &error));
+    REFUSED(culex_client_purge(client, NULL, CULEX_RUN_DONE, 1, NULL, &error));
+    REFUSED(culex_client_stats(client, NULL, NULL, &error));
+    REFUSED(culex_client_stats(client, "q", NULL, &error));
+    REFUSED(culex_client_queues(client, NULL, NULL, &error));
+    REFUSED(culex_client_doctor(client, NULL, &error));
+    REFUSED(culex_client_fsck(client, NULL, false, &counts, &error));
+    REFUSED(culex_client_fsck(client, "q", false, NULL, &error));
+    REFUSED(culex_client_live(client, NULL, false, NULL, NULL, &error));
+    culex_client_close(client);
+}
+
+/* --- worker ------------------------------------------------------------------------------- */
+
+static culex_status process_open(void *user, void **ret_process, culex_error *error)
+{
+    (void)user, (void)ret_process, (void)error;
+    return CULEX_OK;
+}
+
+static void test_without_a_worker(void **state)
+{
+    (void)state;
+    REFUSED(culex_worker_create(NULL, NULL, &error));
+    culex_worker_free(NULL);
+    culex_worker_stop(NULL);
+    assert_int_equal(culex_worker_register(NULL, &type, number_call, number_handler, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_retire(NULL, &type), CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_process(NULL, process_open, NULL, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_worker_setup_failed(NULL, "%s", "why"), 1);
+    REFUSED(culex_worker_run(NULL, &error));
+}
+
+/* What a setup would end with. */
+static void expect_reason(const culex_worker *worker, const char *reason)
+{
+    assert_int_equal(worker->setup_error.code, CULEX_EINVAL);
+    assert_non_null(strstr(worker->setup_error.text, reason));
+}
+
+static void test_with_a_worker(void **state)
+{
+    const culex_worker_options no_queues = {.queue_count = 2};
+    const char *none = NULL;
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    (void)state;
+    assert_int_equal(culex_worker_create(&no_queues, &worker, &error), CULEX_EUSAGE);
+    assert_string_equal(error.text, "a queue_count of 2, and no queues");
+    assert_int_equal(culex_worker_create(NULL, &worker, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_register(worker, NULL, number_call, number_handler, NULL),
+                     CULEX_EINVAL);
+    expect_reason(worker, "no job type");
+    assert_int_equal(culex_worker_register(worker, &type, number_call, NULL, NULL), CULEX_EINVAL);
+    expect_reason(worker, "job t.number is registered without a handler");
+    assert_int_equal(culex_worker_register(worker, &type, NULL, number_handler, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_retire(worker, NULL), CULEX_EINVAL);
+    expect_reason(worker, "no job type");
+    assert_int_equal(culex_worker_on_process(worker, NULL, NULL, NULL), CULEX_EINVAL);
+    expect_reason(worker, "no function that sets up a process");
+    assert_int_equal(culex_worker_setup_failed(worker, none, 0), 1);
+    culex_worker_free(worker);
+    assert_int_equal(culex_worker_main(1, NULL, NULL, NULL), 1);
+}
+
+/* --- handlers ------------------------------------------------------------------------------ */
+
+static void test_without_a_run(void **state)
+{
+    const struct number value = {7};
+    const culex_uuid id = culex_run_id(NULL);
+    (void)state;
+    assert_memory_equal(&id, &no_id, sizeof id);
+    assert_int_equal(culex_run_attempt(NULL), 0);
+    assert_int_equal(culex_run_failures(NULL), 0);
+    assert_string_equal(culex_run_job(NULL), "");
+    assert_string_equal(culex_run_queue(NULL), "");
+    assert_string_equal(culex_run_fence(NULL), "");
+    assert_int_equal(culex_run_enqueued_at(NULL), 0);
+    assert_false(culex_run_cancelled(NULL));
+    culex_run_extend(NULL, CULEX_SECOND);
+    culex_run_progress(NULL, 50, "half");
+    assert_int_equal(culex_run_fail(NULL, "no"), CULEX_FAILED);
+    assert_int_equal(culex_run_discard(NULL, "no"), CULEX_DISCARDED);
+    assert_int_equal(culex_run_snooze(NULL, CULEX_SECOND), CULEX_SNOOZED);
+    REFUSED(culex_run_set_result(NULL, &number_struct, &value, &error));
+    culex_log(NULL, "nobody hears");
+    assert_null(culex_run_client(NULL));
+    assert_null(culex_run_alloc(NULL, 8));
+    assert_null(culex_run_process(NULL));
+}
+
+static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t n)
+{
+    const char *none = NULL;
+    const struct number value = {7};
+    (void)world;
+    culex_run_progress(run, 50, none, 0);
+    culex_log(run, none, 0);
+    REFUSED(culex_run_set_result(run, NULL, &value, &error));
+    REFUSED(culex_run_set_result(run, &number_struct, NULL, &error));
+    culex_run_fail(run, "first thought");
+    return n == 1 ? culex_run_fail(run, none, 0) : culex_run_discard(run, none, 0);
+}
+
+static void test_with_a_run(void **state)
+{
+    struct world *world = world_open();
+    culex_job_type once = type;
+    (void)state;
+    once.retry.max = 0;
+    world->act = act_carelessly;
+    for (int64_t n = 1; n <= 2; n++) {
+        culex_uuid id = world_enqueue(world, &once, n);
+        world_worker(world, (culex_worker_options){.drain = true}, &once);
+        world_run(world);
+        culex_run_info *run = world_get(world, id);
+        assert_int_equal(run->state, CULEX_RUN_DEAD);
+        assert_string_equal(run->error_text, "the handler gave no reason");
+        assert_int_equal(run->progress, 50);
+        assert_string_equal(run->progress_text, "");
+        culex_run_info_free(run);
+    }
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ids),           cmocka_unit_test(test_arenas_and_texts),
+        cmocka_unit_test(test_codec),         cmocka_unit_test(test_without_a_client),
+        cmocka_unit_test(test_with_a_client), cmocka_unit_test(test_without_a_worker),
+        cmocka_unit_test(test_with_a_worker), cmocka_unit_test(test_without_a_run),
+        cmocka_unit_test(test_with_a_run),
+    };
+    type = number_type();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
