@@ -28,6 +28,7 @@ static void store_close(struct culex_backend *backend)
     free(store->idle.queue);
     free(store->recent.name);
     free(store->path);
+    free(store->given);
     free(store->uri);
     free(store);
 }

@@ -143,6 +143,7 @@ struct culex_sqlite {
     struct culex_sqlite_options options;
     sqlite3 *db;
     char *path;   /* absolute, without links: for texts and for the files beside it */
+    char *given;  /* absolute, as it was named; NULL when that is the same */
     char *uri;    /* what SQLite opens */
     char *schema; /* whose tables, when the handle is borrowed; else NULL */
     bool is_memory;

@@ -223,10 +223,15 @@ static culex_status resolve(struct culex_sqlite *store, culex_error *error)
         return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT, "%s: %s",
                            store->path, strerror(cause));
     }
-    free(store->path);
+    free(store->given);
     free(store->uri);
+    store->given = store->path;
     store->path = path;
     store->uri = uri;
+    if (strcmp(store->given, path) == 0) {
+        free(store->given);
+        store->given = NULL;
+    }
     return CULEX_OK;
 }
 

@@ -3,9 +3,10 @@
  * A database that is removed, or replaced by a copy, lives on in those who have it open: they would
  * go on to write, and be told that all is well, into a file that nobody reads. The same holds for
  * its log, and for the log's index, in which those who share the store see each other's commits and
- * locks. So each transaction compares the three names with the files that were found at the
- * opening, before anything is written, and looks whether the file has lost pages: what is written
- * into one that was cut off, or overwritten by a shorter copy, is as lost.
+ * locks; and when the path that was given goes by a link, which may be pointed elsewhere. So each
+ * transaction compares the names with the files that were found at the opening, before anything is
+ * written, and looks whether the file has lost pages: what is written into one that was cut off, or
+ * overwritten by a shorter copy, is as lost.
  *
  * A copy of another store, written into the file or put beside the log of this one, would be mixed
  * with it page by page. So each store has a mark of its own in the header of its file: a random
@@ -43,6 +44,15 @@ static culex_status fail(const struct culex_sqlite *store, const char *what, cul
                        "%s was %s while it was open here: what this program wrote, nobody would "
                        "read. Nothing was changed; put the file back, or open the store anew",
                        store->path, what);
+}
+
+static culex_status fail_link(const struct culex_sqlite *store, culex_error *error)
+{
+    return culex__fail(error, CULEX_EMOVED,
+                       "%s leads to another file since it was opened here, which was %s: nobody "
+                       "who goes by that name would see what this program writes. Nothing was "
+                       "changed; point the link there again, or open the store anew",
+                       store->given, store->path);
 }
 
 static culex_status fail_log(const struct culex_sqlite *store, culex_error *error)
@@ -222,6 +232,16 @@ static culex_status check_index(struct culex_sqlite *store, culex_error *error)
     return fail_index(store, error);
 }
 
+/* Some switch a link by taking it away first: as long as the name leads nowhere, nobody can
+ * have opened another file by it. */
+static culex_status check_given(const struct culex_sqlite *store, culex_error *error)
+{
+    struct stat info;
+    if (store->given == NULL || stat(store->given, &info) != 0 || is_at(&store->place.file, &info))
+        return CULEX_OK;
+    return fail_link(store, error);
+}
+
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error)
 {
     struct stat info;
@@ -235,7 +255,9 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
         store->place.is_lost = true;
         return fail(store, "emptied", error);
     }
-    culex_status status = check_index(store, error);
+    culex_status status = check_given(store, error);
+    if (status == CULEX_OK)
+        status = check_index(store, error);
     if (status == CULEX_OK)
         status = check_log(store, error);
     if (status == CULEX_OK)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The store's file is removed, replaced, emptied or cut off under a worker: it ends by itself with
+# The store's file is removed, replaced, emptied or cut off under a worker, or the link to it is
+# switched: it ends by itself with
 # exit code 4 and says what happened, and so does an enqueue meanwhile or afterwards.
 . "$(dirname "$0")/lib.sh"
 store_start
@@ -46,6 +47,22 @@ end cut 'was cut off'
 begin log
 rm "$file-wal"
 end log '-wal, the log of the store'
+
+# As a deployment does that switches a link to the next release.
+mkdir "$scratch/first" "$scratch/next"
+ln -s first "$scratch/current"
+CULEX_URL=sqlite:$scratch/next/jobs.db "$nap" enqueue nap 1
+file=$scratch/current/jobs.db
+CULEX_URL=sqlite:$file
+begin link
+ln -s next "$scratch/new"
+mv -T "$scratch/new" "$scratch/current"
+"$nap" enqueue nap 1
+end link 'leads to another file'
+"$nap" --drain 2>"$scratch/drain.log" >"$scratch/drain" || fail 'the other store cannot be drained'
+[ "$(grep -c 'done in' "$scratch/drain.log")" = 2 ] || fail 'not both runs were where the link leads'
+file=$scratch/jobs.db
+CULEX_URL=sqlite:$file
 
 # Whoever opens the store next to it makes an index anew, and neither sees the other: what is enqueued
 # then must be there when the worker has ended, and the worker must not write.

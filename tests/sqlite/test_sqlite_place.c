@@ -396,6 +396,60 @@ static void test_relative__to_a_removed_folder_is_refused_for_good(void **state)
     enter("/");
 }
 
+/* --- links ---------------------------------------------------------------------------------- */
+
+static void link_to(const struct fixture *fixture, const char *target)
+{
+    assert_int_equal(symlink(target, named(fixture, ".new")), 0);
+    move(fixture, ".new", ".link");
+}
+
+static void store_make(struct fixture *fixture, const char *name)
+{
+    struct culex_backend *store = NULL;
+    culex_error error = {.text = ""};
+    assert_int_equal(open_named(fixture, name, fixture->folder, &store, &error), CULEX_OK);
+    store->ops->close(store);
+}
+
+/* The store is reached by a link to `target`, which is then another one to `other`. Without the
+ * link nobody can be elsewhere by that name. */
+static void expect_retargeted(struct fixture *fixture, const char *name, const char *target,
+                              const char *other)
+{
+    culex_error error = {.text = ""};
+    link_to(fixture, other);
+    store_make(fixture, name);
+    link_to(fixture, target);
+    assert_int_equal(open_named(fixture, name, fixture->folder, &fixture->store, &error), CULEX_OK);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    link_to(fixture, other);
+    expect_moved(fixture, "leads to another file since it was opened");
+    assert_int_equal(unlink(named(fixture, ".link")), 0);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    link_to(fixture, target);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3);
+}
+
+static void test_retargeted_link__to_the_file_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    store_make(fixture, "q.db");
+    store_make(fixture, "other.db");
+    expect_retargeted(fixture, "q.db.link", "q.db", "other.db");
+}
+
+static void test_retargeted_link__to_the_folder_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[160];
+    assert_int_equal(mkdir(named(fixture, ".other"), 0700), 0);
+    snprintf(name, sizeof name, "%s/q.db", named(fixture, ".link"));
+    expect_retargeted(fixture, name, ".", "q.db.other");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -414,6 +468,8 @@ int main(void)
         TEST(test_removed_index__is_told_and_the_log_is_kept),
         TEST(test_relative__means_one_file_wherever_the_program_goes),
         TEST(test_relative__to_a_removed_folder_is_refused_for_good),
+        TEST(test_retargeted_link__to_the_file_is_told),
+        TEST(test_retargeted_link__to_the_folder_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

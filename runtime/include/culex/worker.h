@@ -195,8 +195,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  *
  * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, and none
  * of them runs elsewhere. The text tells how many and of which job.
- * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off: nothing more
- * was written.
+ * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off, or a link in
+ * its path pointed elsewhere: nothing more was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
  * runs ended; their leases end by themselves, and they run again.
  *
