@@ -25,6 +25,11 @@ static culex_status scheme_refuse(const char *url, culex_error *error)
                        (int)len, url);
 }
 
+culex_status culex__backend_no_queue(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
+}
+
 void culex__backend_abandon(struct culex_backend *backend)
 {
     if (backend->ops->abandon != NULL)

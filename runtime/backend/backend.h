@@ -264,7 +264,9 @@ struct culex_backend_ops {
     culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
                          struct culex_tick_reply *ret_reply, culex_error *error);
 
-    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. */
+    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. A queue
+     * begins with its first HELLO, or with the first run that was not refused: before that the
+     * last five, and LIST, are CULEX_ENOTFOUND and make none. */
     culex_status (*cancel)(struct culex_backend *backend, const char *queue, culex_uuid id,
                            culex_run_state *ret_state, culex_error *error);
     culex_status (*retry)(struct culex_backend *backend, const char *queue, culex_uuid id,
@@ -361,6 +363,9 @@ struct culex_backend_options {
      * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;
 };
+
+/* CULEX_ENOTFOUND, in words that are the same for all stores. */
+culex_status culex__backend_no_queue(const char *queue, culex_error *error);
 
 /* See abandon above. */
 void culex__backend_abandon(struct culex_backend *backend);

@@ -144,7 +144,7 @@ static culex_status redis_hello(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
-/* Calls `script` with one number; it answers 1. */
+/* Calls `script` with one number; it answers 1, 0 for a queue that is not there. */
 static culex_status setting_call(struct culex_backend *backend,
                                  const struct culex__redis_script *script, const char *queue,
                                  int64_t value, culex_error *error)
@@ -158,8 +158,10 @@ static culex_status setting_call(struct culex_backend *backend,
     status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
-    if (reply->type != REDIS_REPLY_INTEGER || reply->integer != 1)
+    if (reply->type != REDIS_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
         status = culex__redis_bad_reply(redis, script->name, error);
+    else if (reply->integer == 0)
+        status = culex__backend_no_queue(queue, error);
     freeReplyObject(reply);
     return status;
 }
@@ -190,7 +192,8 @@ static culex_status purge_once(struct culex__redis *redis, const char *queue, cu
     status = culex__redis_finish(redis, &culex__redis_purge, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = integers_read(redis, "PURGE", reply, values, 2, error);
+    status = culex__redis_is_empty(reply) ? culex__backend_no_queue(queue, error)
+                                          : integers_read(redis, "PURGE", reply, values, 2, error);
     freeReplyObject(reply);
     return status;
 }

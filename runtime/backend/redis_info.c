@@ -98,7 +98,7 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     const char *texts[GET_TEXTS];
     size_t lens[GET_TEXTS];
     struct culex__redis_record record;
-    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 0)
+    if (culex__redis_is_empty(reply))
         return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
     if (!get_texts(reply, texts, lens) || !culex__redis_record_parse(texts[0], lens[0], &record))
         return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
@@ -191,6 +191,8 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
                                     struct culex_list_reply *ret_reply, culex_error *error)
 {
     int64_t next;
+    if (culex__redis_is_empty(reply))
+        return culex__backend_no_queue(queue, error);
     if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
         reply->elements / 2 > limit)
         return culex__fail(error, CULEX_ECORRUPT, "the answer to LIST is no such answer");
@@ -282,7 +284,9 @@ culex_status culex__redis_stats_read(struct culex_backend *backend, const char *
     if (status != CULEX_OK)
         return status;
     memset(&stats, 0, sizeof stats);
-    if (stats_fill(reply, &stats))
+    if (culex__redis_is_empty(reply))
+        status = culex__backend_no_queue(queue, error);
+    else if (stats_fill(reply, &stats))
         *ret_stats = stats;
     else
         status = culex__redis_bad_reply(redis, "STATS", error);

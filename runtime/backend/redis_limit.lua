@@ -1,8 +1,9 @@
--- keys: meta
--- uses: base
+-- keys: runs meta
+-- uses: base known
 --
--- ARGV[2]: most live runs, '0' for no limit. Reply: 1.
+-- ARGV[2]: most live runs, '0' for no limit. Reply: 1; 0 when nobody has used the queue.
 
+if not is_known() then return 0 end
 if ARGV[2] == '0' then
   call('HDEL', meta, 'limit')
 else

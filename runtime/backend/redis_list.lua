@@ -1,11 +1,12 @@
--- keys: runs ready urgent scheduled active done cancelled dead
--- uses: base told
+-- keys: runs ready urgent scheduled active done cancelled dead meta
+-- uses: base known told
 --
 -- Runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
 -- about as many: the indexes shift under a reader while workers claim, a scan of the records does
 -- not.
--- Reply: next place (0 at the end), then id, record...
+-- Reply: next place (0 at the end), then id, record...; empty when nobody has used the queue.
 
+if ARGV[3] == '0' and not is_known() then return {} end
 local now, state, from, limit = clock(), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local sets = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [CANCELLED] = cancelled,
   [DEAD] = dead}

@@ -1,8 +1,9 @@
--- keys: ready urgent meta wake
--- uses: base wake
+-- keys: runs ready urgent meta wake
+-- uses: base known wake
 --
--- ARGV[2]: '1' pauses, '0' resumes. Reply: 1.
+-- ARGV[2]: '1' pauses, '0' resumes. Reply: 1; 0 when nobody has used the queue.
 
+if not is_known() then return 0 end
 if ARGV[2] == '1' then
   call('HSET', meta, 'paused', '1')
 else

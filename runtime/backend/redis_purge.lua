@@ -1,9 +1,10 @@
 -- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen
+-- uses: base seen known
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
--- Reply: deleted, is_more.
+-- Reply: deleted, is_more; empty when nobody has used the queue.
 
+if not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
 local deleted = 0

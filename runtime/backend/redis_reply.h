@@ -29,6 +29,12 @@ struct culex__redis_limits {
  * redisReaderFree. */
 redisReader *culex__redis_reader_create(struct culex__redis_limits *limits);
 
+/* An array of nothing: how scripts say that what they were asked about is not there. */
+static inline bool culex__redis_is_empty(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 0;
+}
+
 /* Element `at` of an array, when it has the wanted type. False otherwise. */
 bool culex__redis_reply_int(const redisReply *array, size_t at, int64_t *ret_value);
 bool culex__redis_reply_text(const redisReply *array, size_t at, const char **ret_text,

@@ -50,6 +50,7 @@ struct culex_sqlite_queue {
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     bool is_changed;
     bool has_new_work; /* an idle worker should be told after COMMIT */
+    bool is_new;       /* the row was made by this call */
 };
 
 /* The part of a run that changes, and what its changes depend on. */
@@ -346,6 +347,13 @@ void culex__sqlite_guard_abandon(struct culex_sqlite *store);
 /* Loads the queue's row. Not there: a zeroed one with key 0, or a new one when `is_wanted`. */
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error);
+/* The same for a queue that must be there: CULEX_ENOTFOUND. */
+culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error);
+/* In place of the next function, for one that was wanted for a run: is it new and was the run
+ * refused, it goes again. */
+culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_error *error);
 /* Saves what has changed and looks up whom to tell. Last step before the transaction's end. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);

@@ -159,7 +159,7 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = culex__sqlite_enqueue_one(store, &queue, &runs[i], &results[i], error);
     if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
+        status = culex__sqlite_queue_settle(store, &queue, error);
     return status;
 }
 
@@ -273,7 +273,7 @@ static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick
     if (status != CULEX_OK)
         return status;
     reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
-    return culex__sqlite_queue_save(store, &queue, error);
+    return culex__sqlite_queue_settle(store, &queue, error);
 }
 
 culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,

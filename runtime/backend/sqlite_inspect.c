@@ -38,7 +38,7 @@ culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queu
     culex_status status = culex__sqlite_begin_read(store, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_queue_load(store, queue, false, &row, error);
+    status = culex__sqlite_queue_need(store, queue, &row, error);
     if (status == CULEX_OK)
         status = culex__sqlite_first_int(
             store,
@@ -259,8 +259,8 @@ culex_status culex__sqlite_list(struct culex_backend *backend, const char *queue
         return culex__sqlite_no_memory(error);
     culex_status status = culex__sqlite_begin_read(store, error);
     if (status == CULEX_OK) {
-        status = culex__sqlite_queue_load(store, queue, false, &row, error);
-        if (status == CULEX_OK && row.key != 0)
+        status = culex__sqlite_queue_need(store, queue, &row, error);
+        if (status == CULEX_OK)
             status = list_scan(store, &row, state, cursor, limit, &reply, error);
         status = culex__sqlite_end_transaction(store, status, error);
     }

@@ -234,7 +234,7 @@ culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_queue_load(store, queue, true, &row, error);
+    status = culex__sqlite_queue_need(store, queue, &row, error);
     if (status == CULEX_OK && (row.is_paused != 0) != is_paused) {
         row.is_paused = is_paused;
         row.is_changed = true;
@@ -253,7 +253,7 @@ culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_queue_load(store, queue, true, &row, error);
+    status = culex__sqlite_queue_need(store, queue, &row, error);
     if (status == CULEX_OK)
         status = culex__sqlite_finish(
             store,
@@ -280,7 +280,7 @@ static culex_status purge_all(struct culex_sqlite *store, const char *name, cule
     struct culex_sqlite_run run;
     size_t count = 0;
     const char letter[2] = {culex__run_state_letter(state), '\0'};
-    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
+    culex_status status = culex__sqlite_queue_need(store, name, &queue, error);
     if (status == CULEX_OK)
         status =
             culex__sqlite_collect(store, bind_purge(store, &queue, state, letter, (int64_t)limit),

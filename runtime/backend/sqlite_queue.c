@@ -38,6 +38,7 @@ static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_qu
     sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_ADD, "t", queue->name);
     culex_status status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
+    queue->is_new = true;
     return status;
 }
 
@@ -98,7 +99,7 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
 {
     *ret_queue = recent->queue;
     ret_queue->name = name;
-    ret_queue->is_changed = ret_queue->has_new_work = false;
+    ret_queue->is_changed = ret_queue->has_new_work = ret_queue->is_new = false;
 }
 
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
@@ -118,6 +119,24 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
     if (has == 0 && is_wanted)
         return queue_add(store, ret_queue, error);
     return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error)
+{
+    culex_status status = culex__sqlite_queue_load(store, name, false, ret_queue, error);
+    if (status == CULEX_OK && ret_queue->key == 0)
+        return culex__backend_no_queue(name, error);
+    return status;
+}
+
+culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_error *error)
+{
+    if (!queue->is_new || queue->enqueued > 0)
+        return culex__sqlite_queue_save(store, queue, error);
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DROP, "i", queue->key), error);
 }
 
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "engine/newrun.h"
 #include "engine/options.h"
@@ -90,4 +91,22 @@ void culex__advise_queues(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)
         queue_advise(worker, worker->lane_names[i]);
+}
+
+culex_status culex__advise_queue(struct culex_backend *backend, const char *queue,
+                                 culex_error *error)
+{
+    struct culex__nearest nearest = {.word = queue};
+    char **names = NULL, meant[128];
+    if (error == NULL)
+        return CULEX_ENOTFOUND;
+    if (backend->ops->queues(backend, &names, NULL) != CULEX_OK)
+        names = NULL; /* not allowed, or out of reach */
+    if (queue_is_there(names, &nearest))
+        nearest.best = NULL; /* a name whose first run was refused */
+    culex__fail(error, CULEX_ENOTFOUND,
+                "the store has no queue '%s'%s (one begins with its first run or its first worker)",
+                queue, meant_format(&nearest, meant));
+    free(names);
+    return CULEX_ENOTFOUND;
 }

@@ -1,8 +1,13 @@
-/* engine/advice.h - what a worker says at its start about settings that look like mistakes. */
+/* engine/advice.h - what is said about names that look like mistakes. */
 #ifndef CULEX_ENGINE_ADVICE_H
 #define CULEX_ENGINE_ADVICE_H
 
 #include "engine/worker_private.h"
+
+/* The store has no such queue: `error`, which may be NULL, says so, what makes a queue, and which
+ * one may have been meant, as far as the store tells its names. Returns CULEX_ENOTFOUND. */
+culex_status culex__advise_queue(struct culex_backend *backend, const char *queue,
+                                 culex_error *error);
 
 /* Warns of each variable in `environment` (as environ) whose name begins like ours and means
  * nothing, with the name that may have been meant. Values are not shown. */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/advice.h"
 #include "engine/home_store.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
@@ -417,9 +418,17 @@ culex_status culex_client_delete(culex_client *client, const char *queue, culex_
     return client_call(client, &call, call_forget, forget_explains, error);
 }
 
+/* Of a call that names a queue and no run. */
+static culex_status queue_judge(struct culex_backend *backend, const char *queue,
+                                culex_status status, culex_error *error)
+{
+    return status == CULEX_ENOTFOUND ? culex__advise_queue(backend, queue, error) : status;
+}
+
 static culex_status call_pause(struct culex_backend *backend, struct call *call, culex_error *error)
 {
-    return backend->ops->pause(backend, call->queue, call->is_paused, error);
+    culex_status status = backend->ops->pause(backend, call->queue, call->is_paused, error);
+    return queue_judge(backend, call->queue, status, error);
 }
 
 static culex_status client_pause(culex_client *client, const char *queue, bool is_paused,
@@ -444,7 +453,8 @@ culex_status culex_client_resume(culex_client *client, const char *queue, culex_
 
 static culex_status call_limit(struct culex_backend *backend, struct call *call, culex_error *error)
 {
-    return backend->ops->limit(backend, call->queue, call->limit, error);
+    culex_status status = backend->ops->limit(backend, call->queue, call->limit, error);
+    return queue_judge(backend, call->queue, status, error);
 }
 
 culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
@@ -462,8 +472,9 @@ culex_status culex_client_limit(culex_client *client, const char *queue, uint64_
 
 static culex_status call_purge(struct culex_backend *backend, struct call *call, culex_error *error)
 {
-    return backend->ops->purge(backend, call->queue, call->state, call->limit, &call->ret_deleted,
-                               error);
+    culex_status status = backend->ops->purge(backend, call->queue, call->state, call->limit,
+                                              &call->ret_deleted, error);
+    return queue_judge(backend, call->queue, status, error);
 }
 
 culex_status culex_client_purge(culex_client *client, const char *queue, culex_run_state state,
@@ -483,7 +494,8 @@ culex_status culex_client_purge(culex_client *client, const char *queue, culex_r
 
 static culex_status call_stats(struct culex_backend *backend, struct call *call, culex_error *error)
 {
-    return backend->ops->stats(backend, call->queue, call->ret_stats, error);
+    culex_status status = backend->ops->stats(backend, call->queue, call->ret_stats, error);
+    return queue_judge(backend, call->queue, status, error);
 }
 
 culex_status culex_client_stats(culex_client *client, const char *queue,
@@ -506,8 +518,9 @@ culex_status culex_client_stats(culex_client *client, const char *queue,
 
 static culex_status call_list(struct culex_backend *backend, struct call *call, culex_error *error)
 {
-    return backend->ops->list(backend, call->queue, call->state, call->cursor, call->limit,
-                              &call->ret_list, error);
+    culex_status status = backend->ops->list(backend, call->queue, call->state, call->cursor,
+                                             call->limit, &call->ret_list, error);
+    return queue_judge(backend, call->queue, status, error);
 }
 
 /* Visits one page without holding the lock, so that the visitor may use the client.

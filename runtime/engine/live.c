@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/advice.h"
 #include "engine/client_private.h"
 #include "engine/newrun.h"
 
@@ -125,6 +126,8 @@ static culex_status page_call(struct culex_backend *backend, void *arg, culex_er
     struct culex_list_reply page = {0};
     culex_status status =
         backend->ops->list(backend, call->queue, CULEX_LIST_ANY, call->cursor, PAGE, &page, error);
+    if (status == CULEX_ENOTFOUND)
+        return culex__advise_queue(backend, call->queue, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < page.count && status == CULEX_OK; i++)
@@ -150,6 +153,7 @@ static culex_status queue_count(culex_client *client, const char *queue, struct 
 struct walk {
     culex_client *client;
     struct table table;
+    bool is_all; /* queues, whatever their names are */
     culex_live_visitor visit;
     void *user;
     culex_status status;
@@ -161,6 +165,8 @@ static bool queue_visit(const char *queue, void *user)
     struct walk *walk = user;
     bool is_wanted = true;
     walk->status = queue_count(walk->client, queue, &walk->table, walk->error);
+    if (walk->status == CULEX_ENOTFOUND && walk->is_all)
+        walk->status = CULEX_OK; /* a name without a run or a worker so far */
     for (size_t i = 0; walk->status == CULEX_OK && is_wanted && i < walk->table.count; i++) {
         walk->table.rows[i].queue = queue;
         is_wanted = walk->visit(&walk->table.rows[i], walk->user);
@@ -176,6 +182,7 @@ culex_status culex_client_live(culex_client *client, const char *queue, bool wit
         return culex__fail(error, CULEX_EINVAL, "no client or no visitor");
     struct walk walk = {.client = client,
                         .table = {.with_ended = with_ended},
+                        .is_all = queue == NULL,
                         .visit = visit,
                         .user = user,
                         .status = queue != NULL ? culex__queue_check(queue, error) : CULEX_OK,

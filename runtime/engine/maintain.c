@@ -80,6 +80,19 @@ static culex_status fsck_call(struct culex_backend *backend, void *arg, culex_er
                               error);
 }
 
+/* Nothing was found: a queue without runs, or a name that nobody has used and that must not look
+ * sound. A queue that cannot be asked counts as found. */
+static culex_status fsck_judge(culex_client *client, const char *queue,
+                               const culex_fsck_counts *counts, culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_error missing = {0};
+    if (counts->records + counts->wrong + counts->damaged > 0 ||
+        culex_client_stats(client, queue, &stats, &missing) != CULEX_ENOTFOUND)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_ENOTFOUND, "%s", missing.text);
+}
+
 culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,
                                culex_fsck_counts *ret_counts, culex_error *error)
 {
@@ -99,5 +112,5 @@ culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_
         if (call.cursor == 0)
             break;
     }
-    return status;
+    return status == CULEX_OK ? fsck_judge(client, queue, ret_counts, error) : status;
 }

@@ -60,6 +60,10 @@ static void repair_fail(struct culex_lane *lane, culex_status status, const cule
         repair_give_up(lane, error->text);
         return;
     }
+    if (status == CULEX_ENOTFOUND) { /* the store was emptied: nothing is left to repair */
+        lane->repair = (struct culex_repair){.is_due = false};
+        return;
+    }
     lane->repair = (struct culex_repair){.is_due = true};
     culex__worker_call_failed(lane->worker, lane, status, error);
 }

@@ -74,28 +74,6 @@ static bool schema_print(const culex_live_schema *schema, void *user)
 
 /* --- queues ------------------------------------------------------------------------------ */
 
-struct search {
-    const char *name;
-    bool is_found;
-};
-
-static bool name_compare(const char *queue, void *user)
-{
-    struct search *search = user;
-    search->is_found = strcmp(queue, search->name) == 0;
-    return !search->is_found;
-}
-
-/* A misspelt name must not look like a queue in which nothing is left. */
-static culex_status queue_check(culex_client *client, const char *queue, culex_error *error)
-{
-    struct search search = {.name = queue};
-    culex_status status = culex_client_queues(client, name_compare, &search, error);
-    if (status == CULEX_OK && !search.is_found)
-        return culex__fail(error, CULEX_ENOTFOUND, "the store knows no queue '%s'", queue);
-    return status;
-}
-
 static int name_order(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -114,10 +92,8 @@ static culex_status queues_list(culex_client *client, struct culex_settings *set
         const char *queue = settings->queues[i];
         if (i > 0 && strcmp(queue, settings->queues[i - 1]) == 0)
             continue;
-        status = queue_check(client, queue, error);
-        if (status == CULEX_OK)
-            status = culex_client_live(client, queue, settings->wants_ended, schema_print, settings,
-                                       error);
+        status =
+            culex_client_live(client, queue, settings->wants_ended, schema_print, settings, error);
     }
     return status;
 }

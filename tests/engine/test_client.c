@@ -142,9 +142,8 @@ static void test_late_repeat_never_gets_a_new_id(void **state)
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
                      CULEX_EEXPIRED);
     assert_non_null(strstr(error.text, "was unknown, it remains so"));
-    culex_queue_stats stats;
-    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
-    assert_int_equal(stats.enqueued, 0);
+    culex_queue_stats stats; /* nothing came in: not even the queue is there */
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_ENOTFOUND);
 }
 
 /* Nor is any of them counted as enqueued. */
@@ -334,6 +333,67 @@ static void test_every_verb(void **state)
         CULEX_EINVAL);
 }
 
+static bool live_count(const culex_live_schema *schema, void *user)
+{
+    (void)schema;
+    ++*(size_t *)user;
+    return true;
+}
+
+enum { QUEUE_CALLS = 8 };
+
+/* Every call that takes a queue and no run. */
+static culex_status queue_call(culex_client *client, int call, const char *queue,
+                               culex_error *error)
+{
+    size_t count = 0;
+    uint64_t cursor = 0;
+    culex_queue_stats stats;
+    culex_fsck_counts counts;
+    switch (call) {
+    case 0:
+        return culex_client_pause(client, queue, error);
+    case 1:
+        return culex_client_resume(client, queue, error);
+    case 2:
+        return culex_client_limit(client, queue, 5, error);
+    case 3:
+        return culex_client_purge(client, queue, CULEX_RUN_DEAD, 5, &count, error);
+    case 4:
+        return culex_client_list(client, queue, CULEX_RUN_DEAD, &cursor, 0, run_count, &count,
+                                 error);
+    case 5:
+        return culex_client_live(client, queue, false, live_count, &count, error);
+    case 6:
+        return culex_client_fsck(client, queue, false, &counts, error);
+    default:
+        return culex_client_stats(client, queue, &stats, error);
+    }
+}
+
+static void test_unknown_queue_is_told_with_the_nearest(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    for (int call = 0; call < QUEUE_CALLS; call++) {
+        culex_error error = {0};
+        assert_int_equal(queue_call(world->client, call, "numbers", &error), CULEX_ENOTFOUND);
+        assert_string_equal(error.text, "the store has no queue 'numbers' (one begins with its "
+                                        "first run or its first worker)");
+    }
+    world_enqueue(world, &type, 1);
+    for (int call = 0; call < QUEUE_CALLS; call++) {
+        culex_error error = {0};
+        assert_int_equal(queue_call(world->client, call, "nubmers", &error), CULEX_ENOTFOUND);
+        assert_int_equal(error.code, CULEX_ENOTFOUND);
+        assert_non_null(strstr(error.text, "no queue 'nubmers'; did you mean numbers? ("));
+        assert_int_equal(queue_call(world->client, call, "letters", &error), CULEX_ENOTFOUND);
+        assert_null(strstr(error.text, "did you mean"));
+        assert_int_equal(queue_call(world->client, call, "letters", NULL), CULEX_ENOTFOUND);
+        assert_int_equal(queue_call(world->client, call, "numbers", &error), CULEX_OK);
+    }
+}
+
 static void test_repeat_after_a_lost_reply_is_no_error(void **state)
 {
     struct world *world = *state;
@@ -378,6 +438,7 @@ int main(void)
         UNIT(test_payload_over_the_limit_is_refused),
         UNIT(test_wrong_arguments_are_refused),
         UNIT(test_every_verb),
+        UNIT(test_unknown_queue_is_told_with_the_nearest),
         UNIT(test_repeat_after_a_lost_reply_is_no_error),
         UNIT(test_open_names_what_is_wrong),
     };

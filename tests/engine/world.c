@@ -255,6 +255,14 @@ static culex_status fake_queues(struct culex_backend *backend, char ***ret_names
     return store_of(backend)->ops->queues(store_of(backend), ret_names, error);
 }
 
+static culex_status fake_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                              bool is_repairing, struct culex_fsck_reply *ret_reply,
+                              culex_error *error)
+{
+    return store_of(backend)->ops->fsck(store_of(backend), queue, cursor, is_repairing, ret_reply,
+                                        error);
+}
+
 static culex_status fake_now(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error)
 {
     return store_of(backend)->ops->now(store_of(backend), ret_now_ms, error);
@@ -297,6 +305,7 @@ static const struct culex_backend_ops fake_ops = {
     .cancel = fake_cancel,
     .retry = fake_retry,
     .forget = fake_forget,
+    .fsck = fake_fsck,
     .pause = fake_pause,
     .limit = fake_limit,
     .purge = fake_purge,

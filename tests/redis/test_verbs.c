@@ -94,6 +94,10 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
     struct culex_tick tick = {
         .queue = "q", .schedule = "nightly", .interval_ms = 1000, .run = &runs[2]};
     struct culex_tick_reply ticked;
+    size_t released;
+    int64_t now_ms;
+    assert_ok(f->backend->ops->hello(f->backend, "q", "host/1", "00000000000000aa", &released,
+                                     &now_ms, &call_error));
     pause_queue(f, true);
     runs[1].priority = 5;
     fixture_enqueue(f, &runs[0]);

@@ -78,7 +78,9 @@ class Live(unittest.TestCase):
         self.assertFalse(self.file.exists())
         self.enqueue()
         self.assertIn("no queue 'rollng'", self.live("--queue", "rollng", code=1))
-        self.assertIn("no queue 'rollng'", self.live("--queue", "rolling,rollng", code=1))
+        told = self.live("--queue", "rolling,rollng", code=1)
+        self.assertIn("no queue 'rollng'", told)
+        self.assertIn("did you mean rolling?", told)
 
     def test_wrong_usage(self):
         self.enqueue()

@@ -465,12 +465,18 @@ static void operate_run(struct sim_process *process, culex_client *client)
     }
 }
 
+/* Nothing holds the queue back any more; one that nobody has used is not there. */
+static bool queue_resume(culex_client *client, const char *queue)
+{
+    culex_status resumed = culex_client_resume(client, queue, NULL);
+    culex_status lifted = culex_client_limit(client, queue, 0, NULL);
+    return (resumed == CULEX_OK || resumed == CULEX_ENOTFOUND) &&
+           (lifted == CULEX_OK || lifted == CULEX_ENOTFOUND);
+}
+
 static void queues_resume(struct sim_process *process, culex_client *client)
 {
-    while (!process->is_killed && (culex_client_resume(client, "alpha", NULL) != CULEX_OK ||
-                                   culex_client_resume(client, "beta", NULL) != CULEX_OK ||
-                                   culex_client_limit(client, "alpha", 0, NULL) != CULEX_OK ||
-                                   culex_client_limit(client, "beta", 0, NULL) != CULEX_OK))
+    while (!process->is_killed && (!queue_resume(client, "alpha") || !queue_resume(client, "beta")))
         sim_sleep(process, 10 * SIM_MS);
 }
 

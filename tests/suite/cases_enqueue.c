@@ -277,6 +277,7 @@ void case_enqueue__queues_are_apart(struct suite *suite)
     struct culex_new_run run = suite_run(suite);
     suite_put_run(suite, &run);
     strcpy(suite->queue, "batch");
+    suite_hello(suite, "host/1", ANN);
     assert_null(suite_get(suite, run.id));
     assert_int_equal(suite_claim(suite, ANN, 9), 0);
     assert_int_equal(suite_stats(suite).enqueued, 0);

@@ -271,10 +271,113 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     suite_take(suite, ANN, id);
 }
 
+/* --- queues ----------------------------------------------------------------------------- */
+
+enum { QUEUE_VERBS = 7 };
+
+/* What concerns a queue as a whole. */
+static culex_status queue_call(struct suite *suite, int verb, int state)
+{
+    struct culex_backend *store = suite->backend;
+    struct culex_list_reply page = {0};
+    culex_queue_stats stats;
+    size_t deleted;
+    culex_status status;
+    switch (verb) {
+    case 0:
+        return store->ops->pause(store, suite->queue, true, NULL);
+    case 1:
+        return store->ops->pause(store, suite->queue, false, NULL);
+    case 2:
+        return store->ops->limit(store, suite->queue, 7, NULL);
+    case 3:
+        return store->ops->limit(store, suite->queue, 0, NULL);
+    case 4:
+        return state == CULEX_RUN_ACTIVE || state == CULEX_LIST_ANY
+                   ? queue_call(suite, 5, state)
+                   : store->ops->purge(store, suite->queue, (culex_run_state)state, 9, &deleted,
+                                       NULL);
+    case 5:
+        status = store->ops->list(store, suite->queue, (culex_run_state)state, 0, 9, &page, NULL);
+        if (status == CULEX_OK)
+            store->ops->list_release(store, &page);
+        return status;
+    default:
+        return store->ops->stats(store, suite->queue, &stats, NULL);
+    }
+}
+
+static void assert_queue_calls(struct suite *suite, culex_status expected)
+{
+    for (int verb = 0; verb < QUEUE_VERBS; verb++) {
+        for (int state = 0; state <= CULEX_LIST_ANY; state++)
+            assert_int_equal(queue_call(suite, verb, state), expected);
+    }
+}
+
+static size_t queues_count(struct suite *suite)
+{
+    char **names = NULL;
+    size_t count = 0;
+    assert_ok(suite->backend->ops->queues(suite->backend, &names, NULL));
+    while (names[count] != NULL)
+        count++;
+    free(names);
+    return count;
+}
+
+void case_queue__unknown_is_not_found_and_not_made(struct suite *suite)
+{
+    culex_error error = {0};
+    assert_queue_calls(suite, CULEX_ENOTFOUND);
+    assert_queue_calls(suite, CULEX_ENOTFOUND);
+    assert_int_equal(queues_count(suite), 0);
+    /* The limit of 7 and the pause have left nothing behind. */
+    suite_put(suite);
+    assert_int_equal(suite_stats(suite).limit, 0);
+    assert_false(suite_stats(suite).paused);
+    strcpy(suite->queue, "mial");
+    suite->backend->ops->pause(suite->backend, suite->queue, true, &error);
+    assert_int_equal(error.code, CULEX_ENOTFOUND);
+    assert_true(error.text[0] != '\0');
+    assert_int_equal(queues_count(suite), 1);
+}
+
+void case_queue__begins_with_its_first_worker(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    assert_queue_calls(suite, CULEX_OK);
+    /* Also when all its workers are gone and forgotten. */
+    suite_pass(suite, 3 * CULEX_SESSION_TTL_MS);
+    suite_hello(suite, "host/2", BOB);
+    suite_pass(suite, 3 * CULEX_SESSION_TTL_MS);
+    assert_queue_calls(suite, CULEX_OK);
+}
+
+void case_queue__begins_with_its_first_run(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.delay_ms = 5000;
+    suite_put_run(suite, &run);
+    assert_queue_calls(suite, CULEX_OK);
+    /* It has been purged by now: a queue that is empty is still there. */
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_SCHEDULED], 0);
+}
+
+void case_queue__refused_run_begins_none(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.id = suite_id(suite, suite->now_ms - CULEX_ID_HORIZON_MS - 1);
+    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_EXPIRED);
+    assert_false(tick_run(suite, &run, 0).is_enqueued);
+    assert_queue_calls(suite, CULEX_ENOTFOUND);
+}
+
 void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
 {
     const struct culex_backend_ops *ops = suite->backend->ops;
     struct culex_new_run scheduled = suite_run(suite), other;
+    suite_hello(suite, "host/1", ANN);
     assert_ok(ops->limit(suite->backend, suite->queue, 3, NULL));
     assert_int_equal(suite_stats(suite).limit, 3);
     culex_uuid held = suite_put(suite);

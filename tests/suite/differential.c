@@ -335,7 +335,7 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
  * reach: which runs they leave for the next step is the store's affair. */
 static int64_t claims_left(const struct world *world, int queue)
 {
-    culex_queue_stats stats;
+    culex_queue_stats stats = {.limit = 0};
     struct culex_backend *model = &world->compare.model->base;
     model->ops->stats(model, queues[queue], &stats, NULL);
     int64_t left = ACTIVE_MAX - (int64_t)stats.count[CULEX_RUN_ACTIVE];
@@ -521,8 +521,8 @@ static bool op_pause(struct world *world, int queue)
     culex_status status;
     TRACE(world, "pause %d", is_paused);
     PERSIST(world, status, store->ops->pause(store, queues[queue], is_paused, NULL));
-    model->ops->pause(model, queues[queue], is_paused, NULL);
-    return status == CULEX_OK || differs("PAUSE: status %d", (int)status);
+    return same_status(world, "PAUSE", status,
+                       model->ops->pause(model, queues[queue], is_paused, NULL));
 }
 
 static bool op_limit(struct world *world, int queue)
@@ -532,8 +532,7 @@ static bool op_limit(struct world *world, int queue)
     culex_status status;
     TRACE(world, "limit %d", (int)most);
     PERSIST(world, status, store->ops->limit(store, queues[queue], most, NULL));
-    model->ops->limit(model, queues[queue], most, NULL);
-    return status == CULEX_OK || differs("LIMIT: status %d", (int)status);
+    return same_status(world, "LIMIT", status, model->ops->limit(model, queues[queue], most, NULL));
 }
 
 static bool op_hello(struct world *world, int queue)

@@ -344,6 +344,7 @@ static void run_add(struct model *model, struct model_queue *queue,
     else
         make_ready(model, run, false);
     queue->stats.enqueued++;
+    queue->is_begun = true;
 }
 
 static uint64_t live_count(const struct model *model, const struct model_queue *queue)
@@ -768,6 +769,7 @@ static culex_status model_hello(struct culex_backend *backend, const char *queue
     (void)error;
     struct model *model = of(backend);
     struct model_queue *home = queue_of(model, queue);
+    home->is_begun = true;
     struct model_name *name = name_of(model, &model->workers, &model->worker_count, home, worker);
     struct model_run *run;
     *ret_released = 0;
@@ -896,20 +898,29 @@ static culex_status model_forget(struct culex_backend *backend, const char *queu
     return CULEX_OK;
 }
 
+/* CULEX_ENOTFOUND until somebody has used the queue. */
+static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
+{
+    return queue_of(model, queue)->is_begun ? CULEX_OK
+                                            : culex__fail(error, CULEX_ENOTFOUND, "no such queue");
+}
+
 static culex_status model_pause(struct culex_backend *backend, const char *queue, bool is_paused,
                                 culex_error *error)
 {
-    (void)error;
-    queue_of(of(backend), queue)->stats.paused = is_paused;
-    return CULEX_OK;
+    culex_status status = queue_check(of(backend), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(backend), queue)->stats.paused = is_paused;
+    return status;
 }
 
 static culex_status model_limit(struct culex_backend *backend, const char *queue, uint64_t most,
                                 culex_error *error)
 {
-    (void)error;
-    queue_of(of(backend), queue)->stats.limit = most;
-    return CULEX_OK;
+    culex_status status = queue_check(of(backend), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(backend), queue)->stats.limit = most;
+    return status;
 }
 
 static culex_status model_purge(struct culex_backend *backend, const char *queue,
@@ -919,6 +930,9 @@ static culex_status model_purge(struct culex_backend *backend, const char *queue
     struct model *model = of(backend);
     if (state == CULEX_RUN_ACTIVE)
         return culex__fail(error, CULEX_EINVAL, "active runs are not purged");
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
     size_t deleted = 0;
     for (size_t i = 0; i < model->run_count && deleted < limit; i++) {
         struct model_run *run = model->runs[i];
@@ -935,8 +949,10 @@ static culex_status model_purge(struct culex_backend *backend, const char *queue
 static culex_status model_stats(struct culex_backend *backend, const char *queue,
                                 culex_queue_stats *ret_stats, culex_error *error)
 {
-    (void)error;
     struct model *model = of(backend);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
     culex_queue_stats stats = queue_of(model, queue)->stats;
     stats.now_ms = now_of(model);
     for (size_t i = 0; i < model->run_count; i++) {
@@ -1018,8 +1034,10 @@ static culex_status model_list(struct culex_backend *backend, const char *queue,
                                culex_run_state state, uint64_t cursor, size_t limit,
                                struct culex_list_reply *ret_reply, culex_error *error)
 {
-    (void)error;
     struct model *model = of(backend);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
     struct culex_list_reply reply = {.runs = keep(model, limit * sizeof *reply.runs)};
     size_t i = cursor;
     for (; i < model->run_count && reply.count < limit; i++) {
@@ -1056,11 +1074,14 @@ static culex_status model_queues(struct culex_backend *backend, char ***ret_name
     if (names == NULL)
         abort();
     char *text = (char *)(names + model->queue_count + 1);
+    size_t count = 0;
     for (size_t i = 0; i < model->queue_count; i++) {
-        names[i] = strcpy(text, model->queues[i]->name);
+        if (!model->queues[i]->is_begun)
+            continue;
+        names[count++] = strcpy(text, model->queues[i]->name);
         text += strlen(text) + 1;
     }
-    qsort(names, model->queue_count, sizeof *names, name_order);
+    qsort(names, count, sizeof *names, name_order);
     *ret_names = names;
     return CULEX_OK;
 }

@@ -63,6 +63,7 @@ struct model_queue {
     const char *name;
     culex_queue_stats stats; /* totals and paused; counts and now are made when asked */
     int64_t longest_lease_ms;
+    bool is_begun; /* a worker said HELLO, or a run was enqueued */
 };
 
 struct model {

@@ -266,6 +266,8 @@ static culex_status pause_through(struct fixture *fixture, int64_t held_ms, int6
     struct culex_backend *store;
     culex_client *client;
     culex_error error = {.text = ""};
+    size_t released;
+    int64_t now_ms;
     env.self = &waiting;
     env.boottime_ns = waiting_now;
     env.clock_ms = env.store_clock_ms = waiting_clock;
@@ -274,6 +276,9 @@ static culex_status pause_through(struct fixture *fixture, int64_t held_ms, int6
     assert_int_equal(culex__sqlite_open(fixture->path, false, &options, &env, &store, &error),
                      CULEX_OK);
     assert_int_equal(culex__client_create(store, 1000, &env, &client, &error), CULEX_OK);
+    assert_int_equal(
+        store->ops->hello(store, "q", "host/1", "00000000000000aa", &released, &now_ms, &error),
+        CULEX_OK);
     assert_int_equal(sqlite3_open(fixture->path, &waiting.other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(waiting.other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     waiting.now_ns = 0;

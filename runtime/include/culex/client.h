@@ -150,6 +150,10 @@ CULEX_API culex_status culex_client_get(culex_client *client, const char *queue,
 /* Accepts NULL. */
 CULEX_API void culex_run_info_free(culex_run_info *run);
 
+/* A queue begins with its first run or with the first worker that serves it. Until then every call
+ * that takes a queue and no run is CULEX_ENOTFOUND, changes nothing, and its text has the name that
+ * may have been meant. */
+
 /* Called for each listed run; return false to stop. The run is borrowed. */
 typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
 
@@ -215,7 +219,8 @@ CULEX_API culex_status culex_client_stats(culex_client *client, const char *queu
 /* Called for each queue name; return false to stop. The name is borrowed. */
 typedef bool (*culex_queue_visitor)(const char *queue, void *user);
 
-/* Visits every queue that ever had a run, in alphabetical order. */
+/* Visits every queue that ever had a run or a worker, in alphabetical order. (Redis: also one whose
+ * only runs were refused.) */
 CULEX_API culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit,
                                            void *user, culex_error *error);
 
