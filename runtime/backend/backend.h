@@ -13,7 +13,7 @@
  * Every operation of a store in a file gives CULEX_EMOVED, and changes nothing, once that file has
  * been removed, replaced, emptied or cut off, or the path by which it was opened leads to another
  * one; only closing the handle and opening another one cures it. A file that was cut off, or one
- * beside the log of another store, is CULEX_ECORRUPT at the opening.
+ * beside the log of another store, or a log whose file is gone, is CULEX_ECORRUPT at the opening.
  *
  * A backend serves one thread at a time. Strings in requests are borrowed for the
  * call. Replies own their memory until the matching release.

@@ -230,6 +230,9 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store,
 
 /* --- sqlite_place.c ---------------------------------------------------------------------- */
 
+/* Before the file is made, or used for the first time: CULEX_ECORRUPT when it is gone or empty, and
+ * the log or the index of the store that was there are not. */
+culex_status culex__sqlite_place_check_left(const struct culex_sqlite *store, culex_error *error);
 /* The last statement of the schema: gives a new store its mark. */
 culex_status culex__sqlite_place_mark(struct culex_sqlite *store, culex_error *error);
 /* At the end of the opening: which file and which log it is. */

@@ -297,9 +297,14 @@ static culex_status find(struct culex_sqlite *store, const char *folder, culex_e
     if (status == CULEX_OK)
         status = check_file_system(store, error);
     if (status == CULEX_OK)
+        status = culex__sqlite_place_check_left(store, error);
+    if (status == CULEX_OK)
         status = create(store, error);
     if (status == CULEX_OK)
         status = resolve(store, error);
+    /* Behind a link, what is left lies beside the file. */
+    if (status == CULEX_OK && store->given != NULL)
+        status = culex__sqlite_place_check_left(store, error);
     return status;
 }
 

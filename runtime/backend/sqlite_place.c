@@ -90,6 +90,46 @@ static culex_status check_length(struct culex_sqlite *store, int64_t bytes, cule
                        store->path, store->path);
 }
 
+/* One of the files beside it. */
+static bool beside_look(const struct culex_sqlite *store, const char *suffix, struct stat *ret_info)
+{
+    char name[PATH_MAX];
+    int len = snprintf(name, sizeof name, "%s%s", store->path, suffix);
+    if (len > 0 && (size_t)len < sizeof name)
+        return stat(name, ret_info) == 0;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* --- what was left ------------------------------------------------------------------------ */
+
+static bool has_bytes(const struct culex_sqlite *store, const char *suffix)
+{
+    struct stat info;
+    return beside_look(store, suffix, &info) && info.st_size > 0;
+}
+
+/* Beside an empty file SQLite removes the log, with all that was not written back, and shares the
+ * index with programs that still have the old file open. Who begins a store at the same time has
+ * written into the file before these two are there: so they are looked at first. */
+culex_status culex__sqlite_place_check_left(const struct culex_sqlite *store, culex_error *error)
+{
+    struct stat info;
+    const char *left = has_bytes(store, "-wal") ? "-wal" : has_bytes(store, "-shm") ? "-shm" : NULL;
+    if (left == NULL)
+        return CULEX_OK;
+    bool is_there = stat(store->path, &info) == 0;
+    if (is_there ? info.st_size > 0 : errno != ENOENT)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_ECORRUPT,
+                       "%s is %s, but %s%s, of the store that was there, is not: it may hold runs, "
+                       "and programs may be at work with it. Nothing was changed; put the file "
+                       "back, or, to begin a new store, end all programs that use the old one and "
+                       "remove %s-wal and %s-shm",
+                       store->path, is_there ? "empty" : "gone", store->path, left, store->path,
+                       store->path);
+}
+
 /* --- whose pages ----------------------------------------------------------------------- */
 
 enum {
@@ -157,16 +197,6 @@ static culex_status check_mark_first(struct culex_sqlite *store, culex_error *er
 
 /* --- how long -------------------------------------------------------------------------- */
 
-static bool index_look(const struct culex_sqlite *store, struct stat *ret_info)
-{
-    char name[PATH_MAX];
-    int len = snprintf(name, sizeof name, "%s-shm", sqlite3_db_filename(store->db, "main"));
-    if (len > 0 && (size_t)len < sizeof name)
-        return stat(name, ret_info) == 0;
-    errno = ENAMETOOLONG;
-    return false;
-}
-
 /* At the opening, beside others who have it open; alone, SQLite itself refuses it. Without a log
  * there is no index to ask, and asking would make one. */
 static culex_status check_length_first(struct culex_sqlite *store, culex_error *error)
@@ -175,7 +205,7 @@ static culex_status check_length_first(struct culex_sqlite *store, culex_error *
     if (stat(store->path, &file) != 0 || stat(log_name(store), &log) != 0)
         return CULEX_OK;
     store->place.log = inode_of(&log);
-    if (index_look(store, &index))
+    if (beside_look(store, "-shm", &index))
         store->place.index = inode_of(&index);
     return check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error);
 }
@@ -226,7 +256,7 @@ static culex_status check_index(struct culex_sqlite *store, culex_error *error)
     struct stat info;
     if (store->place.index.number == 0)
         return CULEX_OK;
-    bool is_there = index_look(store, &info);
+    bool is_there = beside_look(store, "-shm", &info);
     if (is_there ? is_at(&store->place.index, &info) : !is_gone(errno))
         return CULEX_OK;
     return fail_index(store, error);

@@ -22,9 +22,19 @@ end() {
     log_has "$1" "jobs.db.*$2"
 }
 
+# refuses SAYS: whoever opens the store.
+refuses() {
+    if "$nap" enqueue nap 1 2>"$scratch/refused"; then fail "enqueued, though the store $1"; fi
+    grep -q "$1" "$scratch/refused" || { cat "$scratch/refused" >&2; fail "no word of: $1"; }
+}
+
 begin removed
 mv "$file" "$file.away"
 end removed 'was removed'
+refuses 'is gone, but'
+[ ! -e "$file" ] || fail 'a new store was begun beside the log of the old one'
+mv "$file.away" "$file"
+[ "$("$nap" state | wc -l)" = 1 ] || fail 'the store that was put back is not what it was'
 
 begin replaced
 cp "$file" "$scratch/copy"
@@ -39,8 +49,7 @@ end emptied 'was emptied'
 begin cut
 kill -STOP "$background"
 truncate -s -5000 "$file"
-if "$nap" enqueue nap 1 2>"$scratch/refused"; then fail 'an enqueue into a file that was cut off'; fi
-grep -q 'is cut off at' "$scratch/refused" || { cat "$scratch/refused" >&2; fail 'no word of the cut'; }
+refuses 'is cut off at'
 kill -CONT "$background"
 end cut 'was cut off'
 

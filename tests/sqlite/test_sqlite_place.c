@@ -2,6 +2,7 @@
  * so, and nothing is written into a file that nobody reads. */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,8 +344,6 @@ static void test_removed_index__is_told_and_the_log_is_kept(void **state)
     assert_sound(fixture);
 }
 
-/* --- relative paths ----------------------------------------------------------------------- */
-
 static culex_status open_named(struct fixture *fixture, const char *name, const char *folder,
                                struct culex_backend **ret_store, culex_error *error)
 {
@@ -352,6 +351,107 @@ static culex_status open_named(struct fixture *fixture, const char *name, const 
         .timeout_ms = 300, .synchronous = "normal", .folder = folder};
     return culex__sqlite_open_as(GUARDED, name, false, &options, &fixture->env, ret_store, error);
 }
+
+/* --- without the file -------------------------------------------------------------------- */
+
+static bool is_there(const struct fixture *fixture, const char *suffix)
+{
+    return access(named(fixture, suffix), F_OK) == 0;
+}
+
+static void remove_all(const struct fixture *fixture)
+{
+    unlink(named(fixture, ""));
+    unlink(named(fixture, "-wal"));
+    unlink(named(fixture, "-shm"));
+}
+
+static void expect_refused(struct fixture *fixture, const char *says)
+{
+    culex_error error = {.text = ""};
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    if (strstr(error.text, says) == NULL || strstr(error.text, named(fixture, "")) == NULL)
+        fail_msg("%s", error.text);
+}
+
+/* SQLite removes a log beside an empty file, with all that was not written back. */
+static void test_removed__nobody_begins_a_store_beside_its_log(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    begin(fixture);
+    move(fixture, "", ".away");
+    expect_refused(fixture, "is gone, but");
+    assert_false(is_there(fixture, ""));
+    move(fixture, ".away", "");
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+}
+
+/* After the last user's end, too: what nobody wrote back is in the log alone. */
+static void test_removed__a_log_that_was_left_is_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(symlink("q.db", named(fixture, ".link")), 0);
+    begin(fixture);
+    move(fixture, "", ".away");
+    end(fixture);
+    expect_refused(fixture, "is gone, but");
+    close(creat(fixture->path, 0600));
+    expect_refused(fixture, "is empty, but");
+    assert_int_equal(open_named(fixture, "q.db.link", fixture->folder, &fixture->store, NULL),
+                     CULEX_ECORRUPT);
+    move(fixture, ".away", "");
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+}
+
+static void test_emptied__nobody_begins_a_store_beside_its_log(void **state)
+{
+    struct fixture *fixture = *state;
+    begin(fixture);
+    assert_int_equal(truncate(fixture->path, 0), 0);
+    expect_refused(fixture, "is empty, but");
+    assert_int_equal(length_of(fixture), 0);
+    assert_true(is_there(fixture, "-wal"));
+}
+
+/* Who has the old one open shares the index with whoever comes. */
+static void test_removed__nobody_begins_a_store_beside_its_index(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    begin(fixture);
+    unlink(named(fixture, ""));
+    unlink(named(fixture, "-wal"));
+    expect_refused(fixture, "is gone, but");
+    end(fixture);
+    unlink(named(fixture, "-shm"));
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+}
+
+/* Who still has the old one open closes it, and what carries its names by now is another's. */
+static void test_removed__the_next_store_outlives_the_last_user_of_the_old_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *next;
+    culex_error error = {.text = ""};
+    for (size_t k = 0; k < 2; k++) {
+        begin_as(fixture, versions[k]);
+        remove_all(fixture);
+        next = fixture_open(fixture, versions[k]);
+        assert_int_equal(enqueue_to(fixture, next, 2, &error), CULEX_OK);
+        end(fixture);
+        assert_true(is_there(fixture, "-wal"));
+        assert_true(is_there(fixture, "-shm"));
+        assert_int_equal(enqueue_to(fixture, next, 2, &error), CULEX_OK);
+        next->ops->close(next);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+        remove_all(fixture);
+    }
+}
+
+/* --- relative paths ----------------------------------------------------------------------- */
 
 static void enter(const char *folder)
 {
@@ -466,6 +566,11 @@ int main(void)
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
         TEST(test_removed_index__is_told_and_the_log_is_kept),
+        TEST(test_removed__nobody_begins_a_store_beside_its_log),
+        TEST(test_removed__a_log_that_was_left_is_kept),
+        TEST(test_emptied__nobody_begins_a_store_beside_its_log),
+        TEST(test_removed__nobody_begins_a_store_beside_its_index),
+        TEST(test_removed__the_next_store_outlives_the_last_user_of_the_old_one),
         TEST(test_relative__means_one_file_wherever_the_program_goes),
         TEST(test_relative__to_a_removed_folder_is_refused_for_good),
         TEST(test_retargeted_link__to_the_file_is_told),
