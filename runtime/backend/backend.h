@@ -96,7 +96,8 @@ struct culex_ack {
                                    handlers was taken away, and this run was under way */
     int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; else means
                                    nothing */
-    const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL */
+    const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL, then
+                           the one before stays. RELEASE: why, when it is worth keeping */
     const void *result; /* DONE: kept with the record; may be NULL */
     size_t result_len;
     const char *progress; /* as of a beat: the run's last report, when no beat has told it */

@@ -170,8 +170,8 @@ static void unknown_tell(const struct culex_run *run, const char *wire, int64_t 
     more_format(news.more, "times more since the last line", more);
     more_format(news.others, "runs of yet other jobs", others);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                     "no handler is registered for this job; given back for %d s%s%s",
-                     (int)(delay_ms / 1000), more, others);
+                     CULEX__UNKNOWN_JOB_TEXT "; given back for %d s%s%s", (int)(delay_ms / 1000),
+                     more, others);
 }
 
 /* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
@@ -180,7 +180,9 @@ static void settle_unknown(struct culex_run *run, const char *wire)
     int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
     run->lane->worker->counts.not_understood++;
     unknown_tell(run, wire, delay_ms);
-    settle_release(run, delay_ms);
+    run->end = (struct culex_execution_end){
+        .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .text = CULEX__UNKNOWN_JOB_TEXT};
+    culex__lane_settle(run->lane, run);
 }
 
 /* Trying again is pointless, and so is waiting for another worker. */

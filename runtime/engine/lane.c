@@ -146,6 +146,10 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
         ack.text = run->end.text;
         ack.delay_ms = 0;
         break;
+    case CULEX_EVENT_RELEASE:
+        if (run->job.type == NULL || run->end.is_not_understood)
+            ack.text = run->end.text;
+        break;
     default:
         break;
     }
@@ -526,13 +530,15 @@ static void log_given_back(struct culex_run *run, const struct culex_log_subject
 {
     culex_worker *worker = run->lane->worker;
     worker->counts.released++;
+    if (run->job.type == NULL)
+        return; /* told when it came */
     if (run->end.is_not_understood) {
         worker->counts.not_understood++;
         culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
                          "not understood, given back for %s: %s", span, run->end.text);
     } else if (run->end.text != NULL)
         culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s", run->end.text);
-    else if (run->job.type != NULL)
+    else
         culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
 }
 

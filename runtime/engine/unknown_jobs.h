@@ -13,6 +13,9 @@
 
 #include "base/limits.h"
 
+/* What the log and the records of such runs say. */
+#define CULEX__UNKNOWN_JOB_TEXT "no handler is registered for this job"
+
 enum { CULEX__UNKNOWN_JOBS_MAX = 16 };
 
 struct culex_unknown_job {

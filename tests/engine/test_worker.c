@@ -287,6 +287,7 @@ static void test_unknown_job_waits_longer_each_time(void **state)
     assert_int_equal(run->state, CULEX_RUN_SCHEDULED);
     assert_int_equal(run->failures + run->crashes + run->losses, 0);
     assert_int_equal(run->attempt, 3); /* at 0, 5 and 15 s */
+    assert_string_equal(run->error_text, "no handler is registered for this job");
     culex_run_info_free(run);
     assert_int_equal(world_log_count(world, "no handler is registered"), 1);
     assert_true(world_log_has(world, "t.newer "));
@@ -413,6 +414,10 @@ static void test_payload_of_a_newer_schema_is_given_back(void **state)
     world_run(world);
     assert_int_equal(world_state(world, id), CULEX_RUN_SCHEDULED);
     assert_true(world_log_has(world, "not understood, given back for 5s: "));
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->failures, 0);
+    assert_non_null(strstr(run->error_text, "must"));
+    culex_run_info_free(run);
 }
 
 /* What stands against a payload here need not stand against it in the schema that wrote it. */

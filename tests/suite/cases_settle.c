@@ -557,6 +557,24 @@ void case_settle__release_with_delay_is_scheduled(struct suite *suite)
     assert_int_equal(suite_take(suite, ANN, id), 2);
 }
 
+void case_settle__release_keeps_its_reason(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    for (int n = 0; n < 2; n++) {
+        struct culex_ack ack = {.id = id,
+                                .attempt = suite_take(suite, ANN, id),
+                                .event = CULEX_EVENT_RELEASE,
+                                .delay_ms = 1000 * n,
+                                .text = n == 0 ? "at once" : "later"};
+        assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+        assert_string_equal(suite_get(suite, id)->error_text, ack.text);
+        assert_int_equal(suite->info->failures + suite->info->crashes + suite->info->losses, 0);
+    }
+    suite->now_ms += 1000;
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_RELEASE, 0);
+    assert_string_equal(suite_get(suite, id)->error_text, "later");
+}
+
 void case_settle__error_text_of_4_kib_is_kept(struct suite *suite)
 {
     static const char piece[] = "'; DROP TABLE run;-- \"|%s\\\n\t$1 \xe2\x82\xac ";

@@ -326,7 +326,7 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
         ack->delay_ms = 0;
         ack->result = chance(world, 30) ? payload_bytes : NULL;
         ack->result_len = ack->result != NULL ? (size_t)below(world, 30) : 0;
-    } else if (ack->event != CULEX_EVENT_RELEASE) {
+    } else {
         ack->text = texts[below(world, 4)];
     }
 }

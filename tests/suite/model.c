@@ -259,6 +259,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         give_back(model, run, ack, true);
         break;
     case CULEX_EVENT_RELEASE:
+        set_error(model, run, ack->text);
         give_back(model, run, ack, false);
         break;
     case CULEX_EVENT_DISCARD:

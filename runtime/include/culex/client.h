@@ -135,7 +135,7 @@ typedef struct culex_run_info {
     uint64_t fingerprint;  /* of the schema that encoded the payload */
     bool cancel_requested;
     char *tags;          /* comma-separated, may be "" */
-    char *error_text;    /* of the last failure, "" when none */
+    char *error_text;    /* of the last failure, or why it had to be given back; "" when none */
     int progress;        /* percent as the handler reported it last, -1 when it did not */
     char *progress_text; /* beside it, "" when none */
     culex_bytes payload; /* empty once the run is done, or when it is longer than 1 MiB */
