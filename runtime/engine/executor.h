@@ -54,10 +54,10 @@ struct culex_executor_ops {
      * their processes are gone; what has not started can be withdrawn. NULL: never. */
     bool (*is_broken)(struct culex_executor *executor);
 
-    /* False while the program's set-up of a handlers' process fails or has not come to its end yet:
-     * then nothing should be claimed. The descriptor becomes readable when that changes. NULL:
-     * always true. */
-    bool (*is_ready)(struct culex_executor *executor);
+    /* Handlers that can be at work at a time: all of them, or, while the program's set-up of a
+     * handlers' process fails or has not come to its end yet, those in which it has. No more runs
+     * should be claimed. The descriptor becomes readable when there are more. NULL: all. */
+    size_t (*capacity)(struct culex_executor *executor);
 
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees

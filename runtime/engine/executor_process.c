@@ -273,9 +273,10 @@ static size_t processes_stop(struct culex_executor *executor, int64_t deadline_n
     return abandoned;
 }
 
-static bool processes_is_ready(struct culex_executor *executor)
+static size_t processes_capacity(struct culex_executor *executor)
 {
-    return ((struct culex_processes *)executor)->is_ready;
+    const struct culex_processes *processes = (const struct culex_processes *)executor;
+    return processes->is_ready ? processes->config.count : culex__processes_able_count(processes);
 }
 
 static bool processes_is_broken(struct culex_executor *executor)
@@ -294,7 +295,7 @@ static const struct culex_executor_ops processes_ops = {
     .cancel = processes_cancel,
     .renew = processes_renew,
     .is_broken = processes_is_broken,
-    .is_ready = processes_is_ready,
+    .capacity = processes_capacity,
     .stop = processes_stop,
 };
 

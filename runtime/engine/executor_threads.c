@@ -22,13 +22,12 @@
 
 #include "base/error.h"
 #include "engine/loan.h"
+#include "engine/notice.h"
 #include "engine/patience.h"
 #include "engine/run_list.h"
 #include "platform/descriptor.h"
 
 enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
-
-#define UNREADY_LOG_NS (60 * INT64_C(1000000000))
 
 struct threads {
     struct culex_executor base;
@@ -48,7 +47,7 @@ struct threads {
     size_t sleeping;
     size_t unready;      /* threads whose set-up has not come to a good end yet */
     pthread_cond_t stop; /* stopping, for those */
-    int64_t unready_logged_ns;
+    struct culex_notice unready_notice;
     struct culex_process_hooks hooks;
     size_t alive;       /* threads that have not ended */
     size_t unannounced; /* of `ended`, since the eventfd was written */
@@ -151,13 +150,12 @@ static void setup_await(struct threads *threads, uint32_t failures)
 
 static void setup_log(struct threads *threads, const char *text)
 {
-    int64_t now_ns = culex__env_boottime_ns(threads->env);
-    if (threads->unready_logged_ns != 0 && now_ns - threads->unready_logged_ns < UNREADY_LOG_NS)
+    if (text[0] == '\0')
+        text = "it gave no reason";
+    if (!culex__notice_tell(&threads->unready_notice, text, culex__env_boottime_ns(threads->env)))
         return;
-    threads->unready_logged_ns = now_ns;
     culex__log_write(&threads->base.log, CULEX_LOG_WARNING, NULL,
-                     "cannot set up a handler thread, trying again: %s",
-                     text[0] != '\0' ? text : "it gave no reason");
+                     "cannot set up a handler thread, trying again: %s", text);
 }
 
 /* False when the executor stops before it has worked. Called with the lock held. */
@@ -191,13 +189,13 @@ static void thread_close(struct threads *threads, void *process)
     pthread_mutex_lock(&threads->lock);
 }
 
-static bool threads_is_ready(struct culex_executor *executor)
+static size_t threads_capacity(struct culex_executor *executor)
 {
     struct threads *threads = (struct threads *)executor;
     pthread_mutex_lock(&threads->lock);
-    bool is_ready = threads->unready == 0;
+    size_t capacity = threads->thread_count - threads->unready;
     pthread_mutex_unlock(&threads->lock);
-    return is_ready;
+    return capacity;
 }
 
 /* --- a thread -------------------------------------------------------------------------------- */
@@ -362,7 +360,7 @@ static const struct culex_executor_ops threads_ops = {
     .withdraw = threads_withdraw,
     .queued = threads_queued,
     .cancel = threads_cancel,
-    .is_ready = threads_is_ready,
+    .capacity = threads_capacity,
     .stop = threads_stop,
 };
 

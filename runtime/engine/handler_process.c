@@ -142,9 +142,10 @@ static void packet_take(struct culex_handler_process *child, const char *packet,
         sink->line(sink->self, message.bytes, message.len);
     else if (message.type == CULEX_RECORD_READY)
         child->is_ready = true;
-    else if (message.type == CULEX_RECORD_UNREADY)
+    else if (message.type == CULEX_RECORD_UNREADY) {
+        child->is_unready = true;
         snprintf(child->unready, sizeof child->unready, "%.*s", (int)message.len, message.bytes);
-    else if (message.type == CULEX_RECORD_ERRAND)
+    } else if (message.type == CULEX_RECORD_ERRAND)
         child->wrong = culex__errand_desk_take(&child->desk, &message);
     else
         child->wrong = culex__window_take(&child->window, &message);

@@ -35,7 +35,8 @@ struct culex_handler_process {
     const char *killed_why; /* NULL when not by us */
     int pending_signal;     /* still to be sent to it, 0 for none */
     int64_t begun_ns;       /* when it was asked for */
-    char unready[128];      /* why the set-up failed, as it says; "" while it has not said so */
+    bool is_unready;        /* it has said that the set-up failed, */
+    char unready[128];      /* and why, "" for no reason */
     int64_t ending_ns;      /* since when it is ending */
     uint64_t head_seq;      /* the run that it was last seen at, */
     int64_t head_ns;        /* and since when */

@@ -62,8 +62,7 @@ static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
-    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
-        !culex__worker_is_ready(worker))
+    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit)
         return 0;
     size_t room = limit - worker->executor_count;
     return room < worker->options.batch ? room : worker->options.batch;
@@ -245,7 +244,8 @@ static uint32_t free_handlers(const culex_worker *worker)
         const struct culex_lane_step *step = &worker->lanes[i].step;
         busy += step->is_pending ? step->want - step->ahead : 0;
     }
-    return busy < worker->options.concurrency ? (uint32_t)(worker->options.concurrency - busy) : 0;
+    size_t handlers = culex__worker_capacity(worker);
+    return busy < handlers ? (uint32_t)(handlers - busy) : 0;
 }
 
 static bool may_take_suspect(const culex_worker *worker)

@@ -16,11 +16,7 @@
 #include "engine/crash_report.h"
 #include "platform/descriptor.h"
 
-enum {
-    FORK_RETRY_MS = 10, /* doubled up to ... */
-    FORK_RETRY_MAX_MS = 1000,
-    LOG_MS = 60000 /* between two lines about the same trouble */
-};
+enum { RETRY_MS = 10, RETRY_MAX_MS = 1000 }; /* doubled up to the second */
 
 void culex__processes_child_close(struct culex_handler_process *child)
 {
@@ -30,21 +26,33 @@ void culex__processes_child_close(struct culex_handler_process *child)
     culex__errand_desk_clear(&child->desk);
 }
 
+/* One more failure; `text` is copied. */
+static void begin_failed(struct culex_processes *processes, struct culex_begin_trouble *trouble,
+                         const char *text)
+{
+    int64_t now_ns = culex__processes_now_ns(processes);
+    unsigned shift = trouble->failures < 7 ? trouble->failures : 7;
+    int64_t wait_ms = culex__min_ns((int64_t)RETRY_MS << shift, RETRY_MAX_MS);
+    trouble->failures++;
+    trouble->retry_ns = now_ns + wait_ms * CULEX_MS_NS;
+    snprintf(processes->begin_text, sizeof processes->begin_text, "%s", text);
+    if (culex__notice_tell(&trouble->notice, text, now_ns))
+        culex__log_write(&processes->base.log, CULEX_LOG_WARNING, NULL,
+                         "cannot start a handler process, trying again: %s", text);
+}
+
 static void fork_failed(struct culex_processes *processes, const char *what, int failure)
 {
-    unsigned shift = processes->fork_failures < 7 ? processes->fork_failures : 7;
-    int64_t wait_ms = (int64_t)FORK_RETRY_MS << shift;
-    wait_ms = wait_ms < FORK_RETRY_MAX_MS ? wait_ms : FORK_RETRY_MAX_MS;
-    processes->fork_failures++;
-    processes->fork_retry_ns = culex__processes_now_ns(processes) + wait_ms * CULEX_MS_NS;
-    snprintf(processes->fork_text, sizeof processes->fork_text, "%s%s%s", what,
-             failure != 0 ? ": " : "", failure != 0 ? strerror(failure) : "");
-    int64_t now_ns = culex__processes_now_ns(processes);
-    if (processes->fork_failures > 1 && now_ns - processes->fork_logged_ns < LOG_MS * CULEX_MS_NS)
-        return;
-    processes->fork_logged_ns = now_ns;
-    culex__log_write(&processes->base.log, CULEX_LOG_WARNING, NULL,
-                     "cannot start a handler process, trying again: %s", processes->fork_text);
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s", what, failure != 0 ? ": " : "",
+             failure != 0 ? strerror(failure) : "");
+    begin_failed(processes, &processes->fork, text);
+}
+
+int64_t culex__processes_retry_ns(const struct culex_processes *processes)
+{
+    return processes->fork.retry_ns > processes->setup.retry_ns ? processes->fork.retry_ns
+                                                                : processes->setup.retry_ns;
 }
 
 struct culex_handler_process *culex__processes_free_find(struct culex_processes *processes)
@@ -73,7 +81,7 @@ static bool channel_open(struct culex_processes *processes, struct culex_handler
 struct culex_handler_process *culex__processes_child_begin(struct culex_processes *processes)
 {
     struct culex_handler_process *child = culex__processes_free_find(processes);
-    if (child == NULL || culex__processes_now_ns(processes) < processes->fork_retry_ns)
+    if (child == NULL || culex__processes_now_ns(processes) < culex__processes_retry_ns(processes))
         return NULL;
     size_t slot = (size_t)(child - processes->children);
     uint32_t generation = child->generation + 1;
@@ -173,20 +181,22 @@ static void setup_failed(struct culex_processes *processes, struct culex_handler
     else if (report->code != CLD_EXITED)
         snprintf(text, sizeof text, "the set-up of its process was killed by signal %d (%s)",
                  report->status, strsignal(report->status));
+    else if (!child->is_unready)
+        snprintf(text, sizeof text, "the set-up of its process called exit(%d)", report->status);
     else
         snprintf(text, sizeof text, "the set-up of its process failed: %s",
                  child->unready[0] != '\0' ? child->unready : "it gave no reason");
     processes->is_ready = false;
-    fork_failed(processes, text, 0);
+    begin_failed(processes, &processes->setup, text);
 }
 
 void culex__processes_ready(struct culex_processes *processes)
 {
-    if (!processes->is_ready && processes->fork_failures > 0)
+    if (culex__notice_end(&processes->setup.notice))
         culex__log_write(&processes->base.log, CULEX_LOG_INFO, NULL,
                          "the set-up of a handler process works again");
     processes->is_ready = true;
-    processes->fork_failures = 0;
+    processes->setup.failures = processes->fork.failures = 0;
 }
 
 /* The process is dead: what it still said counts, then somebody is to blame. */

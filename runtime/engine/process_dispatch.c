@@ -26,6 +26,16 @@ static bool is_open(const struct culex_handler_process *child)
            child->wrong == NULL;
 }
 
+size_t culex__processes_able_count(const struct culex_processes *processes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < processes->child_count; i++) {
+        const struct culex_handler_process *child = &processes->children[i];
+        count += child->window.live > 0 || (is_open(child) && child->is_ready);
+    }
+    return count;
+}
+
 static size_t open_count(const struct culex_processes *processes)
 {
     size_t count = 0;
@@ -154,7 +164,7 @@ static void queue_release(struct culex_processes *processes)
         return;
     culex__log_write(&processes->base.log, CULEX_LOG_ERROR, NULL,
                      "%zu runs given back: cannot start a handler process: %s",
-                     processes->queue.count, processes->fork_text);
+                     processes->queue.count, processes->begin_text);
     /* Without a zygote this worker claims nothing more, and others need not wait. */
     int64_t delay_ms = processes->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
     for (struct culex_run *run; (run = culex__run_list_pop(&processes->queue)) != NULL;)
@@ -189,8 +199,9 @@ void culex__processes_dispatch(struct culex_processes *processes)
         if (!processes->is_ready && opening_count(processes) == 0)
             culex__processes_child_begin(processes); /* to see whether the set-up works */
     }
-    bool is_hopeless =
-        processes->fork_failures >= FORK_PATIENCE && culex__processes_busy_count(processes) == 0;
+    bool is_failing =
+        processes->fork.failures >= FORK_PATIENCE || processes->setup.failures >= FORK_PATIENCE;
+    bool is_hopeless = is_failing && culex__processes_busy_count(processes) == 0;
     if (is_hopeless || processes->broken[0] != '\0')
         queue_release(processes);
 }

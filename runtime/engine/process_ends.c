@@ -8,7 +8,7 @@ static void run_ended(void *self, struct culex_run *run)
 {
     struct culex_processes *processes = self;
     processes->average_ns += (run->end.duration_ns - processes->average_ns) / 8;
-    processes->fork_failures = 0;
+    processes->fork.failures = 0;
     culex__run_list_push(&processes->ended, run);
 }
 

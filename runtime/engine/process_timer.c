@@ -70,11 +70,12 @@ void culex__processes_timer_arm(struct culex_processes *processes)
 {
     int64_t now_ns = culex__processes_now_ns(processes);
     int64_t setup_ns = processes->config.setup_ms * CULEX_MS_NS;
+    int64_t retry_ns = culex__processes_retry_ns(processes);
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < processes->child_count; i++)
         next_ns = culex__min_ns(next_ns, child_next_ns(&processes->children[i], setup_ns, now_ns));
-    if ((processes->queue.count > 0 || !processes->is_ready) && processes->fork_retry_ns > now_ns)
-        next_ns = culex__min_ns(next_ns, processes->fork_retry_ns);
+    if ((processes->queue.count > 0 || !processes->is_ready) && retry_ns > now_ns)
+        next_ns = culex__min_ns(next_ns, retry_ns);
     if (next_ns >= processes->armed_ns)
         return; /* it goes off earlier, and is set anew then */
     struct itimerspec when = {.it_value = {next_ns / 1000000000, next_ns % 1000000000}};

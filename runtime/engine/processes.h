@@ -14,6 +14,7 @@
 
 #include "engine/executor.h"
 #include "engine/handler_process.h"
+#include "engine/notice.h"
 #include "engine/process_effects.h"
 #include "engine/run_list.h"
 #include "engine/symbols.h"
@@ -25,6 +26,13 @@
 enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_KICK, CULEX_WATCH_TIMER, CULEX_WATCH_CHILDREN };
 
 enum { CULEX_SPARE_MAX = 2 /* children forked ahead when each has one run */ };
+
+/* What goes wrong with the beginning of children, and is tried again, later each time. */
+struct culex_begin_trouble {
+    unsigned failures; /* in a row */
+    int64_t retry_ns;  /* not before */
+    struct culex_notice notice;
+};
 
 struct culex_processes {
     struct culex_executor base;
@@ -45,11 +53,10 @@ struct culex_processes {
     struct culex_run_list queue; /* to start */
     struct culex_run_list ended;
     int64_t average_ns; /* of recent runs */
-    unsigned fork_failures;
-    int64_t fork_retry_ns;
-    int64_t fork_logged_ns;
-    char fork_text[256]; /* the last failure's */
-    char broken[160];    /* empty while all is well */
+    struct culex_begin_trouble fork;
+    struct culex_begin_trouble setup; /* of the program's own: others may have been set up well */
+    char begin_text[256];             /* of the last failure of either */
+    char broken[160];                 /* empty while all is well */
     struct culex_handler_buffers *buffers;
     size_t child_count;
     struct culex_handler_process children[];
@@ -84,13 +91,16 @@ void culex__processes_crash(struct culex_processes *processes, struct culex_run 
 
 /* --- process_children.c ------------------------------------------------------------------ */
 
+/* When children may be begun again after what went wrong: boot time, maybe past. */
+int64_t culex__processes_retry_ns(const struct culex_processes *processes);
+
 /* A slot without a process, NULL when all have one. */
 struct culex_handler_process *culex__processes_free_find(struct culex_processes *processes);
 
 /* A new child, to which runs can be given at once; NULL when there is none to be had now. */
 struct culex_handler_process *culex__processes_child_begin(struct culex_processes *processes);
 
-/* A set-up has come to a good end. */
+/* The program's set-up of a child has come to a good end. */
 void culex__processes_ready(struct culex_processes *processes);
 
 /* Reads a bounded part of what the child says. */
@@ -123,6 +133,9 @@ void culex__processes_zygote_lost(struct culex_processes *processes, const char 
 
 /* Children that hold a run. */
 size_t culex__processes_busy_count(const struct culex_processes *processes);
+
+/* Children that hold a run or can be given one, the program's set-up being done in them. */
+size_t culex__processes_able_count(const struct culex_processes *processes);
 
 /* Gives queued runs to children, begun for that if need be, as far as there is room, and sends
  * them. Runs that are too late, or that nothing can run, are released. */

@@ -191,19 +191,20 @@ culex_status culex_worker_on_process(culex_worker *worker, culex_process_open op
     return CULEX_OK;
 }
 
-bool culex__worker_is_ready(const culex_worker *worker)
+size_t culex__worker_capacity(const culex_worker *worker)
 {
     struct culex_executor *executor = worker->executor;
-    return executor->ops->is_ready == NULL || executor->ops->is_ready(executor);
+    return executor->ops->capacity != NULL ? executor->ops->capacity(executor)
+                                           : worker->options.concurrency;
 }
 
 size_t culex__worker_limit(const culex_worker *worker)
 {
-    const culex_worker_options *options = &worker->options;
-    size_t threads = options->concurrency;
+    size_t handlers = culex__worker_capacity(worker);
     bool is_exact = worker->careful_count > 0 || worker->held_count > 0;
-    return worker->average_ns < SHORT_NS && !is_exact ? threads + 2 * (size_t)options->batch
-                                                      : threads;
+    return worker->average_ns < SHORT_NS && !is_exact && handlers > 0
+               ? handlers + 2 * (size_t)worker->options.batch
+               : handlers;
 }
 
 /* Nobody tells an idle worker of the lease that another one has just taken: it must find out in
@@ -383,7 +384,7 @@ static int64_t min_ns(int64_t a, int64_t b)
 static bool has_room(const culex_worker *worker)
 {
     return worker->phase == CULEX_WORKER_RUNNING &&
-           worker->executor_count < culex__worker_limit(worker) && culex__worker_is_ready(worker);
+           worker->executor_count < culex__worker_limit(worker);
 }
 
 static bool any_likely(const culex_worker *worker)

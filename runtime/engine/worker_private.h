@@ -216,10 +216,11 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
     return culex__env_boottime_ns(worker->env);
 }
 
-/* False while the program's set-up of handlers' processes fails: claim nothing. */
-bool culex__worker_is_ready(const culex_worker *worker);
+/* Handlers that can be at work at a time: fewer than wanted while the program's set-up of their
+ * processes fails. */
+size_t culex__worker_capacity(const culex_worker *worker);
 
-/* Runs to have in flight at most: more than the executor's threads while runs are short. No more
+/* Runs to have in flight at most: more than there are handlers while runs are short. No more
  * when this worker's former life left runs behind, until as many have ended: one of them may kill
  * this life too, and should then be the one that is known to have started. Nor while the next run
  * of a lane waits for a free handler. */

@@ -20,14 +20,17 @@ enum { RUNS = 30, FAILURES = 3, SETUP_MS = 300 };
 struct board {
     _Atomic unsigned opens, closes, calls, wrong, claimed_early;
     _Atomic bool is_working; /* a set-up has come to a good end */
+    _Atomic bool is_told;    /* the log has what the scene waits for */
 };
 
-/* How the first FAILURES set-ups end. */
-enum manner { WELL, REFUSED, CRASHED, HUNG };
+/* How the first FAILURES set-ups end; all but the first with PARTLY, and with CHANGING all until
+ * the log has the newer reason. */
+enum manner { WELL, REFUSED, CRASHED, EXITED, HUNG, PARTLY, CHANGING };
 
 struct scene {
     culex_isolation isolation;
     enum manner manner;
+    const char *awaited; /* words in the log */
     culex_client *client;
     char *log;
     size_t log_len;
@@ -41,20 +44,32 @@ static long self(void)
     return syscall(SYS_gettid);
 }
 
+static bool is_to_fail(const struct scene *scene, unsigned before)
+{
+    if (scene->manner == PARTLY)
+        return before > 0;
+    if (scene->manner == CHANGING)
+        return !atomic_load(&board->is_told);
+    return scene->manner != WELL && before < FAILURES;
+}
+
 static culex_status thing_open(void *user, void **ret_process, culex_error *error)
 {
     const struct scene *scene = user;
     unsigned before = atomic_fetch_add(&board->opens, 1);
-    long *owner = malloc(sizeof *owner);
-    if (scene->manner != WELL && before < FAILURES) {
-        free(owner);
+    if (is_to_fail(scene, before)) {
         if (scene->manner == CRASHED)
             raise(SIGSEGV);
+        if (scene->manner == EXITED)
+            exit(0);
         while (scene->manner == HUNG)
             pause();
-        snprintf(error->text, sizeof error->text, "the database\nis away");
+        snprintf(error->text, sizeof error->text, "%s",
+                 scene->manner == CHANGING && before > 0 ? "the password is wrong"
+                                                         : "the database\nis away");
         return CULEX_ECONNECT;
     }
+    long *owner = malloc(sizeof *owner);
     *owner = self();
     *ret_process = owner;
     atomic_store(&board->is_working, true);
@@ -73,7 +88,8 @@ static culex_outcome call(culex_run *run, culex_handler_fn handler, const void *
 {
     const long *owner = culex_run_process(run);
     (void)handler;
-    (void)user;
+    if (((const struct scene *)user)->manner == PARTLY)
+        usleep(20000); /* claims go on while set-ups fail */
     atomic_fetch_add(&board->calls, 1);
     atomic_fetch_add(&board->wrong, owner == NULL || *owner != self());
     if (((const struct number *)params)->n == 1 && culex_run_attempt(run) == 1)
@@ -91,6 +107,8 @@ static void log_take(void *user, const char *line, size_t len)
     scene->log = grown;
     scene->log_len += len;
     grown[scene->log_len] = '\0';
+    if (scene->awaited != NULL && strstr(grown, scene->awaited) != NULL)
+        atomic_store(&board->is_told, true);
 }
 
 static int setup(void **state)
@@ -121,9 +139,21 @@ static void send(struct scene *scene, int64_t n)
                      CULEX_OK);
 }
 
+static _Atomic bool is_over;
+
+/* So that a drain which does not come to its end fails its test. */
+static void *stop_late(void *user)
+{
+    for (int ms = 0; ms < 20000 && !atomic_load(&is_over); ms++)
+        usleep(1000);
+    culex_worker_stop(user);
+    return NULL;
+}
+
 static void work(struct scene *scene, culex_isolation isolation)
 {
     culex_worker *worker;
+    pthread_t guard;
     scene->isolation = isolation;
     culex_worker_options options = {.url = "memory:on-process",
                                     .isolation = isolation,
@@ -136,7 +166,12 @@ static void work(struct scene *scene, culex_isolation isolation)
     assert_int_equal(culex_worker_register(worker, &type, call, number_handler, scene), CULEX_OK);
     assert_int_equal(culex_worker_on_process(worker, NULL, thing_close, scene), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process(worker, thing_open, thing_close, scene), CULEX_OK);
+    fflush(NULL); /* a set-up that exits would write it as well */
+    atomic_store(&is_over, false);
+    assert_int_equal(pthread_create(&guard, NULL, stop_late, worker), 0);
     assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    atomic_store(&is_over, true);
+    pthread_join(guard, NULL);
     culex_worker_free(worker);
 }
 
@@ -196,8 +231,6 @@ static void test_killed_process_is_followed_by_one_that_is_set_up(void **state)
 /* --- failures ------------------------------------------------------------------------------------
  */
 
-static _Atomic bool is_over;
-
 static void *claims_watch(void *user)
 {
     struct scene *scene = user;
@@ -248,6 +281,64 @@ static void test_crash_is_told_and_charges_no_run(void **state)
     check_failures(*state, CULEX_ISOLATION_PROCESS, "killed by signal 11");
 }
 
+static void test_set_up_that_exits_is_told_as_that(void **state)
+{
+    ((struct scene *)*state)->manner = EXITED;
+    check_failures(*state, CULEX_ISOLATION_PROCESS, "the set-up of its process called exit(0)");
+}
+
+static unsigned told_count(const struct scene *scene, const char *words)
+{
+    unsigned count = 0;
+    for (const char *at = scene->log; (at = strstr(at, words)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void check_other_reason(struct scene *scene, culex_isolation isolation)
+{
+    scene->manner = CHANGING;
+    scene->awaited = "the password is wrong";
+    send(scene, 0);
+    work(scene, isolation);
+    expect_all_done(scene, 1);
+    assert_int_equal(told_count(scene, "the database"), 1);
+    assert_int_equal(told_count(scene, "the password is wrong"), 1);
+}
+
+static void test_other_reason_is_told_too(void **state)
+{
+    check_other_reason(*state, CULEX_ISOLATION_PROCESS);
+}
+
+static void test_other_reason_in_a_thread_is_told_too(void **state)
+{
+    check_other_reason(*state, CULEX_ISOLATION_NONE);
+}
+
+/* The one process that could be set up does all the work. */
+static void check_neighbour(struct scene *scene, culex_isolation isolation)
+{
+    scene->manner = PARTLY;
+    for (int i = 0; i < RUNS; i++)
+        send(scene, 0);
+    work(scene, isolation);
+    expect_all_done(scene, RUNS);
+    assert_int_equal(board->calls, RUNS);
+    assert_true(board->opens > 1);
+    assert_int_equal(told_count(scene, "the database"), 1);
+}
+
+static void test_processes_that_are_set_up_do_not_wait_for_one_that_is_not(void **state)
+{
+    check_neighbour(*state, CULEX_ISOLATION_PROCESS);
+}
+
+static void test_threads_that_are_set_up_do_not_wait_for_one_that_is_not(void **state)
+{
+    check_neighbour(*state, CULEX_ISOLATION_NONE);
+}
+
 static void test_set_up_that_hangs_is_killed(void **state)
 {
     ((struct scene *)*state)->manner = HUNG;
@@ -266,6 +357,11 @@ int main(void)
         TEST(test_failure_is_told_and_tried_again),
         TEST(test_failure_in_a_thread_is_told_and_tried_again),
         TEST(test_crash_is_told_and_charges_no_run),
+        TEST(test_set_up_that_exits_is_told_as_that),
+        TEST(test_other_reason_is_told_too),
+        TEST(test_other_reason_in_a_thread_is_told_too),
+        TEST(test_processes_that_are_set_up_do_not_wait_for_one_that_is_not),
+        TEST(test_threads_that_are_set_up_do_not_wait_for_one_that_is_not),
         TEST(test_set_up_that_hangs_is_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

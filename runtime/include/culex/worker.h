@@ -166,12 +166,13 @@ CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job
 /* What every process of handlers has once and keeps from run to run, a connection to a database
  * for instance. `open` is called in each before its first run (under isolation NONE in each thread)
  * and returns CULEX_OK and what culex_run_process is to return there, or anything else and, in
- * error->text, why. Then, and when it crashes or takes longer than 30 s, the reason is logged and
- * it is called again in a new process after a wait that grows to a second; meanwhile this
- * worker claims nothing, and no run is charged. `close`, which may be NULL, is called when a
- * process ends in an orderly way, and has a second for it; a process that crashes or is killed has
- * no such call. `user` is handed to both. What `open` changes of the process and the processes that
- * it starts stay, from run to run. */
+ * error->text, why. Then, and when it crashes, exits or takes longer than 30 s, the reason is
+ * logged (the same one once a minute) and it is called again in a new process after a wait that
+ * grows to a second. Meanwhile the worker claims as many runs as the processes can take in which it
+ * has come to a good end, none while there is none, and no run is charged. `close`, which may be
+ * NULL, is called when a process ends in an orderly way, and has a second for it; a process that
+ * crashes or is killed has no such call. `user` is handed to both. What `open` changes of the
+ * process and the processes that it starts stay, from run to run. */
 typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
 typedef void (*culex_process_close)(void *process, void *user);
 
