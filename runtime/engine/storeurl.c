@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 enum { URL_MAX = 2048, FILE_MAX = URL_MAX + 2 }; /* a newline may end the line */
+enum { FORGOTTEN_STARS = 3 };
 
 /* In a way that the compiler keeps. */
 static void wipe(void *bytes, size_t len)
@@ -148,11 +149,30 @@ static culex_status password_insert(const char *url, const char *password, char 
     return CULEX_OK;
 }
 
+/* What culex__environment_forget leaves of a secret. */
+static bool is_forgotten(const char *secret)
+{
+    size_t len = strlen(secret);
+    return len > 0 && len <= FORGOTTEN_STARS && strspn(secret, "*") == len;
+}
+
+static culex_status fail_forgotten(culex_error *error)
+{
+    return culex__fail(error, CULEX_EURL,
+                       "the store's password was taken out of the environment, as it is for all "
+                       "handlers: use culex_run_client(run), which needs none, or hand the URL to "
+                       "this program in a file (CULEX_URL_FILE)");
+}
+
 static culex_status url_complete(const char *url, char **ret_url, culex_error *error)
 {
     const char *password = variable("CULEX_PASSWORD");
-    bool is_redis = strncmp(url, "redis", 5) == 0 && strstr(url, "://") != NULL;
-    if (password != NULL && is_redis && !culex__store_url_has_password(url))
+    const char *slashes = strstr(url, "://");
+    bool is_redis = strncmp(url, "redis", 5) == 0 && slashes != NULL;
+    bool is_apart = password != NULL && is_redis && !culex__store_url_has_password(url);
+    if (is_forgotten(is_redis ? slashes + 3 : url) || (is_apart && is_forgotten(password)))
+        return fail_forgotten(error);
+    if (is_apart)
         return password_insert(url, password, ret_url, error);
     *ret_url = strdup(url);
     return *ret_url != NULL ? CULEX_OK
@@ -252,6 +272,15 @@ culex_status culex__store_url_choose(const char *url, const char *url_file, char
 
 enum { SCRUB_SIZE = 64 * 1024 };
 
+/* A word about it: see is_forgotten. */
+static void secret_forget(volatile char *secret)
+{
+    for (int i = 0; i < FORGOTTEN_STARS && *secret != '\0'; i++)
+        *secret++ = '*';
+    while (*secret != '\0')
+        *secret++ = '\0';
+}
+
 static bool begins_with(const volatile char *text, const char *word)
 {
     for (; *word != '\0'; word++, text++) {
@@ -286,17 +315,7 @@ static void url_forget(volatile char *url)
 {
     if (begins_with(url, "sqlite:") || begins_with(url, "memory:") || !may_hold_password(url))
         return;
-    volatile char *at = behind_scheme(url);
-    for (int i = 0; i < 3 && *at != '\0'; i++)
-        *at++ = '*';
-    while (*at != '\0')
-        *at++ = '\0';
-}
-
-static void password_forget(volatile char *password)
-{
-    while (*password != '\0')
-        *password++ = '\0';
+    secret_forget(behind_scheme(url));
 }
 
 /* What calls before this one have left where later ones will be. */
@@ -314,7 +333,7 @@ void culex__environment_forget(void)
         if (begins_with(text, url))
             url_forget(text + sizeof url - 1);
         if (begins_with(text, password))
-            password_forget(text + sizeof password - 1);
+            secret_forget(text + sizeof password - 1);
     }
     stack_scrub();
 }

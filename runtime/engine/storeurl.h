@@ -14,7 +14,8 @@
 /* `url`, else the content of `url_file`, else $CULEX_URL or that of $CULEX_URL_FILE, else
  * "sqlite:culex.db"; both arguments may be NULL. A Redis URL without a password gets
  * $CULEX_PASSWORD. A file must be regular, of this user, readable by nobody else, and hold one
- * line. CULEX_EURL says what is wrong with it; CULEX_EUSAGE when both ways are used at once.
+ * line. CULEX_EURL says what is wrong with it, or that the password which is needed was forgotten
+ * (below); CULEX_EUSAGE when both ways are used at once.
  * *ret_url is returned owned: free with culex__store_url_free. */
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,
                                      culex_error *error);
@@ -31,8 +32,9 @@ const char *culex__store_url_secret(const char *url, const char *from, size_t *r
 bool culex__store_url_has_password(const char *url);
 
 /* Overwrites the passwords in this process's environment, in place, where others may read it:
- * $CULEX_PASSWORD becomes empty, and a $CULEX_URL that may hold one its scheme and three stars. For
- * a process that has just been forked: scrubs the free part of its stack too. */
+ * $CULEX_PASSWORD becomes three stars, and a $CULEX_URL that may hold one its scheme and three
+ * stars, by which it is known here, and in programs that handlers start, what is missing. For a
+ * process that has just been forked: scrubs the free part of its stack too. */
 void culex__environment_forget(void);
 
 #endif

@@ -366,6 +366,18 @@ static void test_default_store_beside_another_is_refused_in_a_handler(void **sta
     assert_int_equal(access("culex.db", F_OK), -1);
 }
 
+static void test_default_store_whose_password_was_taken_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    setenv("CULEX_URL", "redis://:hunter2@127.0.0.1:1", 1);
+    send(scene, DEFAULT_STORE);
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(board->status, CULEX_EURL);
+    assert_non_null(strstr(board->text, "taken out of the environment"));
+    assert_non_null(strstr(board->text, "culex_run_client"));
+}
+
 /* It is the same store: what a handler could do before, it can still. */
 static void test_default_store_that_is_the_workers_is_opened(void **state)
 {
@@ -612,6 +624,8 @@ int main(void)
         ON_ALL(test_follow_up_reaches_the_workers_own_store),
         ON_ALL(test_every_verb_works_or_says_why_not),
         ON_ALL(test_default_store_beside_another_is_refused_in_a_handler),
+        ON(test_default_store_whose_password_was_taken_is_refused, sqlite_process),
+        ON(test_default_store_whose_password_was_taken_is_refused, sqlite_job),
         ON(test_default_store_that_is_the_workers_is_opened, sqlite_process),
         ON(test_default_store_that_is_the_workers_is_opened, redis_process),
         ON(test_default_store_that_is_the_workers_is_opened, redis_none),

@@ -172,9 +172,48 @@ static void test_forgotten_environment_holds_no_password(void **state)
         assert_string_equal(url, rows[i][1]);
         for (size_t k = strlen(url); k <= strlen(rows[i][0]); k++)
             assert_int_equal(url[k], 0);
-        for (size_t k = 0; k < sizeof "hunter2"; k++)
+        assert_string_equal(password, "***");
+        for (size_t k = strlen(password); k < sizeof "hunter2"; k++)
             assert_int_equal(password[k], 0);
     }
+}
+
+static void assert_forgotten(const char *url)
+{
+    char *chosen = NULL;
+    culex_error error = {0};
+    assert_int_equal(culex__store_url_choose(url, NULL, &chosen, &error), CULEX_EURL);
+    assert_null(chosen);
+    assert_non_null(strstr(error.text, "taken out of the environment"));
+    assert_non_null(strstr(error.text, "culex_run_client"));
+}
+
+/* In a handler, and in a program that it starts. */
+static void test_forgotten_password_is_told_where_it_is_missed(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {"redis://ann:hunter2@host", "redis:hunter2@host",
+                                       "redis+unix:///r.sock?password=hunter2", "redis://@"};
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        setenv("CULEX_URL", urls[i], 1);
+        culex__environment_forget();
+        assert_forgotten(NULL);
+        assert_forgotten(getenv("CULEX_URL"));
+    }
+    static const char *const passwords[] = {"hunter2", "abc", "a"};
+    for (size_t i = 0; i < sizeof passwords / sizeof passwords[0]; i++) {
+        setenv("CULEX_URL", "redis://host", 1);
+        setenv("CULEX_PASSWORD", passwords[i], 1);
+        culex__environment_forget();
+        assert_forgotten(NULL);
+        assert_forgotten("redis+unix:///r.sock");
+    }
+    assert_url("redis://ann:own@host", NULL, "redis://ann:own@host");
+    assert_url("sqlite:***", NULL, "sqlite:***");
+    assert_url("sqlite://***", NULL, "sqlite://***");
+    setenv("CULEX_PASSWORD", "", 1);
+    culex__environment_forget();
+    assert_url(NULL, NULL, "redis://host");
 }
 
 static void test_client_takes_a_url_file(void **state)
@@ -203,6 +242,7 @@ int main(void)
         UNIT(test_file_of_another_user_is_refused_if_root_can_make_one),
         UNIT(test_password_of_its_own_goes_into_a_redis_url),
         UNIT(test_forgotten_environment_holds_no_password),
+        UNIT(test_forgotten_password_is_told_where_it_is_missed),
         UNIT(test_client_takes_a_url_file),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

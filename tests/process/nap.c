@@ -8,7 +8,8 @@
  * nap progress               prints "PERCENT TEXT" of every run
  * nap stats                  prints "stale N lost N crashed N"
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
- *                            "start ATTEMPT PID MILLISECONDS" */
+ *                            "start ATTEMPT PID MILLISECONDS"
+ * $NAP_PROGRAM is a command that the handler of `look` runs. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,8 +168,9 @@ static culex_outcome look(culex_run *run, const look_job *job, void *user)
     printf("dumpable %d url %s password %s\n", prctl(PR_GET_DUMPABLE), url != NULL ? url : "none",
            password != NULL && password[0] != '\0' ? password : "none");
     fflush(stdout);
-    (void)run;
-    return CULEX_DONE;
+    const char *program = getenv("NAP_PROGRAM");
+    return program == NULL || system(program) == 0 ? CULEX_DONE
+                                                   : culex_run_fail(run, "%s", program);
 }
 
 static culex_outcome ask(culex_run *run, const ask_job *job, void *user)

@@ -50,8 +50,20 @@ examine apart
 # What a handler is left with, and who may look into the worker.
 producer enqueue look
 export CULEX_URL="$plain?password=$password"
-expect 'a handler in a process' "dumpable 1 url redis+unix://*** password none" \
+expect 'a handler in a process' "dumpable 1 url redis+unix://*** password ***" \
     "$("$nap" --drain 2>/dev/null)"
+
+# A program that a handler starts is told why it cannot reach the store.
+program_is_told() { # program_is_told WAY
+    producer enqueue look
+    NAP_PROGRAM="'$nap' state 2>&1 || true" "$nap" --drain >"$scratch/program" 2>/dev/null
+    grep -q 'nap: .*taken out of the environment.*culex_run_client' "$scratch/program" ||
+        fail "$1: $(cat "$scratch/program")"
+}
+program_is_told 'within the URL'
+CULEX_URL="$plain"
+program_is_told 'apart from the URL'
+CULEX_URL="$plain?password=$password"
 producer enqueue look
 "$nap" --drain --isolation none 2>/dev/null | grep -q '^dumpable 0 ' || fail 'others may look into the worker'
 producer enqueue look

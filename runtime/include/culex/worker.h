@@ -203,7 +203,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  *
  * Unless isolation is NONE, the processes of handlers are forked here, before the URL of the
  * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
- * CULEX_PASSWORD are wiped from their environment. A program that hands a password over in
+ * CULEX_PASSWORD are wiped from their environment, and who goes by what is left there is told so
+ * (CULEX_EURL). A program that hands a password over in
  * options.url holds it itself. What the program has open by then (files, sockets, pipes) is open in
  * handlers too, under the same numbers, for as long as the worker runs; a handler's process shares
  * the file's position with the others. Clients of Culex are no part of that, and a connection to a
