@@ -130,7 +130,8 @@ struct culex_step {
                             when the step is repeated */
     uint32_t want;       /* most runs to claim; 0 for none */
     uint32_t ahead;      /* so many of these, the last ones, would not start at once */
-    bool has_suspect;    /* the worker has one already: it gets no other, they keep their places */
+    bool in_company;     /* what is granted may run beside others: no suspect then, they keep their
+                            places */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
     int64_t lease_ms;
     const struct culex_ack *acks;
@@ -174,6 +175,8 @@ struct culex_step_reply {
     bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
     bool is_held;  /* the claim ended at a suspect or a run in doubt, which wants a free handler, a
                       suspect also a step of its own. Not told again */
+    bool has_passed;  /* the claim passed by a suspect, which wants a worker without company. Not
+                         told again */
     bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
                          nothing any more, and everything it says is STALE */
     enum culex_room room;
@@ -240,8 +243,8 @@ struct culex_backend_ops {
      * had nothing to do need not be remembered beyond the handle that sent it, and there only until
      * that handle's next one.) Expired runs met while claiming
      * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
-     * sole grant of its step. Acks of one step name
-     * different runs, and so do beats. Fills `reply`; release it with
+     * sole grant of its step, and not in_company: whoever takes it starts nothing beside it. Acks
+     * of one step name different runs, and so do beats. Fills `reply`; release it with
      * step_release. */
     culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
                          struct culex_step_reply *ret_reply, culex_error *error);

@@ -112,7 +112,7 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step)
     culex__redis_request_int(request, (int64_t)step->ack_count);
     culex__redis_request_int(request, (int64_t)step->beat_count);
     culex__redis_request_int(request, culex__step_starts(step));
-    culex__redis_request_int(request, step->has_suspect);
+    culex__redis_request_int(request, step->in_company);
     for (size_t i = 0; i < step->ack_count; i++)
         ack_add(redis, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
@@ -179,7 +179,7 @@ static size_t names_size(const redisReply *reply, size_t grants)
     return size;
 }
 
-enum { FLAG_EXPIRED = 16, EXPIRED_MAX = 1024 /* more than a step looks at */ };
+enum { FLAG_EXPIRED = 32, EXPIRED_MAX = 1024 /* more than a step looks at */ };
 
 static bool head_read(const redisReply *reply, struct culex_step_reply *head)
 {
@@ -193,6 +193,7 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     head->is_empty = (flags & 2) != 0;
     head->is_held = (flags & 4) != 0;
     head->is_replaced = (flags & 8) != 0;
+    head->has_passed = (flags & 16) != 0;
     head->expired_count = (uint32_t)(flags / FLAG_EXPIRED);
     return true;
 }

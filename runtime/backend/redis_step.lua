@@ -2,16 +2,16 @@
 -- uses: base seen plan wake aside
 --
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
--- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts has_suspect,
+-- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company,
 --       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
 --       per beat: id 'attempt|extend_ms|started|progress', '' for no progress
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
--- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 for each expired run
+-- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 passed, 32 for each expired run
 
 local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
-local starts, has_suspect = tonumber(ARGV[9]), ARGV[10] == '1'
+local starts, in_company = tonumber(ARGV[9]), ARGV[10] == '1'
 local now = clock()
 
 local sub, find = string.sub, string.find
@@ -353,7 +353,7 @@ local grants, memo, decided, ghosts_met = {}, {}, {}, 0
 local ghosts -- as meta counts them, once facts are read
 local urgent_used, ready_used, ready_kept = 0, 0, {}
 local grant_count, is_enough, bytes = 0, false, 0
-local passed_count = 0 -- suspects that stayed, since one is held
+local passed_count = 0 -- suspects that stayed, for they want no company
 -- What the reply tells beside. Held: a run that only a free handler may get ended the claim.
 -- (One table: Lua has room for 200 locals.)
 local news = {expired = 0, is_held = false, is_replaced = false}
@@ -420,7 +420,7 @@ local function candidate_parsed(id, text, payload)
     return true
   end
   local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
-  if is_suspect and has_suspect then passed_count = passed_count + 1 return nil end
+  if is_suspect and in_company then passed_count = passed_count + 1 return nil end
   if must_wait(r, is_suspect) then is_enough, news.is_held = true, true return false end
   if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
@@ -536,7 +536,7 @@ end
 
 local function reply(is_paused, due, is_empty, acks, beats)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (news.is_held and 4 or 0)
-    + (news.is_replaced and 8 or 0) + 16 * news.expired
+    + (news.is_replaced and 8 or 0) + (passed_count > 0 and 16 or 0) + 32 * news.expired
   return {now, due, flags, acks, beats, unpack(grants)}
 end
 

@@ -34,7 +34,7 @@ struct scan {
     struct pick *picks;
     size_t pick_count, pick_max;
     size_t granted;
-    size_t passed;  /* suspects that stay, since the worker has one */
+    size_t passed;  /* suspects that stay, for they want no company */
     uint64_t bytes; /* of payload, beyond the first run */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
@@ -145,8 +145,9 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         pick->verdict = VERDICT_EXPIRED;
     } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
         pick->verdict = VERDICT_TOO_LONG;
-    } else if (is_suspect(&pick->run) && scan->step->has_suspect) {
+    } else if (is_suspect(&pick->run) && scan->step->in_company) {
         scan->passed++;
+        scan->reply->has_passed = true;
         return CULEX_OK;
     } else if (must_wait(scan, &pick->run)) {
         scan->is_over = scan->reply->is_held = true;

@@ -270,8 +270,9 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
         return status;
     status = culex__sqlite_first_int(
         store,
-        culex__sqlite_bind(store, CULEX__SQLITE_READY_ANY, "iii", queue.key,
-                           culex__sqlite_queue_horizon(store, &queue), store->now_ms),
+        culex__sqlite_bind(store, CULEX__SQLITE_READY_ANY, "iiii", queue.key,
+                           culex__sqlite_queue_horizon(store, &queue), store->now_ms,
+                           (int64_t)CULEX_SUSPECT_LOSSES),
         0, &has_ready, error);
     if (status == CULEX_OK)
         status = culex__sqlite_first_int(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/overstay.h"
+#include "engine/solitude.h"
 
 enum {
     TIMEOUT_TERM_MS = 1000, /* from the timeout's flag to SIGTERM */
@@ -30,6 +31,7 @@ struct culex_run *culex__flight_alloc(culex_worker *worker)
 
 void culex__flight_recycle(culex_worker *worker, struct culex_run *run)
 {
+    culex__solitude_let_go(run);
     run->next = worker->free_runs;
     worker->free_runs = run;
 }
@@ -129,7 +131,8 @@ static void run_fill(struct culex_run *run, const struct culex_grant *grant, int
     run->id = grant->id;
     run->attempt = grant->attempt;
     run->counters = grant->counters;
-    run->is_suspect = grant->counters.losses >= CULEX_SUSPECT_LOSSES;
+    if (grant->counters.losses >= CULEX_SUSPECT_LOSSES)
+        culex__solitude_hold(run);
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;
     run->fingerprint = grant->fingerprint;
@@ -231,7 +234,7 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
         settle_retired(run);
         return false;
     }
-    if (worker->phase != CULEX_WORKER_RUNNING) {
+    if (worker->phase != CULEX_WORKER_RUNNING || culex__solitude_is_over(run)) {
         settle_release(run, 0);
         return false;
     }
@@ -269,7 +272,6 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
             continue;
         flight_add(lane, run);
         run->is_in_executor = true;
-        worker->suspect_count += run->is_suspect;
         lane->end_ns = min_ns(lane->end_ns, flight_next_ns(run));
         lane->beat_ns = min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
         worker->scratch[accepted++] = run;
@@ -301,6 +303,8 @@ static struct culex_run *ghost_make(struct culex_run *run)
     if (ghost == NULL)
         return NULL;
     run_reset(ghost, run->lane);
+    if (run->is_suspect)
+        culex__solitude_hold(ghost);
     ghost->job = run->job;
     ghost->id = run->id;
     ghost->attempt = run->attempt;
@@ -317,6 +321,7 @@ static void flight_give_up(struct culex_run *run)
     int64_t now_ns = culex__worker_now_ns(run->lane->worker);
     run->is_settled = true;
     flight_remove(run);
+    culex__solitude_let_go(run);
     flight_ask(run, now_ns, now_ns + HURRY_KILL_MS * MS);
 }
 
@@ -504,17 +509,12 @@ static bool end_judge(struct culex_run *run)
     return true;
 }
 
-/* Lanes may have passed by another suspect. */
 static void executor_leave(struct culex_run *run)
 {
     culex_worker *worker = run->lane->worker;
     run->is_in_executor = false;
     culex__overstay_end(run);
     worker->executor_count--;
-    if (!run->is_suspect)
-        return;
-    worker->suspect_count--;
-    culex__lanes_set_likely(worker);
 }
 
 static void flight_land(struct culex_run *run)

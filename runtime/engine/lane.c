@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "core/backoff.h"
+#include "engine/solitude.h"
 
 enum {
     CLAIM_BYTES = 4 * 1024 * 1024, /* of payload in one step */
@@ -62,7 +63,8 @@ static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
-    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit)
+    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
+        !culex__solitude_lets_claim(lane))
         return 0;
     size_t room = limit - worker->executor_count;
     return room < worker->options.batch ? room : worker->options.batch;
@@ -248,22 +250,13 @@ static uint32_t free_handlers(const culex_worker *worker)
     return busy < handlers ? (uint32_t)(handlers - busy) : 0;
 }
 
-static bool may_take_suspect(const culex_worker *worker)
-{
-    bool may = worker->suspect_count == 0;
-    for (size_t i = 0; i < worker->lane_count; i++)
-        may = may && !(worker->lanes[i].step.is_pending && worker->lanes[i].step.takes_suspect);
-    return may;
-}
-
-/* Before the step is pending itself. */
+/* Before the step is pending itself; after its acks, for which a suspect may have to wait. */
 static void step_add_claims(struct culex_lane *lane)
 {
     struct culex_lane_step *step = &lane->step;
     uint32_t starts = free_handlers(lane->worker);
     step->want = (uint32_t)lane_room(lane);
     step->ahead = step->want > starts ? step->want - starts : 0;
-    step->takes_suspect = step->want > 0 && may_take_suspect(lane->worker);
 }
 
 static void step_prepare(struct culex_lane *lane, int64_t now_ns)
@@ -271,9 +264,9 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
     step->nonce = worker->nonce++;
-    step_add_claims(lane);
     step->sent_ns = now_ns;
     step_add_acks(lane);
+    step_add_claims(lane);
     step_add_beats(lane, now_ns);
     step->is_pending = true;
 }
@@ -334,9 +327,7 @@ static bool step_was_cut(const struct culex_lane_step *step, const struct culex_
         return false;
     for (size_t i = 0; i < reply->grant_count; i++)
         bytes += reply->grants[i].payload_len;
-    return reply->grant_count >= step->want || bytes >= CLAIM_BYTES / 4 ||
-           reply->grants[reply->grant_count - 1].counters.losses >= CULEX_SUSPECT_LOSSES ||
-           reply->grants[0].counters.losses >= CULEX_SUSPECT_LOSSES;
+    return reply->grant_count >= step->want || bytes >= CLAIM_BYTES / 4;
 }
 
 static void lane_set_held(struct culex_lane *lane, bool is_held)
@@ -402,6 +393,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     if (step->want > 0) {
         lane->is_likely = reply->is_held || step_was_cut(step, reply);
         lane_set_held(lane, reply->is_held);
+        lane->has_suspects = reply->has_passed;
     }
     lane->is_empty = reply->is_empty;
     lane->due_ns = INT64_MAX;
@@ -430,7 +422,7 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
                               .nonce = state->nonce,
                               .want = state->want,
                               .ahead = state->ahead,
-                              .has_suspect = !state->takes_suspect,
+                              .in_company = !culex__solitude_is_reached(lane),
                               .max_bytes = CLAIM_BYTES,
                               .lease_ms = worker->options.lease_ms,
                               .acks = state->acks,

@@ -11,6 +11,7 @@
 #include "engine/advice.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
+#include "engine/solitude.h"
 #include "engine/storeurl.h"
 #include "platform/path.h"
 
@@ -238,12 +239,13 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->average_ns = 2000000;
     worker->wake_fd = -1;
     worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
-    worker->suspect_count = worker->held_count = worker->careful_count = 0;
+    worker->held_count = worker->careful_count = 0;
     worker->outage = (struct culex_outage){0};
     worker->refusal = (culex_error){0};
     worker->counts = (struct culex_worker_counts){0};
     worker->left = (struct culex_left){0};
     worker->stuck_look_ns = 0;
+    culex__solitude_reset(worker);
     name_choose(worker);
     session_choose(worker);
     culex_status status = lanes_create(worker, error);

@@ -18,6 +18,7 @@
 #include "engine/newrun.h"
 #include "engine/overstay.h"
 #include "engine/patience.h"
+#include "engine/solitude.h"
 #include "platform/descriptor.h"
 
 enum {
@@ -408,7 +409,7 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
     int64_t next_ns = INT64_MAX;
     if (lane->flight_count > 0)
         next_ns = lane->beat_ns;
-    if (has_room(worker))
+    if (has_room(worker) && culex__solitude_lets_claim(lane))
         next_ns = lane->is_likely
                       ? 0
                       : min_ns(next_ns, min_ns(lane->due_ns, culex__worker_look_ns(lane)));
@@ -435,6 +436,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
         next_ns =
             min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
     next_ns = min_ns(next_ns, min_ns(worker->phase_ns, culex__overstay_next_ns(worker)));
+    next_ns = min_ns(next_ns, culex__solitude_next_ns(worker));
     if (worker->phase >= CULEX_WORKER_CANCELLING)
         next_ns = min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
     if (queued > 0)
@@ -454,8 +456,8 @@ static bool wake_arm(culex_worker *worker, int64_t now_ns)
     culex_error error = {0};
     int fd = -1;
     /* One queue in trouble does not keep the others from being woken. */
-    if (!has_room(worker) || worker->is_armed || now_ns < worker->outage.until_ns ||
-        now_ns < worker->arm_retry_ns)
+    if (!has_room(worker) || worker->solitude.is_on || worker->is_armed ||
+        now_ns < worker->outage.until_ns || now_ns < worker->arm_retry_ns)
         return true;
     culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->lane_names,
                                                          worker->lane_count, LOOK_MS, &fd, &error);
@@ -491,7 +493,7 @@ static void wake_take(culex_worker *worker)
     }
     if (!is_woken)
         return;
-    if (has_room(worker))
+    if (has_room(worker) && !worker->solitude.is_on)
         culex__lanes_set_likely(worker);
     else
         lanes_set_hinting(worker);
@@ -579,6 +581,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     culex__overstay_tell(worker, now_ns);
     if (worker->phase == CULEX_WORKER_RUNNING)
         culex__ticks_run(worker, now_ns);
+    culex__solitude_turn(worker, now_ns);
     culex_status status = culex__lanes_greet(worker, error);
     refusal_heed(worker);
     if (status == CULEX_OK)

@@ -9,6 +9,7 @@
  *   setup.c     what the loop needs before and gives back after
  *   greeting.c  HELLO to all queues, and the refusal of one
  *   lane.c      STEP: what to send, what the answers mean
+ *   solitude.c  a suspect runs alone
  *   flight.c    runs in flight: grants, leases, timeouts, ends
  *   tick.c      periodic jobs
  *   outage.c    trouble with the store
@@ -38,8 +39,7 @@ struct culex_lane_step {
     bool is_pending; /* sent at least once, and repeated with the same nonce */
     uint64_t nonce;
     uint32_t want;
-    uint32_t ahead; /* of these, for handlers that are at work now */
-    bool takes_suspect;
+    uint32_t ahead;  /* of these, for handlers that are at work now */
     int64_t sent_ns; /* first time: leases count from here */
     size_t ack_count;
     size_t beat_count;
@@ -70,6 +70,7 @@ struct culex_lane {
     bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
     bool is_empty;           /* as of the last answer */
     bool is_held;            /* the next run wants a free handler */
+    bool has_suspects;       /* the newest claim has passed by one */
     int64_t due_ns;          /* when the store wants a STEP */
     int64_t asked_ns;        /* when it was asked last */
     int64_t beat_ns;         /* no run in flight wants a beat earlier */
@@ -86,6 +87,16 @@ struct culex_lane {
     size_t ack_count;
     int64_t ack_ns; /* when the oldest of them came in */
     struct culex_lane_step step;
+};
+
+/* See engine/solitude.h. */
+struct culex_solitude {
+    bool is_on;
+    bool had_suspect; /* the newest one, which has done its duty then */
+    size_t count;     /* suspects granted of whose end the store has not heard */
+    int64_t since_ns; /* when it began, or the time for others did */
+    int64_t others_ns;
+    int64_t patience_ns;
 };
 
 struct culex_tick_state {
@@ -177,11 +188,11 @@ struct culex_worker {
 
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
-    size_t suspect_count;  /* suspects among them */
     size_t held_count;     /* lanes that are held */
-    size_t careful_count;  /* as long as so many runs have not ended: see culex__worker_limit */
-    int64_t average_ns;    /* recent handler time */
-    int64_t progress_ns;   /* last time a run came back, or the executor had nothing queued */
+    struct culex_solitude solitude;
+    size_t careful_count; /* as long as so many runs have not ended: see culex__worker_limit */
+    int64_t average_ns;   /* recent handler time */
+    int64_t progress_ns;  /* last time a run came back, or the executor had nothing queued */
     uint64_t nonce;
     size_t lane_turn;
     bool is_armed;

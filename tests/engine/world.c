@@ -74,9 +74,22 @@ static enum world_fault fault_take(struct world *world)
     return world->fault;
 }
 
+static enum world_fault step_fault_take(struct world *world, const char *queue)
+{
+    if (world->fault_queue != NULL && strcmp(world->fault_queue, queue) != 0)
+        return WORLD_OK;
+    if (world->fault_skip > 0) {
+        world->fault_skip--;
+        return WORLD_OK;
+    }
+    return fault_take(world);
+}
+
 static culex_status fault_fail(enum world_fault fault, culex_error *error)
 {
-    culex_status status = fault == WORLD_REFUSE ? CULEX_ECONNECT : CULEX_EUNKNOWN;
+    culex_status status = fault == WORLD_REFUSE ? CULEX_ECONNECT
+                          : fault == WORLD_TEAR ? CULEX_ESTORE
+                                                : CULEX_EUNKNOWN;
     if (error != NULL) {
         error->code = status;
         strcpy(error->text, "injected fault");
@@ -113,7 +126,7 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
                                  .ack_count = step->ack_count,
                                  .beat_count = step->beat_count,
                                  .at_ms = world_ms(world),
-                                 .fault = fault_take(world)};
+                                 .fault = step_fault_take(world, step->queue)};
     world->now_ns += 100000; /* a call takes time */
     for (size_t i = 0; i < step->beat_count; i++) {
         if (step->beats[i].extend_ms > 0 && world->extended_ms == 0)
@@ -134,7 +147,7 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
         ret_reply->grants[i].payload_len = world->payload_lens;
     world->now_ns += world->step_sleep_ms * 1000000;
     world->step_sleep_ms = 0;
-    if (trace->fault == WORLD_LOSE_REPLY) {
+    if (trace->fault != WORLD_OK) {
         world->store->ops->step_release(world->store, ret_reply);
         return fault_fail(trace->fault, error);
     }

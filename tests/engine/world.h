@@ -16,8 +16,9 @@ enum { WORLD_LOG_SIZE = 1 << 20, WORLD_TRACE_MAX = 4096 };
 /* What happens to the calls of the store from now on. */
 enum world_fault {
     WORLD_OK,
-    WORLD_REFUSE,    /* ECONNECT, nothing applied */
-    WORLD_LOSE_REPLY /* applied, then EUNKNOWN */
+    WORLD_REFUSE,     /* ECONNECT, nothing applied */
+    WORLD_LOSE_REPLY, /* applied, then EUNKNOWN */
+    WORLD_TEAR        /* a step is applied, then ESTORE */
 };
 
 struct world_step {
@@ -47,7 +48,9 @@ struct world {
     uint64_t seed;
     unsigned polls;
     enum world_fault fault;
-    unsigned fault_count; /* calls left to fail; UINT_MAX for ever */
+    unsigned fault_count;    /* calls left to fail; UINT_MAX for ever */
+    const char *fault_queue; /* steps of this queue only, and not the next so many; NULL: all */
+    unsigned fault_skip;
     enum world_fault enqueue_fault;
     unsigned enqueue_fault_count;
     int64_t fault_until_ns; /* steps fail until then, 0 for not */

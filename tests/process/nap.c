@@ -1,5 +1,5 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
- * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000) and mule (0)
+ * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
  * nap enqueue count LAST [fails]
  * nap cancel                 cancels every active run
@@ -41,15 +41,20 @@ static void tick_sleep(void)
 
 /* --- handlers -------------------------------------------------------------------------------- */
 
+static void sleep_for(const culex_run *run, culex_duration length)
+{
+    int64_t end_ms = now_ms() + length / CULEX_MILLISECOND;
+    while (now_ms() < end_ms && !culex_run_cancelled(run))
+        tick_sleep();
+}
+
 static culex_outcome nap(culex_run *run, const nap_job *job, void *user)
 {
     (void)user;
     start_print(run);
     if (culex_run_attempt(run) > 1)
         return CULEX_DONE;
-    int64_t end_ms = now_ms() + job->length / CULEX_MILLISECOND;
-    while (now_ms() < end_ms && !culex_run_cancelled(run))
-        tick_sleep();
+    sleep_for(run, job->length);
     return culex_run_cancelled(run) ? culex_run_fail(run, "woken") : CULEX_DONE;
 }
 
@@ -151,11 +156,9 @@ static culex_outcome viper(culex_run *run, const viper_job *job, void *user)
 
 static culex_outcome wink(culex_run *run, const wink_job *job, void *user)
 {
-    (void)job;
     (void)user;
     start_print(run);
-    tick_sleep();
-    tick_sleep();
+    sleep_for(run, job->length);
     return CULEX_DONE;
 }
 
@@ -294,8 +297,8 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
                             culex_error *error)
 {
     static const culex_job_type *const types[] = {
-        &never_job_type, &crash_job_type, &bomb_job_type,   &ox_job_type,    &look_job_type,
-        &ask_job_type,   &gone_job_type,  &poison_job_type, &viper_job_type, &wink_job_type};
+        &never_job_type, &crash_job_type, &bomb_job_type,   &ox_job_type,   &look_job_type,
+        &ask_job_type,   &gone_job_type,  &poison_job_type, &viper_job_type};
     culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
     if (strcmp(name, "nap") == 0) {
         nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);
@@ -305,6 +308,12 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
         mule_job job = mule_job_make();
         job.extend = ms;
         return mule_job_enqueue(client, &job, NULL, NULL, error);
+    }
+    if (strcmp(name, "wink") == 0) {
+        wink_job job = wink_job_make();
+        if (length != NULL)
+            job.length = ms;
+        return wink_job_enqueue(client, &job, NULL, NULL, error);
     }
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         static const never_job empty; /* as all of these */

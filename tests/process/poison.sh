@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs that take their worker along, before 20 good ones, and workers that are started again and
-# again under one name: the run is dead after ten losses, and no good one is charged more than
-# once for having stood beside it.
+# Runs that take their worker along, before good ones, and workers that are started again and again
+# under one name: each such run is dead after ten losses, and no good one is charged more than twice
+# for having stood beside it, however many of them there are.
 . "$(dirname "$0")/lib.sh"
 
 # work OPTION...: lives of a worker until one drains the queue.
@@ -9,32 +9,57 @@ work() {
     lives=0
     until timeout 30 "$nap" --name fixed --drain --lease 60s "$@" >>"$scratch/out" 2>>"$scratch/log"; do
         lives=$((lives + 1))
-        [ "$lives" -lt 40 ] || { "$nap" state >&2; fail "no end after $lives lives"; }
+        [ "$lives" -lt 200 ] || { "$nap" state >&2; fail "no end after $lives lives"; }
     done
 }
 
-# poisoned JOB OPTION...
-poisoned() {
-    job=$1
-    scenes=$((scenes + 1))
+# several COUNT WORD...: enqueues so many of these.
+several() {
+    left=$1
     shift
-    "$nap" enqueue "$job"
-    i=0
-    while [ "$i" -lt 20 ]; do
-        "$nap" enqueue wink
-        i=$((i + 1))
+    while [ "$left" -gt 0 ]; do
+        "$nap" enqueue "$@"
+        left=$((left - 1))
     done
-    work "$@"
+}
+
+# ended SCENE: all who were to die have died of losses, and the others have come to their end.
+ended() {
     "$nap" state >"$scratch/state"
-    expect "$job: dead of ten losses" "$scenes" "$(grep -c '^dead attempt [0-9]* losses 10 failures 0 crashes 0$' "$scratch/state")"
-    expect "$job: the good ones done" "$((20 * scenes))" "$(grep -c '^done attempt [0-9]* losses [0-2] failures 0 crashes 0$' "$scratch/state")"
+    expect "$1: dead of ten losses" "$bad" "$(grep -c '^dead attempt [0-9]* losses 10 failures 0 crashes 0$' "$scratch/state")"
+    expect "$1: the good ones done" "$good" "$(grep -c '^done attempt [0-9]* losses [0-2] failures 0 crashes 0$' "$scratch/state")"
+}
+
+# one JOB OPTION...: before 20 short ones.
+one() {
+    job=$1
+    shift
+    several 1 "$job"
+    several 20 wink
+    bad=$((bad + 1)) good=$((good + 20))
+    work "$@"
+    ended "$job $*"
+}
+
+# many JOB OPTION...: beside two long ones, which are the first suspects, and before ten short ones.
+many() {
+    job=$1
+    shift
+    several 2 wink 700
+    several 8 "$job"
+    several 10 wink
+    bad=$((bad + 8)) good=$((good + 12))
+    work "$@"
+    ended "many a $job $*"
 }
 
 store_start
-scenes=0
+bad=0 good=0
 # Here the handler is a thread of the worker.
-NAP_ALONE=1 poisoned poison --isolation none --concurrency 1
+NAP_ALONE=1 one poison --isolation none --concurrency 1
 expect 'nobody stood beside it' 20 "$(grep -c '^done attempt [0-9]* losses 0 ' "$scratch/state")"
-NAP_ALONE=1 poisoned poison --isolation none --concurrency 2
-poisoned poison --concurrency 2
-poisoned viper --concurrency 2
+NAP_ALONE=1 one poison --isolation none --concurrency 2
+one poison --concurrency 2
+one viper --concurrency 2
+NAP_ALONE=1 many poison --isolation none --concurrency 4
+many poison --concurrency 4

@@ -157,6 +157,34 @@ static void grant_new(struct sim_oracle *oracle, struct run *run, uint32_t attem
     strcpy(grant->session, call->session);
 }
 
+/* The worker of this call holds it, and has surely not given it up: a lease, or what a timeout has
+ * left of it, is taken for over some time before its end. */
+static bool is_at_work(const struct sim_oracle *oracle, const struct run *run)
+{
+    const struct sim_call *call = &oracle->call;
+    const struct sim_record *record = &run->record;
+    if (record->state != 'A' || record->timeout_ms > 0 || strcmp(record->owner, call->session) != 0)
+        return false;
+    const struct grant *grant = sim_grant_find(run, record->attempt, call->session);
+    return grant != NULL && !grant->is_dropped && grant->refused_nonce == 0 &&
+           oracle->world->now_ns < grant->lease_end_ns - call->lease_ms / 5 * SIM_MS;
+}
+
+/* Whoever has a suspect has nothing else. */
+static void company_check(struct sim_oracle *oracle)
+{
+    size_t count = 0, suspects = 0;
+    for (size_t i = 0; i < oracle->run_count; i++) {
+        const struct run *run = oracle->runs[i];
+        bool is_one = is_at_work(oracle, run);
+        count += is_one;
+        suspects += is_one && run->record.losses >= CULEX_SUSPECT_LOSSES;
+    }
+    if (suspects > 0 && count > 1)
+        sim_violation(oracle, &oracle->call.grants[0].id, "%zu runs are held, %zu of them suspects",
+                      count, suspects);
+}
+
 static void grants_check(struct sim_oracle *oracle)
 {
     struct sim_call *call = &oracle->call;
@@ -191,6 +219,8 @@ static void grants_check(struct sim_oracle *oracle)
         if (grant == NULL || !call->is_repeat)
             grant_new(oracle, run, attempt);
     }
+    if (call->grant_count > 0)
+        company_check(oracle);
 }
 
 /* A worker that has nothing to say asks a few hundred times a second at most. */

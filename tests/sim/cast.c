@@ -674,7 +674,9 @@ void sim_cast_init(struct sim_world *world)
         abort();
     jobs_make(world);
     cast->lease_ms = world->is_murderous ? 300 : sim_between(random, 300, 4000);
-    cast->pace_ms = sim_between(random, 5, 300);
+    /* Runs die of losses where a suspect soon finds its worker idle. */
+    cast->pace_ms =
+        world->is_murderous ? sim_between(random, 300, 3000) : sim_between(random, 5, 300);
     cast->worker_count = (size_t)sim_between(random, 1, WORKERS_MAX);
     cast->producer_count = (size_t)sim_between(random, 1, PRODUCERS_MAX);
     for (size_t i = 0; i < cast->worker_count; i++)

@@ -116,6 +116,7 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
 /* --- starting and ending ------------------------------------------------------------------- */
 
 static struct hand *hand_find(struct sim_hands *hands, uint64_t token);
+static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE]);
 static void end_event(struct sim_world *world, void *subject, uint64_t token,
                       struct sim_bytes *bytes);
 static void kill_event(struct sim_world *world, void *subject, uint64_t token,
@@ -262,6 +263,8 @@ static void end_event(struct sim_world *world, void *subject, uint64_t token,
         return;
     }
     if (hand->fate == SIM_FATE_MURDER && !hands->is_healed) {
+        char session[CULEX_FENCE_SIZE];
+        sim_oracle_murder(world->oracle, hand->run->id, session_of(hand->run, session));
         sim_cast_poison(world, hands->process);
         return;
     }

@@ -39,6 +39,22 @@ void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt
     grant->ended_as = event;
 }
 
+/* Who was charged twice for the company that it was in is so no more. */
+void sim_oracle_murder(struct sim_oracle *oracle, culex_uuid killer, const char *session)
+{
+    if (sim_run_get(oracle, killer)->record.losses >= CULEX_SUSPECT_LOSSES)
+        SOMETIMES(SUSPECT_TAKES_ITS_WORKER);
+    for (size_t i = 0; i < oracle->run_count; i++) {
+        const struct run *run = oracle->runs[i];
+        const struct sim_record *record = &run->record;
+        if (record->state != 'A' || !record->is_started || record->losses < CULEX_SUSPECT_LOSSES ||
+            strcmp(record->owner, session) != 0 || memcmp(&run->id, &killer, sizeof killer) == 0)
+            continue;
+        sim_violation(oracle, &run->id,
+                      "a suspect stands beside a run that takes its worker along");
+    }
+}
+
 void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session)
 {
     for (size_t i = 0; i < oracle->run_count && oracle->epoch == 0; i++) {

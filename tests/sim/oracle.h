@@ -121,6 +121,8 @@ void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attem
  * store must not hear of it. */
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                       const char *session, enum culex_run_event event, bool is_late);
+/* An execution is about to take its worker along: nobody may be charged a third time for it. */
+void sim_oracle_murder(struct sim_oracle *oracle, culex_uuid killer, const char *session);
 /* The worker's loop came to its own end: whatever it took from its handlers must be settled. */
 void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session);
 /* Is this execution, still going on, one that its worker should have given up long ago? */

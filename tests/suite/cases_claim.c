@@ -263,9 +263,8 @@ void case_claim__one_poison_among_many_kills_itself_alone(struct suite *suite)
     }
 }
 
-/* The next suspect has to wait until the worker's first one has come to its end; the others do not.
- */
-void case_claim__second_suspect_of_a_worker_keeps_its_place(struct suite *suite)
+/* In company none is granted, and the reply tells that one was met. The others do not wait. */
+void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
 {
     culex_uuid suspects[2] = {suite_put(suite), suite_put(suite)};
     for (int n = 0; n < 2; n++) {
@@ -275,12 +274,18 @@ void case_claim__second_suspect_of_a_worker_keeps_its_place(struct suite *suite)
     culex_uuid others[2] = {suite_put(suite), suite_put(suite)};
     assert_int_equal(suite_claim_for(suite, ANN, 9, 2, false), 1);
     assert_true(suite_same_id(suite->reply.grants[0].id, suspects[0]));
+    assert_false(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
     assert_true(suite_same_id(suite->reply.grants[0].id, others[0]));
+    assert_true(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 0, true), 1);
     assert_true(suite_same_id(suite->reply.grants[0].id, others[1]));
+    assert_true(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 1, true), 0);
     assert_false(suite->reply.is_held);
+    assert_true(suite->reply.has_passed);
+    assert_int_equal(suite_claim_for(suite, ANN, 0, 0, true), 0); /* asked for nothing */
+    assert_false(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 0, false), 0); /* nor ahead of its start */
     assert_true(suite->reply.is_held);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 1, false), 1);

@@ -198,9 +198,23 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
     return true;
 }
 
+/* A store may meet suspects behind the last grant, and must meet them all where it finds nobody
+ * else. */
+static bool check_passed(const struct compare *compare, const struct culex_step *step,
+                         const struct culex_step_reply *reply)
+{
+    bool may_pass = step->want > 0 && model_has_passed(compare->model, step, NULL);
+    bool must_pass = may_pass && reply->grant_count == 0 && !reply->is_held && !reply->is_paused;
+    if (reply->has_passed ? !may_pass : must_pass)
+        return differs("suspects were passed by: %d", reply->has_passed);
+    return true;
+}
+
 static bool take_claims(struct compare *compare, const struct culex_step *step,
                         const struct culex_step_reply *reply, struct model_session *session)
 {
+    if (!check_passed(compare, step, reply))
+        return false;
     for (size_t i = 0; i < reply->grant_count; i++) {
         if (!take_grant(compare, step, session, reply, i))
             return false;

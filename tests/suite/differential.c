@@ -363,7 +363,7 @@ static bool op_step(struct world *world, int queue)
                                 .session = world->sessions[session],
                                 .nonce = world->nonce += 1 + (uint64_t)below(world, 20),
                                 .want = (uint32_t)below(world, claims_left(world, queue) + 1),
-                                .has_suspect = chance(world, 25),
+                                .in_company = chance(world, 25),
                                 .max_bytes = bytes[below(world, 4)],
                                 .lease_ms = leases[below(world, 4)],
                                 .acks = last->acks,

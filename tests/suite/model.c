@@ -591,7 +591,22 @@ bool model_is_suspect(const struct model_run *run)
 
 bool model_is_passed(const struct culex_step *step, const struct model_run *run)
 {
-    return step->has_suspect && model_is_suspect(run);
+    return step->in_company && model_is_suspect(run);
+}
+
+bool model_has_passed(const struct model *model, const struct culex_step *step,
+                      const struct model_run *next)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->is_gone || run->state != CULEX_RUN_WAITING ||
+            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run))
+            continue;
+        if (next == NULL || run->made.priority > next->made.priority ||
+            (run->made.priority == next->made.priority && run->place < next->place))
+            return true;
+    }
+    return false;
 }
 
 bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted)
@@ -624,14 +639,23 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     session->attempts[session->grant_count++] = run->attempt;
 }
 
+static bool claim_may_go_on(const struct culex_step *step, const struct model_session *session)
+{
+    return session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
+           !session->queue->stats.paused;
+}
+
 /* True when it ended at a run that must wait. */
 static bool claim_all(struct model *model, const struct culex_step *step,
-                      struct model_session *session, uint32_t *ret_expired)
+                      struct model_session *session, uint32_t *ret_expired, bool *ret_has_passed)
 {
     struct model_run *run;
     size_t bytes = 0;
-    while (session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
-           !session->queue->stats.paused && (run = model_next(model, step)) != NULL) {
+    while (claim_may_go_on(step, session)) {
+        run = model_next(model, step);
+        *ret_has_passed = *ret_has_passed || model_has_passed(model, step, run);
+        if (run == NULL)
+            break;
         if (model_is_expired(model, run)) {
             model_expire(model, run);
             ++*ret_expired;
@@ -718,10 +742,12 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
     uint32_t expired_count = 0;
-    bool is_held = !is_repeat && claim_all(model, step, session, &expired_count);
+    bool has_passed = false;
+    bool is_held = !is_repeat && claim_all(model, step, session, &expired_count, &has_passed);
 
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,
+                                     .has_passed = has_passed,
                                      .is_replaced = session->is_replaced,
                                      .expired_count = expired_count,
                                      .is_paused = session->queue->stats.paused};

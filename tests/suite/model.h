@@ -116,6 +116,9 @@ void model_shrink(struct model *model);
 struct model_run *model_next(struct model *model, const struct culex_step *step);
 /* The step gets it not, but what is behind it; or neither, after so many grants. */
 bool model_is_passed(const struct culex_step *step, const struct model_run *run);
+/* A suspect is passed that stands before `next`, or at all when that is NULL. */
+bool model_has_passed(const struct model *model, const struct culex_step *step,
+                      const struct model_run *next);
 bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted);
 bool model_is_expired(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);

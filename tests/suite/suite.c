@@ -128,11 +128,11 @@ size_t suite_claim(struct suite *suite, const char *session, uint32_t want)
 }
 
 size_t suite_claim_for(struct suite *suite, const char *session, uint32_t want, uint32_t starts,
-                       bool has_suspect)
+                       bool in_company)
 {
     struct culex_step step = suite_step_make(suite, session, want);
     step.ahead = want - starts;
-    step.has_suspect = has_suspect;
+    step.in_company = in_company;
     return suite_step(suite, &step);
 }
 

@@ -49,9 +49,9 @@ culex_uuid suite_put_run(struct suite *suite, const struct culex_new_run *run);
 size_t suite_step(struct suite *suite, const struct culex_step *step);
 struct culex_step suite_step_make(struct suite *suite, const char *session, uint32_t want);
 size_t suite_claim(struct suite *suite, const char *session, uint32_t want);
-/* As by a worker with `starts` free handlers, that perhaps has a suspect already. */
+/* As by a worker with `starts` free handlers, that perhaps has others at work. */
 size_t suite_claim_for(struct suite *suite, const char *session, uint32_t want, uint32_t starts,
-                       bool has_suspect);
+                       bool in_company);
 /* Claims one run, which must be `id`; returns the attempt. */
 uint32_t suite_take(struct suite *suite, const char *session, culex_uuid id);
 /* A step that only lets time have its effects. */

@@ -1,0 +1,127 @@
+#include "engine/solitude.h"
+
+enum {
+    OTHERS_MS = 1000,   /* what others have for themselves at least */
+    PATIENCE_MS = 1000, /* at first */
+};
+#define MS INT64_C(1000000)
+
+void culex__solitude_reset(culex_worker *worker)
+{
+    worker->solitude = (struct culex_solitude){.since_ns = culex__worker_now_ns(worker),
+                                               .others_ns = OTHERS_MS * MS,
+                                               .patience_ns = PATIENCE_MS * MS};
+}
+
+/* Handlers on threads that were given up and go on. Nobody knows when they will have ended. */
+static bool has_deaf(const culex_worker *worker)
+{
+    return !worker->executor->ops->can_kill && worker->executor_count > worker->flight_count;
+}
+
+static bool is_wanted(const culex_worker *worker)
+{
+    if (has_deaf(worker))
+        return false;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].has_suspects)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing of the lane is on its way to the store or back. */
+static bool is_settled(const struct culex_lane *lane)
+{
+    return lane->ack_count == 0 && !lane->step.is_pending;
+}
+
+/* Nobody would have to wait: no lane has, or may have, anything else. */
+static bool is_idle(const culex_worker *worker)
+{
+    bool is_idle = worker->executor_count == 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        is_idle = is_idle && !worker->lanes[i].is_likely && is_settled(&worker->lanes[i]);
+    return is_idle;
+}
+
+bool culex__solitude_is_reached(const struct culex_lane *lane)
+{
+    const culex_worker *worker = lane->worker;
+    const struct culex_solitude *solitude = &worker->solitude;
+    bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
+                      lane->has_suspects && lane->ack_count == 0 && worker->executor_count == 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
+    return is_reached;
+}
+
+bool culex__solitude_lets_claim(const struct culex_lane *lane)
+{
+    return !lane->worker->solitude.is_on || culex__solitude_is_reached(lane);
+}
+
+static void solitude_begin(culex_worker *worker, int64_t now_ns)
+{
+    worker->solitude.is_on = true;
+    worker->solitude.had_suspect = false;
+    worker->solitude.since_ns = now_ns;
+    culex__lanes_set_likely(worker);
+}
+
+static void solitude_end(culex_worker *worker, int64_t now_ns)
+{
+    struct culex_solitude *solitude = &worker->solitude;
+    int64_t took_ns = now_ns - solitude->since_ns;
+    bool was_in_vain = !solitude->had_suspect && is_wanted(worker);
+    solitude->is_on = false;
+    solitude->since_ns = now_ns;
+    solitude->others_ns = took_ns > OTHERS_MS * MS ? took_ns : OTHERS_MS * MS;
+    solitude->patience_ns = was_in_vain ? 2 * solitude->patience_ns : PATIENCE_MS * MS;
+    culex__lanes_set_likely(worker);
+}
+
+void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
+{
+    struct culex_solitude *solitude = &worker->solitude;
+    if (worker->phase != CULEX_WORKER_RUNNING)
+        return;
+    int64_t age_ns = now_ns - solitude->since_ns;
+    solitude->had_suspect |= solitude->count > 0;
+    if (!solitude->is_on && is_wanted(worker) && (age_ns >= solitude->others_ns || is_idle(worker)))
+        solitude_begin(worker, now_ns);
+    else if (solitude->is_on && solitude->count == 0 &&
+             (solitude->had_suspect || !is_wanted(worker) || age_ns >= solitude->patience_ns))
+        solitude_end(worker, now_ns);
+}
+
+int64_t culex__solitude_next_ns(const culex_worker *worker)
+{
+    const struct culex_solitude *solitude = &worker->solitude;
+    if (worker->phase != CULEX_WORKER_RUNNING || solitude->count > 0)
+        return INT64_MAX;
+    if (solitude->is_on)
+        return solitude->since_ns + solitude->patience_ns;
+    return is_wanted(worker) ? solitude->since_ns + solitude->others_ns : INT64_MAX;
+}
+
+void culex__solitude_hold(struct culex_run *run)
+{
+    run->is_suspect = true;
+    run->lane->worker->solitude.count++;
+}
+
+void culex__solitude_let_go(struct culex_run *run)
+{
+    if (!run->is_suspect)
+        return;
+    run->is_suspect = false;
+    run->lane->worker->solitude.count--;
+}
+
+bool culex__solitude_is_over(const struct culex_run *run)
+{
+    const culex_worker *worker = run->lane->worker;
+    return run->is_suspect &&
+           !(worker->solitude.is_on && worker->solitude.count == 1 && worker->executor_count == 0);
+}

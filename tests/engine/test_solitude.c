@@ -1,0 +1,284 @@
+/* Suspects run alone in their worker, and others do not wait for ever: engine/solitude.h. The
+ * number of a run is how many ms it takes, so none is used twice in a test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static culex_job_type numbers, others;
+
+static int setup(void **state)
+{
+    numbers = others = number_type();
+    others.name = others.wire = "t.other";
+    others.queue = "others";
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static culex_outcome act_for_n_ms(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = n;
+    return CULEX_DONE;
+}
+
+static void step(struct world *world, const char *queue, uint32_t want, uint32_t expected)
+{
+    static uint64_t nonce;
+    struct culex_step_reply reply = {0};
+    struct culex_step step = {.queue = queue,
+                              .session = "00000000deadbeef",
+                              .nonce = ++nonce,
+                              .want = want,
+                              .max_bytes = 1000,
+                              .lease_ms = 1};
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, expected);
+    world->store->ops->step_release(world->store, &reply);
+}
+
+/* Enqueues a run, the first of its queue, that two workers have vanished with already. */
+static void suspect_put(struct world *world, const culex_job_type *type, int64_t n)
+{
+    world_enqueue(world, type, n);
+    for (int i = 0; i < CULEX_SUSPECT_LOSSES; i++) {
+        step(world, type->queue, 1, 1);
+        world_pass(world, 2);
+        step(world, type->queue, 0, 0);
+    }
+}
+
+static void work_with(struct world *world, culex_executor_make make, unsigned concurrency)
+{
+    world->act = act_for_n_ms;
+    world_worker(world, (culex_worker_options){.drain = true, .concurrency = concurrency},
+                 &numbers);
+    assert_int_equal(
+        culex_worker_register(world->worker, &others, number_call, number_handler, world),
+        CULEX_OK);
+    culex__worker_set_executor(world->worker, make);
+    world_run(world);
+}
+
+static void work(struct world *world, unsigned concurrency)
+{
+    work_with(world, executor_killing_create, concurrency);
+}
+
+/* When the run of that number began. */
+static int64_t begin_ms(const struct world *world, int64_t n)
+{
+    unsigned found = UINT32_MAX;
+    for (unsigned i = 0; i < world->calls; i++) {
+        if (world->call_n[i] == n) {
+            assert_int_equal(found, UINT32_MAX); /* once only */
+            found = i;
+        }
+    }
+    assert_true(found < world->calls);
+    return world->call_ms[found];
+}
+
+static void assert_alone(const struct world *world, int64_t n)
+{
+    int64_t begin = begin_ms(world, n), end = begin + n;
+    assert_true(world->calls <= 256);
+    for (unsigned i = 0; i < world->calls; i++) {
+        int64_t its_begin = world->call_ms[i], its_end = its_begin + world->call_n[i];
+        if (world->call_n[i] != n && its_begin < end && its_end > begin)
+            fail_msg("%lld from %lld on beside %lld from %lld on", (long long)world->call_n[i],
+                     (long long)its_begin, (long long)n, (long long)begin);
+    }
+}
+
+static void put_one_more(struct world *world)
+{
+    world_enqueue(world, &numbers, 10);
+    world_enqueue(world, &others, 11);
+}
+
+static void test_suspect_begins_when_all_have_ended_and_nothing_before_its_end(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 2000);
+    world_enqueue(world, &numbers, 3000);
+    world_enqueue(world, &others, 2500);
+    world->then = put_one_more;
+    world->then_ms = 4000;
+    work(world, 4);
+    assert_int_equal(world->calls, 5);
+    assert_alone(world, 2000);
+    assert_in_range(begin_ms(world, 2000), 3000, 3100);
+    assert_in_range(begin_ms(world, 10), 5000, 5100);
+    assert_in_range(begin_ms(world, 11), 5000, 5100);
+    assert_in_range(world->step_count, 10, 100); /* it is not asked for without end */
+}
+
+static void test_idle_worker_takes_a_suspect_at_once(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 100);
+    work(world, 4);
+    assert_in_range(begin_ms(world, 100), 0, 20);
+}
+
+static void test_suspects_have_no_more_than_half_of_the_time(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 3000);
+    suspect_put(world, &others, 3001);
+    for (int i = 0; i < 200; i++)
+        world_enqueue(world, &numbers, 100);
+    work(world, 2); /* ten seconds of other work */
+    int64_t one = begin_ms(world, 3000), two = begin_ms(world, 3001);
+    int64_t first = one < two ? one : two, second = one < two ? two : one;
+    assert_alone(world, 3000);
+    assert_alone(world, 3001);
+    assert_in_range(first, 1000, 1400);
+    assert_in_range(second, first + 6000, first + 6600);
+}
+
+/* So many that there is always somebody at work: the worker must stop starting them, for longer and
+ * longer. */
+static void test_suspect_has_its_turn_beside_long_runs(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    for (int i = 0; i < 40; i++)
+        world_enqueue(world, &numbers, 4000 + i);
+    work(world, 3); /* 53 seconds of other work */
+    assert_alone(world, 500);
+    assert_in_range(begin_ms(world, 500), 4000, 16000);
+}
+
+/* Urgent runs are served first as always, beside each other. */
+static void test_urgent_runs_go_before_a_suspect(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    numbers.priority = 9;
+    for (int i = 0; i < 6; i++)
+        world_enqueue(world, &numbers, 1500 + i);
+    work(world, 3);
+    assert_alone(world, 500);
+    assert_in_range(begin_ms(world, 500), 3000, 3200);
+}
+
+/* A handler that does not return is company, on a thread perhaps for ever. */
+static void test_deaf_thread_keeps_suspects_away(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    others.timeout_ms = 2000;
+    others.retry.max = 0;
+    world_enqueue(world, &others, 20000);
+    for (int i = 0; i < 10; i++)
+        world_enqueue(world, &numbers, 1000 + i);
+    world->manner = WORLD_STUBBORN;
+    work_with(world, executor_asking_create, 2);
+    assert_alone(world, 500);
+    assert_in_range(begin_ms(world, 500), 20000, 20100);
+    assert_in_range(begin_ms(world, 1009), 9000, 13000); /* the others did not wait for it */
+}
+
+static void put_another(struct world *world)
+{
+    world_enqueue(world, &others, 3000);
+}
+
+/* The store has granted the suspect, but its answer comes when another is at work. */
+static void test_suspect_that_is_granted_too_late_is_given_back(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    world->fault = WORLD_TEAR;
+    world->fault_queue = "numbers";
+    world->fault_skip = 1; /* the claim that meets it */
+    world->fault_count = 7;
+    world->then = put_another;
+    world->then_ms = 500;
+    work(world, 2);
+    assert_in_range(begin_ms(world, 3000), 1000, 1100); /* it does not wait for a sick queue */
+    assert_alone(world, 500);
+    assert_true(world_log_has(world, "given back"));
+}
+
+static int64_t last_fault_ms(const struct world *world)
+{
+    int64_t last_ms = -1;
+    for (size_t i = 0; i < world->step_count; i++) {
+        if (world->steps[i].fault != WORLD_OK)
+            last_ms = world->steps[i].at_ms;
+    }
+    return last_ms;
+}
+
+/* Or that one would be charged for a death of which the suspect is guilty. */
+static void test_suspect_begins_when_the_store_knows_of_all_ends(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    world_enqueue(world, &others, 100);
+    world->fault = WORLD_TEAR;
+    world->fault_queue = "others";
+    world->fault_skip = 1; /* its claim */
+    world->fault_count = 8;
+    work(world, 2);
+    assert_true(last_fault_ms(world) > 1100);
+    assert_true(begin_ms(world, 500) > last_fault_ms(world));
+}
+
+static void fall_silent(struct world *world)
+{
+    world->fault_queue = "numbers";
+    world->fault_until_ns = world->now_ns + 600000000;
+}
+
+/* A claim that could not be sent is sent again, and the end has to wait for the next step. */
+static void test_claim_that_is_sent_again_takes_no_suspect_before_the_ends(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    world_enqueue(world, &numbers, 1200);
+    world->then = fall_silent;
+    world->then_ms = 790;
+    work(world, 2);
+    assert_alone(world, 500);
+    assert_true(last_fault_ms(world) > 1000);
+    assert_in_range(begin_ms(world, 500), 1300, 2000);
+    size_t grants = 0;
+    for (size_t i = 0; i < world->step_count && world->steps[i].ack_count == 0; i++)
+        grants += world->steps[i].grant_count;
+    assert_int_equal(grants, 1);
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_suspect_begins_when_all_have_ended_and_nothing_before_its_end),
+        UNIT(test_idle_worker_takes_a_suspect_at_once),
+        UNIT(test_suspects_have_no_more_than_half_of_the_time),
+        UNIT(test_suspect_has_its_turn_beside_long_runs),
+        UNIT(test_urgent_runs_go_before_a_suspect),
+        UNIT(test_deaf_thread_keeps_suspects_away),
+        UNIT(test_suspect_that_is_granted_too_late_is_given_back),
+        UNIT(test_suspect_begins_when_the_store_knows_of_all_ends),
+        UNIT(test_claim_that_is_sent_again_takes_no_suspect_before_the_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
