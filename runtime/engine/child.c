@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "engine/cgroup.h"
 #include "engine/child_message.h"
 #include "engine/crash_report.h"
 #include "engine/inbox.h"
@@ -60,12 +61,14 @@ struct child {
     int64_t announced_ns;
     int64_t began_data; /* memory that counts for the limit, before any run */
     int64_t began_rss;
-    int64_t limit_bytes; /* memory limit set now, 0 for none */
+    int64_t began_unshared; /* of began_rss: what writing may copy into our group */
+    int64_t limit_bytes;    /* memory limit set now, 0 for none */
     size_t runs;
     bool is_leaving;                         /* skips what is left */
     bool is_tidy;                            /* everything was put back since the last run */
     struct culex_surroundings *surroundings; /* before any run */
     struct culex_offspring offspring;
+    struct culex_cgroup_member group;
     size_t packet_len;
     char packet[CULEX_PACKET_MAX];
     char out[CULEX_PACKET_MAX];
@@ -170,8 +173,9 @@ static const struct culex_run_port child_port = {port_is_cancelled, port_progres
 
 /* --- memory ---------------------------------------------------------------------------- */
 
-/* Resident pages and those that RLIMIT_DATA counts, in bytes; false when unknown. */
-static bool memory_look(int64_t *ret_rss, int64_t *ret_data)
+/* Resident pages, those of them that no file is behind, and those that RLIMIT_DATA counts, in
+ * bytes; false when unknown. */
+static bool memory_look(int64_t *ret_rss, int64_t *ret_unshared, int64_t *ret_data)
 {
     char text[256];
     long total, resident, shared, code, library, data;
@@ -186,14 +190,18 @@ static bool memory_look(int64_t *ret_rss, int64_t *ret_data)
         return false;
     int64_t page = sysconf(_SC_PAGESIZE);
     *ret_rss = resident * page;
+    *ret_unshared = (resident - shared) * page;
     *ret_data = data * page;
     return true;
 }
 
 /* The job's limit counts from what the program has before it runs any handler. RLIMIT_DATA, not
- * RLIMIT_AS: reserved address space (arenas, libraries) is no memory. */
+ * RLIMIT_AS: reserved address space (arenas, libraries) is no memory. It bounds each process of the
+ * run; the group, where there is one, bounds them together. */
 static void memory_limit(struct child *child, int64_t limit_bytes)
 {
+    if (!HAS_ASAN)
+        culex__cgroup_member_bound(&child->group, limit_bytes, child->began_unshared);
     if (HAS_ASAN || limit_bytes == child->limit_bytes)
         return;
     struct rlimit limit;
@@ -206,8 +214,8 @@ static void memory_limit(struct child *child, int64_t limit_bytes)
 /* The run left us so large that the next ones should have a new process. */
 static bool is_grown(const struct child *child)
 {
-    int64_t rss = 0, data = 0;
-    if (!memory_look(&rss, &data))
+    int64_t rss = 0, unshared = 0, data = 0;
+    if (!memory_look(&rss, &unshared, &data))
         return false;
     if (rss - child->began_rss > GROWN_BYTES)
         return true;
@@ -235,14 +243,8 @@ static void memory_blame(const struct child *child, struct culex_run *run, int e
 
 /* --- a run ----------------------------------------------------------------------------- */
 
-/* What a handler started ends with its run, daemons too: nobody else would know of them. */
-static void offspring_end(struct child *child)
+static void strays_tell(const struct child *child, size_t count, bool is_left)
 {
-    bool is_left = false;
-    if (child->run->end.duration_ns < FORK_NS)
-        return;
-    size_t count = culex__offspring_end(&child->offspring, &is_left);
-    child->is_leaving = child->is_leaving || is_left;
     if (count == 0 && !is_left)
         return;
     struct culex_log_subject subject = culex__run_subject(child->run);
@@ -251,12 +253,34 @@ static void offspring_end(struct child *child)
                      is_left ? ", and there are others" : "");
 }
 
+/* What a handler started ends with its run, daemons too: nobody else would know of them. */
+static void offspring_end(struct child *child)
+{
+    bool is_left = false;
+    if (child->run->end.duration_ns < FORK_NS)
+        return;
+    size_t count = culex__offspring_end(&child->offspring, &is_left);
+    child->is_leaving = child->is_leaving || is_left;
+    strays_tell(child, count, is_left);
+}
+
+/* What came from us and is no child of ours. */
+static void strangers_end(struct child *child)
+{
+    bool is_left = false;
+    size_t count = culex__cgroup_member_clear(&child->group, &is_left);
+    child->is_leaving = child->is_leaving || is_left;
+    strays_tell(child, count, is_left);
+}
+
 /* Puts back what the run has changed of its process, for the next one. All of it includes the limit
  * of its memory. */
 static void child_tidy(struct child *child, bool is_all)
 {
-    if (is_all)
+    if (is_all) {
         child->limit_bytes = 0;
+        strangers_end(child);
+    }
     bool is_same = is_all ? culex__surroundings_restore(child->surroundings)
                           : culex__surroundings_glance(child->surroundings);
     child->is_leaving = child->is_leaving || !is_same;
@@ -334,6 +358,15 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     atomic_store_explicit(&run->is_cancelled, port_is_cancelled(run), memory_order_relaxed);
 }
 
+/* Whether the run's bound can be set: what earlier runs left in this process and its group may be
+ * more, and then the run should have a new one. */
+static bool has_room(const struct child *child)
+{
+    return HAS_ASAN || child->runs == 0 ||
+           culex__cgroup_member_fits(&child->group, child->run->job.type->memory_bytes,
+                                     child->began_unshared);
+}
+
 static void run_execute(struct child *child, bool has_payload)
 {
     struct culex_run *run = child->run;
@@ -369,6 +402,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
     run_fill(child, &record);
     bool has_payload =
         payload_receive(child, bytes + sizeof record, len - sizeof record, record.payload_len);
+    child->is_leaving = child->is_leaving || !has_room(child);
     atomic_store(&child->mailbox->started, seq);
     if (child->is_leaving || atomic_load(&child->mailbox->skip_until) >= seq) {
         end_publish(child, CULEX_END_SKIPPED | (child->is_leaving ? CULEX_END_LAST : 0u));
@@ -499,6 +533,16 @@ static void child_open(struct child *child)
     _exit(0);
 }
 
+static void group_enter(struct child *child)
+{
+    if (culex__cgroup_member_enter(&child->group) || errno == ENOENT)
+        return; /* the supervisor has told that there is none */
+    culex__log_write(&child->log, CULEX_LOG_WARNING, NULL,
+                     "cannot enter control group %s/%zu: %s: the processes of a run are bounded "
+                     "each by itself only",
+                     child->group.group->path, child->group.slot, strerror(errno));
+}
+
 _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_t slot,
                                  int channel_fd, pid_t zygote_pid)
 {
@@ -515,12 +559,14 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     culex__home_store_settle(&child.config->home);
     child.run = culex__run_create();
     self = &child;
+    culex__cgroup_member_open(&child.group, config->cgroup, slot);
     child_open(&child);
+    group_enter(&child);
     child.is_tidy = true;
     child.surroundings = culex__surroundings_note();
     culex__offspring_adopt(&child.offspring);
     if (child.run == NULL || child.surroundings == NULL ||
-        !memory_look(&child.began_rss, &child.began_data))
+        !memory_look(&child.began_rss, &child.began_unshared, &child.began_data))
         _exit(0);
     for (;;)
         packet_run(&child);

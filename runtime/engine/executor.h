@@ -82,7 +82,8 @@ struct culex_executor_config {
     const struct culex_job *jobs; /* all that will ever be submitted */
     size_t job_count;
     struct culex_process_hooks hooks;
-    int64_t setup_ms; /* the longest that hooks.open may take in a process */
+    const char *cgroup; /* directory for groups around handlers' processes, NULL for none */
+    int64_t setup_ms;   /* the longest that hooks.open may take in a process */
     /* What a handler asks of the worker's store by culex_run_client: called on the supervisor's
      * thread by the process executor, on the handlers' own, one at a time, by the other. */
     culex_errand_serve serve;

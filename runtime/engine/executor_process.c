@@ -210,6 +210,7 @@ static void processes_free(struct culex_processes *processes)
     culex__run_list_free(&processes->ended);
     culex__symbols_free(processes->symbols);
     free(processes->buffers);
+    culex__cgroup_close(&processes->cgroup);
     free(processes);
 }
 
@@ -325,12 +326,31 @@ static culex_status descriptors_open(struct culex_processes *processes, culex_er
     return culex__fail(error, CULEX_ENOMEM, "cannot watch handler processes: %s", strerror(errno));
 }
 
+static bool has_bounded_job(const struct culex_executor_config *config)
+{
+    for (size_t i = 0; i < config->job_count; i++) {
+        if (config->jobs[i].type->memory_bytes > 0)
+            return true;
+    }
+    return false;
+}
+
+static culex_status cgroup_open(struct culex_processes *processes, culex_error *error)
+{
+    const struct culex_executor_config *config = &processes->config;
+    if (config->cgroup == NULL)
+        return CULEX_OK;
+    return culex__cgroup_open(&processes->cgroup, config->cgroup, has_bounded_job(config),
+                              &processes->effects, config->env, error);
+}
+
 static culex_status processes_start(struct culex_processes *processes, culex_error *error)
 {
     struct culex_zygote_config *zygote = &processes->zygote;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     zygote->executor = &processes->config;
     zygote->effects = &processes->effects;
+    zygote->cgroup = &processes->cgroup;
     zygote->slot_count = processes->child_count;
     zygote->stride = page;
     zygote->mailboxes = culex__process_share(&processes->effects, page * processes->child_count);
@@ -339,7 +359,9 @@ static culex_status processes_start(struct culex_processes *processes, culex_err
     if (zygote->mailboxes == NULL || processes->buffers == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu handler processes",
                            processes->child_count);
-    culex_status status = culex__zygote_link_open(&processes->link, zygote, error);
+    culex_status status = cgroup_open(processes, error);
+    if (status == CULEX_OK)
+        status = culex__zygote_link_open(&processes->link, zygote, error);
     return status == CULEX_OK ? descriptors_open(processes, error) : status;
 }
 
@@ -367,6 +389,7 @@ culex_status culex__executor_process_create_with(const struct culex_executor_con
     processes->effects = *effects;
     processes->link = (struct culex_zygote_link){&processes->effects, -1, 0};
     processes->epoll_fd = processes->kick_fd = processes->timer_fd = -1;
+    processes->cgroup.lock_fd = -1;
     processes->armed_ns = INT64_MAX;
     processes->average_ns = CULEX_MS_NS;
     processes->child_count = count;

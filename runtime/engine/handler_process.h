@@ -6,6 +6,7 @@
 #ifndef CULEX_ENGINE_HANDLER_PROCESS_H
 #define CULEX_ENGINE_HANDLER_PROCESS_H
 
+#include "engine/cgroup.h"
 #include "engine/errand_desk.h"
 #include "engine/mailbox.h"
 #include "engine/window.h"
@@ -40,6 +41,9 @@ struct culex_handler_process {
     int64_t ending_ns;      /* since when it is ending */
     uint64_t head_seq;      /* the run that it was last seen at, */
     int64_t head_ns;        /* and since when */
+    bool is_oom;            /* it died for want of memory, and not for its own RLIMIT_DATA */
+
+    struct culex_cgroup_ooms ooms; /* of its group, before it was in it */
 };
 
 /* Buffers shared by all children of an executor. */

@@ -60,6 +60,9 @@ static const struct option_row rows[] = {
      "handlers on threads of this process, in child\nprocesses, each run in one of its own "
      "[process]",
      OWNER_WORKER},
+    {"cgroup", "CULEX_CGROUP", OPTION_TEXT, "DIR", AT(cgroup), 0, 0,
+     "directory of cgroup v2: bounds the processes of a\nrun together by its job's `memory`",
+     OWNER_WORKER},
     {"lease", "CULEX_LEASE", OPTION_DURATION, "TIME", AT(lease_ms), 200, DAY_MS,
      "hold on a run without a heartbeat [15s]", OWNER_WORKER},
     {"grace", "CULEX_GRACE", OPTION_DURATION, "TIME", AT(grace_ms), 0, DAY_MS,
@@ -82,7 +85,8 @@ static const struct option_row rows[] = {
      "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password",
      OWNER_WORKER},
     {"doctor", NULL, OPTION_DOCTOR, NULL, 0, 0, 0,
-     "examine the store, say what it promises, and exit:\n1 when it is not fit for work",
+     "examine the store and the cgroup, say what they are\ngood for, and exit: 1 when that is not "
+     "enough",
      OWNER_WORKER},
     {"queue", NULL, OPTION_QUEUES, "A,B", 0, 0, 0, "only runs of these queues [of all]",
      OWNER_LIVE},

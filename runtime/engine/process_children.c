@@ -64,6 +64,27 @@ struct culex_handler_process *culex__processes_free_find(struct culex_processes 
     return NULL;
 }
 
+/* Without its group a child runs all the same, bounded as it would be without --cgroup. */
+static void group_prepare(struct culex_processes *processes, struct culex_handler_process *child,
+                          bool was_oom)
+{
+    char text[256];
+    struct culex_cgroup *group = &processes->cgroup;
+    bool is_ready = culex__cgroup_slot_prepare(group, child->slot, was_oom);
+    snprintf(text, sizeof text, "%s", is_ready ? "" : strerror(errno));
+    child->ooms = culex__cgroup_slot_ooms(group, child->slot);
+    if (is_ready && culex__notice_end(&processes->cgroup_notice))
+        culex__log_write(&processes->base.log, CULEX_LOG_INFO, NULL,
+                         "control groups can be made in %s again", group->path);
+    if (is_ready ||
+        !culex__notice_tell(&processes->cgroup_notice, text, culex__processes_now_ns(processes)))
+        return;
+    culex__log_write(&processes->base.log, CULEX_LOG_WARNING, NULL,
+                     "cannot make a control group in %s: %s; meanwhile the processes of a run are "
+                     "bounded each by itself only",
+                     group->path, text);
+}
+
 static bool channel_open(struct culex_processes *processes, struct culex_handler_process *child)
 {
     int fds[2];
@@ -85,11 +106,13 @@ struct culex_handler_process *culex__processes_child_begin(struct culex_processe
         return NULL;
     size_t slot = (size_t)(child - processes->children);
     uint32_t generation = child->generation + 1;
+    bool was_oom = child->is_oom;
     *child = (struct culex_handler_process){.slot = slot, .generation = generation, .fd = -1};
     child->is_ready = processes->config.hooks.open == NULL;
     child->begun_ns = culex__processes_now_ns(processes);
     child->mailbox = culex__zygote_mailbox(&processes->zygote, slot);
     memset(child->mailbox, 0, sizeof *child->mailbox);
+    group_prepare(processes, child, was_oom);
     if (!channel_open(processes, child)) {
         fork_failed(processes, "no channel to it", errno);
         culex__processes_child_close(child);
@@ -137,13 +160,36 @@ static void runs_return(struct culex_processes *processes, struct culex_handler_
     }
 }
 
+/* Whether the memory killer took it, and in which words; NULL when not. */
+static const char *memory_why(struct culex_processes *processes,
+                              struct culex_handler_process *child, const struct culex_run *run,
+                              char *text, size_t size)
+{
+    struct culex_cgroup_ooms ooms = culex__cgroup_slot_ooms(&processes->cgroup, child->slot);
+    if (ooms.killed == child->ooms.killed)
+        return NULL;
+    child->is_oom = true;
+    if (run == NULL || run->job.type->memory_bytes == 0 || ooms.reached == child->ooms.reached)
+        return "out of memory: not for a limit of the job, but the machine's or that of a control "
+               "group around the worker";
+    snprintf(text, size,
+             "out of memory: its processes together exceeded the job's limit, %lld "
+             "bytes",
+             (long long)run->job.type->memory_bytes);
+    return text;
+}
+
 static void child_blame(struct culex_processes *processes, struct culex_handler_process *child,
                         const struct culex_zygote_report *report)
 {
-    char text[1024];
+    char text[1024], memory[128];
     struct culex_run *run = culex__handler_blame(child);
     struct culex_child_exit exit = {report->code, report->status};
-    const char *why = report->is_overtime != 0 ? "its lease was over" : child->killed_why;
+    const char *why = report->code == CLD_KILLED && report->status == SIGKILL
+                          ? memory_why(processes, child, run, memory, sizeof memory)
+                          : NULL;
+    if (why == NULL)
+        why = report->is_overtime != 0 ? "its lease was over" : child->killed_why;
     if (run == NULL) {
         /* It may be the machine's fault, or a handler's that left something behind. */
         if (child->killed_why == NULL && child->window.live > 0)
@@ -243,6 +289,7 @@ void culex__processes_zygote_lost(struct culex_processes *processes, const char 
         if (child->state == CULEX_HANDLER_FREE)
             continue;
         group_kill(child);
+        culex__cgroup_slot_kill(&processes->cgroup, child->slot);
         culex__processes_child_receive(processes, child);
         struct culex_run *run = culex__handler_blame(child);
         if (run != NULL)

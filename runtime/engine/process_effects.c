@@ -1,12 +1,14 @@
 #include "engine/process_effects.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +75,42 @@ int culex__process_watch(const struct culex_process_effects *effects, int epoll_
         return -1;
     struct epoll_event event = {.events = events, .data.u64 = data};
     return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int culex__process_mkdir(const struct culex_process_effects *effects, const char *path)
+{
+    return is_refused(effects, "mkdir") ? -1 : mkdir(path, 0755);
+}
+
+int culex__process_open(const struct culex_process_effects *effects, const char *path, int flags)
+{
+    if (is_refused(effects, "open"))
+        return -1;
+    return culex__descriptor_own(open(path, flags | O_CLOEXEC));
+}
+
+ssize_t culex__process_read_file(const struct culex_process_effects *effects, const char *path,
+                                 char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    int fd = culex__process_open(effects, path, O_RDONLY);
+    if (fd < 0)
+        return -1;
+    ssize_t got = read(fd, ret_text, size - 1);
+    ret_text[got > 0 ? got : 0] = '\0';
+    culex__descriptor_close(fd);
+    return got;
+}
+
+int culex__process_write_file(const struct culex_process_effects *effects, const char *path,
+                              const char *text)
+{
+    int fd = culex__process_open(effects, path, O_WRONLY);
+    if (fd < 0)
+        return -1;
+    ssize_t put = write(fd, text, strlen(text));
+    culex__descriptor_close(fd);
+    return put < 0 ? -1 : 0;
 }
 
 ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,

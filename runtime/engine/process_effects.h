@@ -31,6 +31,15 @@ int culex__process_timerfd(const struct culex_process_effects *effects);
 int culex__process_watch(const struct culex_process_effects *effects, int epoll_fd, int fd,
                          uint32_t events, uint64_t data);
 
+/* For files of the kernel's own, of a line or a few: read ends the text with a NUL and cuts what is
+ * longer; write hands all of `text` over at once, or fails. */
+int culex__process_mkdir(const struct culex_process_effects *effects, const char *path);
+int culex__process_open(const struct culex_process_effects *effects, const char *path, int flags);
+ssize_t culex__process_read_file(const struct culex_process_effects *effects, const char *path,
+                                 char *ret_text, size_t size);
+int culex__process_write_file(const struct culex_process_effects *effects, const char *path,
+                              const char *text);
+
 /* Sends one packet without waiting, with descriptor `fd` unless that is negative. */
 ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,
                             const void *bytes, size_t len, int fd);

@@ -12,6 +12,7 @@
 #ifndef CULEX_ENGINE_PROCESSES_H
 #define CULEX_ENGINE_PROCESSES_H
 
+#include "engine/cgroup.h"
 #include "engine/executor.h"
 #include "engine/handler_process.h"
 #include "engine/notice.h"
@@ -40,6 +41,8 @@ struct culex_processes {
     struct culex_process_effects effects;
     struct culex_zygote_config zygote;
     struct culex_zygote_link link;
+    struct culex_cgroup cgroup;
+    struct culex_notice cgroup_notice;
     struct culex_symbols *symbols;
     int epoll_fd;
     int kick_fd; /* readable while there are ended runs that no child's message announces */

@@ -7,6 +7,7 @@
 #include <culex/culex.h>
 
 #include "engine/advice.h"
+#include "engine/cgroup.h"
 #include "engine/log_line.h"
 #include "engine/options.h"
 #include "engine/signals.h"
@@ -72,6 +73,30 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
     return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* Whether the groups for handlers could be made there; what is made to see that is removed. */
+static bool cgroup_examine(const char *dir)
+{
+    static const struct culex_process_effects kernel = {NULL, NULL};
+    struct culex_cgroup group;
+    culex_error error = {0};
+    culex_finding finding = {CULEX_SEVERITY_OK, "cgroup", "groups with a bound can be made", ""};
+    culex_doctor_report report = {
+        "What the processes of a run hold together is bounded by its job's `memory`.", &finding, 1,
+        CULEX_SEVERITY_OK};
+    bool is_good =
+        culex__cgroup_open(&group, dir, true, &kernel, culex__env_system(), &error) == CULEX_OK;
+    if (is_good)
+        culex__cgroup_close(&group);
+    else {
+        finding = (culex_finding){CULEX_SEVERITY_ERROR, "cgroup", error.text, ""};
+        report.promise = "The worker will not start: the directory for its groups is of no use.";
+    }
+    char *text = culex_doctor_report_text(&report);
+    fputs(text != NULL ? text : report.promise, stdout);
+    free(text);
+    return is_good;
+}
+
 static int doctor_serve(const culex_worker_options *options, const char *program)
 {
     const culex_client_options store = {.timeout_ms = options->store_timeout_ms,
@@ -87,6 +112,8 @@ static int doctor_serve(const culex_worker_options *options, const char *program
     char *text = culex_doctor_report_text(report);
     fputs(text != NULL ? text : report->promise, stdout);
     int code = report->worst == CULEX_SEVERITY_ERROR ? EXIT_FAILED : EXIT_SUCCESS;
+    if (options->cgroup != NULL && !cgroup_examine(options->cgroup))
+        code = EXIT_FAILED;
     free(text);
     culex_doctor_report_free(report);
     return code;

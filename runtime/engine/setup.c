@@ -185,13 +185,17 @@ static void forget_secrets(void *user)
     culex__environment_forget();
 }
 
-static void memory_limits_warn(const culex_worker *worker)
+/* How far the memory limits of jobs hold, when that is not all the way. */
+static void memory_limits_tell(const culex_worker *worker)
 {
-    for (size_t i = 0; i < worker->job_count; i++) {
+    bool is_none = worker->options.isolation == CULEX_ISOLATION_NONE;
+    for (size_t i = 0; i < worker->job_count && worker->options.cgroup == NULL; i++) {
         if (worker->jobs[i].type->memory_bytes <= 0)
             continue;
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
-                         "the memory limit of job %s is not enforced: isolation is none",
+        culex__log_write(&worker->log, is_none ? CULEX_LOG_WARNING : CULEX_LOG_INFO, NULL,
+                         is_none ? "the memory limit of job %s is not enforced: isolation is none"
+                                 : "the memory limit of job %s bounds each process of a run by "
+                                   "itself; --cgroup DIR bounds them together",
                          worker->jobs[i].type->name);
         return;
     }
@@ -212,6 +216,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
         .jobs = worker->jobs,
         .job_count = worker->job_count,
         .hooks = worker->hooks,
+        .cgroup = options->cgroup,
         .setup_ms = worker->setup_ms,
         .serve =
             isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
@@ -223,8 +228,8 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
     if (worker->executor_make != NULL)
         make = worker->executor_make;
     culex_status status = make(&config, &worker->executor, error);
-    if (status == CULEX_OK && isolation == CULEX_ISOLATION_NONE)
-        memory_limits_warn(worker);
+    if (status == CULEX_OK)
+        memory_limits_tell(worker);
     return status;
 }
 

@@ -79,10 +79,24 @@ static culex_status isolation_check(culex_isolation isolation, culex_error *erro
     return CULEX_OK;
 }
 
+static culex_status cgroup_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_isolation isolation = options->isolation;
+    if (isolation == CULEX_ISOLATION_DEFAULT)
+        isolation = isolation_parse(isolation_wanted());
+    if (options->cgroup != NULL && isolation == CULEX_ISOLATION_NONE)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "cgroup bounds the processes of handlers, and with isolation none there "
+                           "are none; leave one of them out");
+    return CULEX_OK;
+}
+
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     culex_status status = limits_check(options, error);
-    return status == CULEX_OK ? isolation_check(options->isolation, error) : status;
+    if (status == CULEX_OK)
+        status = isolation_check(options->isolation, error);
+    return status == CULEX_OK ? cgroup_check(options, error) : status;
 }
 
 static unsigned processor_count(void)

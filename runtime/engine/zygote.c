@@ -174,6 +174,7 @@ static bool death_take(struct zygote *zygote)
     struct slot *slot = slot_of(zygote, info.si_pid);
     if (slot != NULL) {
         kill(-info.si_pid, SIGKILL);
+        culex__cgroup_slot_kill(zygote->config->cgroup, (size_t)(slot - zygote->slots));
         atomic_store(&culex__zygote_mailbox(zygote->config, (size_t)(slot - zygote->slots))->group,
                      0);
         child_bury(zygote, slot, &info);
@@ -373,5 +374,6 @@ _Noreturn void culex__zygote_main(const struct culex_zygote_config *config)
     while (zygote_turn(&zygote)) {
     }
     zygote_kill_all(&zygote);
+    culex__cgroup_remove(config->cgroup); /* the supervisor may have been killed */
     _exit(0);
 }

@@ -6,11 +6,13 @@
  *   signal   the child in a slot, and its process group
  * It tells when a child has ended (its group is dead by then), and by itself
  *   - kills the group of a child whose mailbox says that its lease is over,
- *   - kills every process that a dead child left behind (it is their subreaper),
+ *   - kills every process that a dead child left behind (it is their subreaper, and where there is
+ *     a control group it empties that),
  *   - kills everything and ends when the supervisor is gone. */
 #ifndef CULEX_ENGINE_ZYGOTE_H
 #define CULEX_ENGINE_ZYGOTE_H
 
+#include "engine/cgroup.h"
 #include "engine/executor.h"
 #include "engine/mailbox.h"
 #include "engine/process_effects.h"
@@ -38,6 +40,7 @@ struct culex_zygote_report {
 struct culex_zygote_config {
     const struct culex_executor_config *executor;
     const struct culex_process_effects *effects;
+    const struct culex_cgroup *cgroup;
     char *mailboxes; /* slot_count times `stride` bytes, shared */
     size_t stride;
     size_t slot_count;

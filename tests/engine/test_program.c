@@ -188,6 +188,19 @@ static void test_isolation_words(void **state)
     }
 }
 
+static void test_cgroup_without_processes_is_refused(void **state)
+{
+    (void)state;
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    culex_worker_options options = {.cgroup = "/some/group", .isolation = CULEX_ISOLATION_NONE};
+    assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "with isolation none there are none"));
+    options.isolation = CULEX_ISOLATION_JOB;
+    assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_OK);
+    culex_worker_free(worker);
+}
+
 static void test_help_works_whatever_the_variables_say(void **state)
 {
     (void)state;
@@ -556,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_options_win_over_variables_over_defaults),
         cmocka_unit_test(test_url_on_the_command_line_wins_over_both_variables),
         cmocka_unit_test(test_isolation_words),
+        cmocka_unit_test(test_cgroup_without_processes_is_refused),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_each_program_has_its_own_options),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),

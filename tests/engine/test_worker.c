@@ -1120,6 +1120,23 @@ static void test_memory_limit_without_processes_is_said_to_be_ignored(void **sta
     assert_int_equal(world_log_count(world, text), 1);
 }
 
+static void test_memory_limit_of_each_process_alone_is_told_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static const char text[] = "bounds each process of a run by itself; --cgroup DIR bounds them";
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, text), 0);
+    type.memory_bytes = 1 << 20;
+    world_worker(world, (culex_worker_options){.drain = true, .cgroup = "/some/group"}, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, text), 0);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world_log_count(world, text), 1);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -1169,6 +1186,7 @@ int main(void)
         UNIT(test_worker_whose_name_is_taken_goes_on_under_another),
         UNIT(test_expired_runs_are_told_once_a_minute),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
+        UNIT(test_memory_limit_of_each_process_alone_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

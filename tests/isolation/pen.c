@@ -37,6 +37,7 @@ void pen_init(struct pen *pen, unsigned count)
         .env = culex__env_system(),
         .jobs = zoo_jobs(),
         .job_count = zoo_count(),
+        .cgroup = getenv("PEN_CGROUP"),
     };
 }
 

@@ -34,7 +34,8 @@ struct pen {
     size_t descriptors; /* before pen_open */
 };
 
-/* Fills the config; a test may change it before pen_open. */
+/* Fills the config; a test may change it before pen_open. All of it runs in the control group
+ * PEN_CGROUP, should that variable be set. */
 void pen_init(struct pen *pen, unsigned count);
 void pen_open(struct pen *pen);
 culex_status pen_try_open(struct pen *pen, culex_error *error);

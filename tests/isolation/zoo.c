@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -364,6 +366,65 @@ FAULTY static culex_outcome leaves_daemon(culex_run *run, const struct zoo_param
     return CULEX_DONE;
 }
 
+/* A daemon that was never a child of its run's process, but is a sibling of it. n: 1 crashes then,
+ * 2 stays, more is a process group to hide in before it crashes. */
+FAULTY static culex_outcome leaves_sibling(culex_run *run, const struct zoo_params *params)
+{
+    (void)run;
+    if (syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0) {
+        if (params->n > 2)
+            setpgid(0, (pid_t)params->n);
+        else
+            setsid();
+        atomic_store(&zoo_board->other, (int)getpid());
+        rest();
+    }
+    do
+        nap_ms(1); /* what is over in no time is looked after a little later */
+    while (atomic_load(&zoo_board->other) == 0);
+    if (params->n == 2)
+        rest();
+    if (params->n != 0)
+        *no_where = 1;
+    return CULEX_DONE;
+}
+
+/* A file of `n` MiB that stays in memory. */
+static culex_outcome stores(culex_run *run, const struct zoo_params *params)
+{
+    static const char block[1 << 20];
+    FILE *file = fopen(params->text, "w");
+    if (file == NULL)
+        return culex_run_fail(run, "%s: %s", params->text, strerror(errno));
+    for (int64_t i = 0; i < params->n; i++)
+        fwrite(block, 1, sizeof block, file);
+    return fclose(file) == 0 ? CULEX_DONE : CULEX_FAILED;
+}
+
+/* `n` processes that hold 50 MiB each, all at a time. */
+static culex_outcome crowds(culex_run *run, const struct zoo_params *params)
+{
+    enum { HELD = 50 << 20 };
+    atomic_store(&zoo_board->other, 0);
+    for (int64_t i = 0; i < params->n; i++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            return culex_run_fail(run, "cannot fork");
+        if (pid != 0)
+            continue;
+        volatile char *block = malloc(HELD);
+        for (size_t at = 0; block != NULL && at < HELD; at += 4096)
+            block[at] = 1;
+        atomic_fetch_add(&zoo_board->other, block != NULL ? 1 : 1000);
+        rest();
+    }
+    while (atomic_load(&zoo_board->other) < params->n)
+        nap_ms(1);
+    if (atomic_load(&zoo_board->other) > params->n)
+        return culex_run_fail(run, "a process had no memory");
+    return CULEX_DONE;
+}
+
 static culex_outcome kills_zygote(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
@@ -698,6 +759,9 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     X(spins_deaf)                                                                                  \
     X(fork_bomb)                                                                                   \
     X(leaves_daemon)                                                                               \
+    X(leaves_sibling)                                                                              \
+    X(stores)                                                                                      \
+    X(crowds)                                                                                      \
     X(kills_zygote)                                                                                \
     X(meddles)                                                                                     \
     X(tells_traces)                                                                                \
@@ -739,6 +803,18 @@ static const culex_job_type bounded_types[] = {
      .queue = "zoo",
      .params = &zoo_params_type,
      .memory_bytes = 64 << 20},
+    {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+     .name = "zoo.bounded_crowds",
+     .wire = "zoo.bounded_crowds",
+     .queue = "zoo",
+     .params = &zoo_params_type,
+     .memory_bytes = 64 << 20},
+    {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+     .name = "zoo.bounded_stores",
+     .wire = "zoo.bounded_stores",
+     .queue = "zoo",
+     .params = &zoo_params_type,
+     .memory_bytes = 64 << 20},
 };
 
 static culex_outcome zoo_call(culex_run *run, culex_handler_fn handler, const void *params,
@@ -756,6 +832,8 @@ static culex_outcome zoo_call(culex_run *run, culex_handler_fn handler, const vo
 static const struct culex_job jobs[] = {
     ZOO(ZOO_JOB){&bounded_types[0], zoo_call, (culex_handler_fn)memory_bomb, NULL},
     {&bounded_types[1], zoo_call, (culex_handler_fn)memory_fails, NULL},
+    {&bounded_types[2], zoo_call, (culex_handler_fn)crowds, NULL},
+    {&bounded_types[3], zoo_call, (culex_handler_fn)stores, NULL},
 };
 
 const struct culex_job *zoo_jobs(void)
@@ -766,6 +844,11 @@ const struct culex_job *zoo_jobs(void)
 size_t zoo_count(void)
 {
     return sizeof jobs / sizeof jobs[0];
+}
+
+size_t zoo_unbounded_count(void)
+{
+    return zoo_count() - sizeof bounded_types / sizeof bounded_types[0];
 }
 
 const struct culex_job *zoo_find(const char *name)

@@ -36,6 +36,7 @@ void zoo_close(void);
 
 const struct culex_job *zoo_jobs(void);
 size_t zoo_count(void);
+size_t zoo_unbounded_count(void); /* the first, which have no memory limit */
 const struct culex_job *zoo_find(const char *name);
 
 #endif

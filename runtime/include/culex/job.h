@@ -156,7 +156,8 @@ typedef struct culex_job_type {
     int64_t expires_ms;              /* 0 for never; counted from when the run became due */
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
-    int64_t memory_bytes; /* of each process of a run by itself; 0 for no limit */
+    int64_t memory_bytes; /* of each process of a run by itself, and in a worker's control group
+                             (culex_worker_options.cgroup) of all together; 0 for no limit */
     culex_retry_policy retry;
     int64_t every_ms; /* 0 when the job is not periodic */
     int64_t every_jitter_ms;

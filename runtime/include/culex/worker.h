@@ -125,6 +125,11 @@ typedef struct culex_worker_options {
     const char *synchronous;  /* see culex_client_options */
     const char *url_file;     /* a file with the URL; not together with `url` */
     bool core_dumps;          /* culex_worker_main: let debuggers and core dumps see the worker */
+    const char *cgroup;       /* a directory of cgroup v2, delegated to this user and without a
+                                 process in itself: groups are made in it, so that what the
+                                 processes of a run hold together is bounded by its job's `memory`,
+                                 and what a run leaves behind dies for sure. NULL: each process by
+                                 itself is. Not with CULEX_ISOLATION_NONE */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
