@@ -1,7 +1,7 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
- * nap enqueue count LAST [fails]
+ * nap enqueue count LAST HOW
  * nap cancel                 cancels every active run
  * nap state                  prints "STATE attempt N losses N failures N crashes N" of every run
  * nap text                   prints the error text of every run
@@ -194,7 +194,9 @@ static culex_outcome count(culex_run *run, const count_job *job, void *user)
     (void)user;
     for (int i = 1; i <= job->last; i++)
         culex_run_progress(run, i * 100 / job->last, "%d of %d", i, job->last);
-    return job->fails ? CULEX_FAILED : CULEX_DONE;
+    if (strcmp(job->how, "crashes") == 0)
+        raise(SIGKILL);
+    return strcmp(job->how, "fails") == 0 ? CULEX_FAILED : CULEX_DONE;
 }
 
 static culex_outcome tell(culex_run *run, const tell_job *job, void *user)
@@ -289,7 +291,8 @@ static culex_status tell_enqueue(culex_client *client, char **words, culex_error
 static culex_status count_enqueue(culex_client *client, char **words, culex_error *error)
 {
     count_job job = count_job_make(atoi(words[0]));
-    job.fails = words[1] != NULL;
+    if (words[1] != NULL)
+        job.how = words[1];
     return count_job_enqueue(client, &job, NULL, NULL, error);
 }
 
