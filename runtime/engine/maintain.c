@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "engine/client_private.h"
 #include "engine/newrun.h"
+#include "engine/queue_doctor.h"
 
 /* --- doctor ---------------------------------------------------------------------------- */
 
@@ -18,6 +19,7 @@ static culex_status doctor_call(struct culex_backend *backend, void *arg, culex_
         culex__report_free(report);
         return status;
     }
+    culex__queues_examine(backend, report);
     *ret_report = culex__report_finish(report);
     if (*ret_report == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a report");

@@ -1,7 +1,8 @@
 /* culex/maintain.h - is the store sound, what does it really promise, and what is in it?
  *
  * Questions an operator asks before trusting a store: the doctor reads the settings of
- * the server or the file and says what an acknowledged enqueue survives there; fsck reads the
+ * the server or the file and says what an acknowledged enqueue survives there, and which runs wait
+ * for a worker that does not come; fsck reads the
  * data and rebuilds every index from the records, which are the truth. And one before a deploy:
  * which versions of the schemas the runs in the store belong to.
  */
@@ -17,7 +18,8 @@ extern "C" {
 typedef enum CULEX_INT_ENUM culex_severity {
     CULEX_SEVERITY_OK,      /* checked, as it should be */
     CULEX_SEVERITY_NOTE,    /* good to know */
-    CULEX_SEVERITY_WARNING, /* runs or acknowledgements may be lost in a case that is named */
+    CULEX_SEVERITY_WARNING, /* runs or acknowledgements may be lost in a case that is named, or runs
+                               wait for nobody */
     CULEX_SEVERITY_ERROR    /* not fit for work until it is changed */
 } culex_severity;
 
@@ -39,8 +41,11 @@ typedef struct culex_doctor_report {
     culex_severity worst;
 } culex_doctor_report;
 
-/* Examines the client's store. Settings that the store does not let us read become notes, not
- * failures. *ret_report is returned owned: free with culex_doctor_report_free. */
+/* Examines the client's store, and as findings "queue-unserved", "queue-unknown-job" and
+ * "queue-paused" its queues: the first 256 names, and of each the first 2000 scheduled and waiting
+ * runs. Takes a second when runs wait in a queue in which none is at work, to see whether a worker
+ * takes one. Settings that the store does not let us read become notes, not failures. *ret_report
+ * is returned owned: free with culex_doctor_report_free. */
 CULEX_API culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
                                            culex_error *error);
 

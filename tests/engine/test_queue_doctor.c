@@ -1,0 +1,277 @@
+/* What the doctor tells of runs that wait for nobody, in a driven world. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "engine/queue_doctor.h"
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static culex_doctor_report *examine(struct world *world)
+{
+    struct culex_report *report = culex__report_create();
+    assert_non_null(report);
+    culex__report_promise(report, "Nothing is promised here.");
+    culex__queues_examine(&world->base, report);
+    culex_doctor_report *finished = culex__report_finish(report);
+    assert_non_null(finished);
+    return finished;
+}
+
+static size_t findings_count(const culex_doctor_report *report, const char *id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->finding_count; i++)
+        count += strcmp(report->findings[i].id, id) == 0;
+    return count;
+}
+
+/* It is the only finding. */
+static void expect(struct world *world, const char *id, culex_severity severity, const char *text)
+{
+    culex_doctor_report *report = examine(world);
+    assert_int_equal(report->finding_count, 1);
+    const culex_finding *finding = &report->findings[0];
+    assert_string_equal(finding->id, id);
+    assert_string_equal(finding->text, text);
+    assert_int_equal(finding->severity, severity);
+    assert_int_equal(finding->advice[0] == '\0', severity == CULEX_SEVERITY_OK);
+    culex_doctor_report_free(report);
+}
+
+static culex_uuid enqueue_raw(struct world *world, const char *queue, const char *job,
+                              int64_t delay_ms)
+{
+    struct culex_enqueue_result result;
+    struct culex_new_run run = {.job = job,
+                                .attempts_max = 5,
+                                .delay_ms = delay_ms,
+                                .keep_failure_ms = 3600000,
+                                .keep_success_ms = 3600000,
+                                .tags = "",
+                                .payload = "{}",
+                                .payload_len = 2};
+    assert_int_equal(culex_client_new_id(world->client, &run.id, NULL), CULEX_OK);
+    assert_int_equal(world->store->ops->enqueue(world->store, queue, &run, 1, &result, NULL),
+                     CULEX_OK);
+    return run.id;
+}
+
+/* A worker that does nothing else claims one run; gives it back, when `text` is not NULL, so that
+ * it is due a second later. */
+static void claim(struct world *world, const char *queue, const char *text)
+{
+    static uint64_t nonce;
+    struct culex_step_reply reply;
+    struct culex_ack ack = {.event = CULEX_EVENT_RELEASE, .delay_ms = 1000, .text = text};
+    struct culex_step step = {.queue = queue,
+                              .session = "00000000000000aa",
+                              .nonce = ++nonce,
+                              .want = 1,
+                              .max_bytes = 1000,
+                              .lease_ms = 60000};
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 1);
+    ack.id = reply.grants[0].id;
+    ack.attempt = reply.grants[0].attempt;
+    world->store->ops->step_release(world->store, &reply);
+    if (text == NULL)
+        return;
+    step.nonce = ++nonce;
+    step.want = 0;
+    step.acks = &ack;
+    step.ack_count = 1;
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    world->store->ops->step_release(world->store, &reply);
+}
+
+static const char unknown[] = "no handler is registered for this job";
+
+/* --- served or not ------------------------------------------------------------------------- */
+
+static void test_runs_that_nobody_takes_are_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    for (int i = 0; i < 3; i++)
+        world_enqueue(world, &type, i);
+    int64_t before_ms = world_ms(world);
+    expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
+           "queue numbers: 3 runs wait, none is at work, and no worker took one within 1000 ms");
+    assert_in_range(world_ms(world) - before_ms, 1000, 1100);
+}
+
+static void test_run_that_is_due_and_was_moved_by_nobody_is_told(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "shop.send", 5000);
+    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    world_pass(world, 5000);
+    expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
+           "queue mail: 1 run waits, none is at work, and no worker took one within 1000 ms");
+}
+
+static void claim_one(struct world *world)
+{
+    claim(world, "numbers", NULL);
+}
+
+static void test_queue_with_a_worker_is_no_finding(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world_enqueue(world, &type, 2);
+    world->then = claim_one; /* half a second later: it was busy */
+    world->then_ms = world_ms(world) + 500;
+    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    assert_null(world->then);
+    int64_t before_ms = world_ms(world);
+    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    assert_int_equal(world_ms(world), before_ms); /* nothing to watch: one is at work */
+}
+
+static void test_paused_queue_is_a_note(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
+    expect(world, "queue-paused", CULEX_SEVERITY_NOTE,
+           "queue numbers is paused: 1 run waits for the end of that");
+}
+
+/* --- unknown jobs -------------------------------------------------------------------------- */
+
+static void test_runs_of_a_job_that_no_worker_knows_are_told(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "shop.newer", 0);
+    claim(world, "mail", unknown);
+    expect(world, "queue-unknown-job", CULEX_SEVERITY_NOTE,
+           "queue mail: 1 run of job shop.newer given back by workers that have no handler for it, "
+           "up to 1 time");
+    for (int i = 0; i < 2; i++) {
+        world_pass(world, 1000);
+        claim(world, "mail", unknown);
+    }
+    enqueue_raw(world, "mail", "shop.newer", 0);
+    claim(world, "mail", unknown);
+    expect(
+        world, "queue-unknown-job", CULEX_SEVERITY_WARNING,
+        "queue mail: 2 runs of job shop.newer given back by workers that have no handler for it, "
+        "up to 3 times");
+}
+
+static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "shop.send", 0);
+    claim(world, "mail", "");
+    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+}
+
+static void test_name_of_a_job_does_nothing_to_a_terminal(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "\x1b[2J\xe2\x80\xae", 0);
+    claim(world, "mail", unknown);
+    culex_doctor_report *report = examine(world);
+    char *text = culex_doctor_report_text(report);
+    assert_int_equal(findings_count(report, "queue-unknown-job"), 1);
+    assert_null(strchr(text, '\x1b'));
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    free(text);
+    culex_doctor_report_free(report);
+}
+
+/* --- bounds -------------------------------------------------------------------------------- */
+
+static void test_many_queues_are_told_together(void **state)
+{
+    struct world *world = *state;
+    char name[32];
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "q%03d", i);
+        enqueue_raw(world, name, "shop.send", 0);
+    }
+    culex_doctor_report *report = examine(world);
+    assert_int_equal(findings_count(report, "queue-unserved"), 9);
+    assert_string_equal(report->findings[8].text, "248 more like these");
+    assert_int_equal(report->finding_count, 10);
+    assert_string_equal(report->findings[9].text, "the first 256 of 300 queues were looked at");
+    culex_doctor_report_free(report);
+}
+
+/* --- a store in trouble ---------------------------------------------------------------------- */
+
+static unsigned answers_left;
+
+static culex_status stats_refused(struct culex_backend *backend, const char *queue,
+                                  culex_queue_stats *ret_stats, culex_error *error)
+{
+    struct culex_backend *store = ((struct world *)backend)->store;
+    if (answers_left == 0)
+        return culex__fail(error, CULEX_EDENIED, "refused");
+    answers_left--;
+    return store->ops->stats(store, queue, ret_stats, error);
+}
+
+/* Never that all is well, nor that nobody comes. */
+static void test_store_that_refuses_midway_is_a_note(void **state)
+{
+    struct world *world = *state;
+    struct culex_backend_ops ops = *world->base.ops;
+    const struct culex_backend_ops *sound = world->base.ops;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    ops.stats = stats_refused;
+    world->base.ops = &ops;
+    for (unsigned answers = 0; answers < 10; answers++) {
+        answers_left = answers;
+        expect(world, "queues", CULEX_SEVERITY_NOTE,
+               "not all that waits in the queues is known: refused");
+    }
+    world->base.ops = sound;
+}
+
+static void test_empty_store_is_in_order(void **state)
+{
+    expect(*state, "queues", CULEX_SEVERITY_OK, "no queue has been used so far");
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_runs_that_nobody_takes_are_told),
+        UNIT(test_run_that_is_due_and_was_moved_by_nobody_is_told),
+        UNIT(test_queue_with_a_worker_is_no_finding),
+        UNIT(test_paused_queue_is_a_note),
+        UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
+        UNIT(test_snoozed_run_is_not_of_an_unknown_job),
+        UNIT(test_name_of_a_job_does_nothing_to_a_terminal),
+        UNIT(test_many_queues_are_told_together),
+        UNIT(test_store_that_refuses_midway_is_a_note),
+        UNIT(test_empty_store_is_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

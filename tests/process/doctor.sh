@@ -1,0 +1,36 @@
+#!/bin/sh
+# --doctor tells of runs that no worker takes, and of those that no worker knows how to run.
+. "$(dirname "$0")/lib.sh"
+store_start
+
+# examine: the report goes to $scratch/report. What the store's settings are worth is not at stake.
+examine() { "$nap" --doctor >"$scratch/report" || true; }
+says() { grep -q -e "$1" "$scratch/report" || { cat "$scratch/report" >&2; fail "the doctor does not say: $1"; }; }
+says_not() { if grep -q -e "$1" "$scratch/report"; then cat "$scratch/report" >&2; fail "the doctor says: $1"; fi; }
+
+examine
+says '^ok  *queues  *no queue has been used so far$'
+for run in 1 2 3; do "$nap" enqueue nap 10; done
+examine
+says '^warning  *queue-unserved  *queue naps: 3 runs wait, none is at work,'
+says '-> start a worker that serves it (--queues)'
+
+"$nap" enqueue never
+NAP_WITHOUT_NEVER=1 worker_start only
+is_settled() { "$nap" state | sort | uniq -c >"$scratch/states"; grep -q ' 3 done ' "$scratch/states" && grep -q ' 1 scheduled attempt 1 ' "$scratch/states"; }
+wait_until 10 is_settled
+text_has '^no handler is registered for this job$'
+examine
+says_not queue-unserved
+says 'queue-unknown-job  *queue naps: 1 run of job never given back by workers that have no handler for it, up to 1 time$'
+kill -TERM "$background"
+worker_expect 0
+
+# One that knows the job takes it as soon as it is due.
+worker_start knows
+is_taken() { "$nap" state | grep -q 'failures 1'; }
+wait_until 20 is_taken
+examine
+says '^ok  *queues  *no run of 1 queue waits for nobody$'
+kill -TERM "$background"
+worker_expect 0
