@@ -111,6 +111,8 @@ struct culex_beat {
     int64_t extend_ms;    /* more than 0: the limit becomes this and the slack from now, unless it
                              is later already; means nothing for a run without timeout */
     bool is_started;      /* its handler is at work; once said, it holds for the attempt */
+    bool is_excused;      /* said in its place: others are at work beside it by now, so the run is
+                             not to be charged should its holder vanish */
     const char *progress; /* NULL: as before; else kept with the run until its next claim: valid
                              UTF-8, at most CULEX_PROGRESS_MAX bytes */
 };

@@ -95,7 +95,8 @@ static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
     const char *progress = beat->progress != NULL ? beat->progress : "";
     culex__redis_id(redis, beat->id);
     snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%d|%s", beat->attempt,
-             culex__redis_delay(beat->extend_ms), beat->is_started, progress);
+             culex__redis_delay(beat->extend_ms), beat->is_excused ? 2 : beat->is_started,
+             progress);
     culex__redis_request_text(&redis->request, order);
 }
 

@@ -4,7 +4,7 @@
 -- The fused operation of a worker: acks, beats, upkeep, claims. backend.h is the contract.
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company,
 --       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
---       per beat: id 'attempt|extend_ms|started|progress', '' for no progress
+--       per beat: id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
 -- Reply: now due_in_ms flags acks beats, then per grant: id record payload
 -- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 passed, 32 for each expired run
 
@@ -175,7 +175,7 @@ local progress_puts = {}
 
 local function beat_extend(id, r, order)
   if not r then return 'G' end
-  local attempt, extend, started, words = string.match(order, '^(%d+)|(%d+)|([01])|(.*)$')
+  local attempt, extend, started, words = string.match(order, '^(%d+)|(%d+)|([012])|(.*)$')
   if not holds(r, attempt) then
     count('stale', 1)
     return 'S'
@@ -186,7 +186,7 @@ local function beat_extend(id, r, order)
     if extend ~= '0' then timeout_extend(r, timeout, tonumber(extend)) end
     r.at_ms = math.min(r.at_ms, r.timeout_from_ms + timeout + TIMEOUT_SLACK_MS)
   end
-  if started == '1' then r.started = started end
+  if started ~= '0' then r.started = started == '1' and 1 or 0 end
   if words ~= '' then put(progress_puts, id, words) end
   put(lease_puts, r.at_ms, id)
   put(record_puts, id, record_text(r))

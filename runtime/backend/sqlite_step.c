@@ -118,11 +118,11 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         at_ms = limit_ms;
     lease_note(queue, step);
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
-    return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti",
-                                                   run.seq, at_ms, limit_ms, progress,
-                                                   (int64_t)beat->is_started),
-                                error);
+    return culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", run.seq, at_ms, limit_ms,
+                           progress, beat->is_excused ? INT64_C(2) : (int64_t)beat->is_started),
+        error);
 }
 
 static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

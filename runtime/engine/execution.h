@@ -82,6 +82,7 @@ struct culex_run {
     const struct culex_run_port *port; /* NULL: the supervisor is in this process */
     char fence[CULEX_FENCE_SIZE];
     bool is_suspect; /* to be run alone, by a process that has run nothing before */
+    bool is_excused; /* it was for long, and others may be started: the next beat says so */
 
     /* Shared while it runs. */
     atomic_bool is_cancelled;   /* supervisor sets, handler reads */

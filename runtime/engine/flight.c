@@ -109,7 +109,7 @@ static void run_reset(struct culex_run *run, struct culex_lane *lane)
     run->end = (struct culex_execution_end){0};
     run->has_result = false;
     run->is_in_executor = run->is_settled = run->has_cancel = false;
-    run->is_timed_out = run->is_fenced = run->is_suspect = false;
+    run->is_timed_out = run->is_fenced = run->is_suspect = run->is_excused = false;
     run->term_ns = INT64_MAX;
     run->job = (struct culex_job){0};
     culex__run_forget_secrets(run);
@@ -459,20 +459,21 @@ static bool end_is_ours(const struct culex_run *run)
     return run->end.event == CULEX_EVENT_CRASH && ended_ns(run) >= run->term_ns;
 }
 
-static void end_release(struct culex_run *run)
-{
-    const char *why = run->has_cancel  ? "cancelled"
-                      : run->is_fenced ? "cut off from the store"
-                                       : "shutdown";
-    run->end.event = CULEX_EVENT_RELEASE;
-    run->end.delay_ms = 0;
-    run->end.text = why;
-}
-
 static bool is_executor_gone(const struct culex_run *run)
 {
     struct culex_executor *executor = run->lane->worker->executor;
     return executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
+}
+
+static void end_release(struct culex_run *run)
+{
+    const char *why = run->has_cancel         ? "cancelled"
+                      : run->is_fenced        ? "cut off from the store"
+                      : is_executor_gone(run) ? "its process died with the one that starts them"
+                                              : "shutdown";
+    run->end.event = CULEX_EVENT_RELEASE;
+    run->end.delay_ms = 0;
+    run->end.text = why;
 }
 
 /* It was at work when the process that starts handlers was killed, and may have done that itself.
@@ -502,9 +503,9 @@ static bool end_judge(struct culex_run *run)
     }
     if (has_begun && (run->is_timed_out || ended_ns(run) >= run->deadline_ns))
         end_time_out(run);
-    else if (end_is_loss(run))
+    else if (end_is_loss(run) && !run->is_excused)
         end_lose(run);
-    else if (end_is_ours(run))
+    else if (end_is_loss(run) || end_is_ours(run))
         end_release(run);
     return true;
 }

@@ -205,6 +205,7 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, i
         .id = run->id,
         .attempt = run->attempt,
         .is_started = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0,
+        .is_excused = run->is_excused,
         .extend_ms = (more_ns + 999999) / 1000000};
     step->beat_runs[i] = run;
     step->beat_told_ns[i] = more_ns > 0 ? run->deadline_ns : run->told_ns;
@@ -287,6 +288,8 @@ static void beat_take_granted(struct culex_lane_step *step, size_t i)
     if (step->beat_told_ns[i] > run->told_ns)
         run->told_ns = step->beat_told_ns[i];
     run->progress_told = step->beat_progress_tag[i];
+    if (step->beats[i].is_excused)
+        culex__solitude_let_go(run);
     culex__flight_renew(run, step->sent_ns);
     if (executor->ops->renew != NULL)
         executor->ops->renew(executor, run);

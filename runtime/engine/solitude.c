@@ -3,6 +3,8 @@
 enum {
     OTHERS_MS = 1000,   /* what others have for themselves at least */
     PATIENCE_MS = 1000, /* at first */
+    ALONE_MS = 60000,   /* that a suspect is alone at most, in its first attempt as one */
+    DOUBLINGS_MAX = 6,  /* of that */
 };
 #define MS INT64_C(1000000)
 
@@ -81,12 +83,45 @@ static void solitude_end(culex_worker *worker, int64_t now_ns)
     culex__lanes_set_likely(worker);
 }
 
+/* How long the run has its worker for itself, counted from its claim. */
+static int64_t alone_ns(const struct culex_run *run)
+{
+    uint32_t before =
+        run->attempt > CULEX_SUSPECT_LOSSES ? run->attempt - CULEX_SUSPECT_LOSSES - 1 : 0;
+    return ALONE_MS * MS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
+}
+
+/* The suspect at work that may not have been told of yet; NULL for none. */
+static struct culex_run *suspect_find(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count && worker->solitude.count > 0; i++) {
+        for (size_t k = 0; k < worker->lanes[i].flight_count; k++) {
+            struct culex_run *run = worker->lanes[i].flights[k];
+            if (run->is_suspect && !run->is_excused)
+                return run;
+        }
+    }
+    return NULL;
+}
+
+/* It is let go when the store knows, by the next beat. */
+static void suspect_excuse(struct culex_run *run)
+{
+    const struct culex_log_subject subject = culex__run_subject(run);
+    run->is_excused = true;
+    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, &subject,
+                     "has had the worker for itself for long; others are started again");
+}
+
 void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
 {
     struct culex_solitude *solitude = &worker->solitude;
     if (worker->phase != CULEX_WORKER_RUNNING)
         return;
     int64_t age_ns = now_ns - solitude->since_ns;
+    struct culex_run *suspect = suspect_find(worker);
+    if (suspect != NULL && now_ns - suspect->claimed_ns >= alone_ns(suspect))
+        suspect_excuse(suspect);
     solitude->had_suspect |= solitude->count > 0;
     if (!solitude->is_on && is_wanted(worker) && (age_ns >= solitude->others_ns || is_idle(worker)))
         solitude_begin(worker, now_ns);
@@ -98,8 +133,11 @@ void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
 int64_t culex__solitude_next_ns(const culex_worker *worker)
 {
     const struct culex_solitude *solitude = &worker->solitude;
-    if (worker->phase != CULEX_WORKER_RUNNING || solitude->count > 0)
+    const struct culex_run *suspect = suspect_find(worker);
+    if (worker->phase != CULEX_WORKER_RUNNING || (solitude->count > 0 && suspect == NULL))
         return INT64_MAX;
+    if (suspect != NULL)
+        return suspect->claimed_ns + alone_ns(suspect);
     if (solitude->is_on)
         return solitude->since_ns + solitude->patience_ns;
     return is_wanted(worker) ? solitude->since_ns + solitude->others_ns : INT64_MAX;

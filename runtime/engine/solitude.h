@@ -13,7 +13,12 @@
  * what is at work does not come to its end within `patience`, a second at first, the worker goes on
  * with others and waits twice as long the next time: a suspect has its turn in the end, whatever
  * runs beside it. A worker with nothing else to do begins at once. One with a thread whose handler
- * was given up and goes on takes no suspect: that handler is company, and may be for ever. */
+ * was given up and goes on takes no suspect: that handler is company, and may be for ever.
+ *
+ * A suspect that runs for long does not keep its worker for ever. After a minute, twice that in
+ * each further attempt, an hour at most, others are started again, and the store knows by then that
+ * this run cannot be charged with a loss (is_excused). One that takes its worker along later than
+ * that goes free, and is watched for longer the next time. */
 #ifndef CULEX_ENGINE_SOLITUDE_H
 #define CULEX_ENGINE_SOLITUDE_H
 

@@ -51,14 +51,15 @@ static void step(struct world *world, const char *queue, uint32_t want, uint32_t
 }
 
 /* Enqueues a run, the first of its queue, that two workers have vanished with already. */
-static void suspect_put(struct world *world, const culex_job_type *type, int64_t n)
+static culex_uuid suspect_put(struct world *world, const culex_job_type *type, int64_t n)
 {
-    world_enqueue(world, type, n);
+    culex_uuid id = world_enqueue(world, type, n);
     for (int i = 0; i < CULEX_SUSPECT_LOSSES; i++) {
         step(world, type->queue, 1, 1);
         world_pass(world, 2);
         step(world, type->queue, 0, 0);
     }
+    return id;
 }
 
 static void work_with(struct world *world, culex_executor_make make, unsigned concurrency)
@@ -162,6 +163,76 @@ static void test_suspect_has_its_turn_beside_long_runs(void **state)
     work(world, 3); /* 53 seconds of other work */
     assert_alone(world, 500);
     assert_in_range(begin_ms(world, 500), 4000, 16000);
+}
+
+static void vanish(struct world *world)
+{
+    world->fault_until_ns = INT64_MAX;
+    culex_worker_stop(world->worker);
+    culex_worker_stop(world->worker);
+}
+
+/* After a minute others are started beside it, and from then on it cannot be charged. */
+static void test_long_suspect_is_excused_and_lets_others_start(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 200000);
+    world->then = put_one_more;
+    world->then_ms = 30000;
+    work(world, 2);
+    assert_in_range(begin_ms(world, 10), 60000, 61100);
+    assert_in_range(begin_ms(world, 11), 60000, 61100);
+    assert_int_equal(world_log_count(world, "others are started again"), 1);
+}
+
+static void break_executor(struct world *world)
+{
+    world->is_broken = true;
+}
+
+/* Losses of a suspect whose worker ends so at that time. */
+static uint32_t losses_after(struct world *world, void (*end)(struct world *world), int64_t end_ms)
+{
+    culex_error error = {0};
+    culex_uuid id = suspect_put(world, &numbers, 200000);
+    world->then = end;
+    world->then_ms = end_ms;
+    world->act = act_for_n_ms;
+    world->manner = WORLD_CRASHING;
+    world_worker(world, (culex_worker_options){.concurrency = 2, .lease_ms = 10000}, &numbers);
+    culex__worker_set_executor(world->worker,
+                               end == vanish ? executor_asking_create : executor_killing_create);
+    assert_int_equal(culex_worker_run(world->worker, &error),
+                     end == vanish ? CULEX_EUNSENT : CULEX_EBROKEN);
+    culex_worker_free(world->worker);
+    world->fault_until_ns = 0;
+    world_pass(world, 11000);
+    step(world, "numbers", 0, 0);
+    culex_run_info *run = world_get(world, id);
+    uint32_t losses = run->losses;
+    assert_int_equal(run->state, CULEX_RUN_WAITING);
+    culex_run_info_free(run);
+    return losses;
+}
+
+static void test_suspect_is_charged_while_it_is_alone(void **state)
+{
+    assert_int_equal(losses_after(*state, vanish, 50000), 3);
+}
+
+static void test_suspect_is_charged_with_its_zygote_while_it_is_alone(void **state)
+{
+    assert_int_equal(losses_after(*state, break_executor, 50000), 3);
+}
+
+static void test_excused_suspect_is_not_charged(void **state)
+{
+    assert_int_equal(losses_after(*state, vanish, 70000), 2);
+}
+
+static void test_excused_suspect_is_not_charged_with_its_zygote(void **state)
+{
+    assert_int_equal(losses_after(*state, break_executor, 70000), 2);
 }
 
 /* Urgent runs are served first as always, beside each other. */
@@ -274,6 +345,11 @@ int main(void)
         UNIT(test_idle_worker_takes_a_suspect_at_once),
         UNIT(test_suspects_have_no_more_than_half_of_the_time),
         UNIT(test_suspect_has_its_turn_beside_long_runs),
+        UNIT(test_long_suspect_is_excused_and_lets_others_start),
+        UNIT(test_suspect_is_charged_while_it_is_alone),
+        UNIT(test_excused_suspect_is_not_charged),
+        UNIT(test_suspect_is_charged_with_its_zygote_while_it_is_alone),
+        UNIT(test_excused_suspect_is_not_charged_with_its_zygote),
         UNIT(test_urgent_runs_go_before_a_suspect),
         UNIT(test_deaf_thread_keeps_suspects_away),
         UNIT(test_suspect_that_is_granted_too_late_is_given_back),

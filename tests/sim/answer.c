@@ -178,7 +178,7 @@ static void company_check(struct sim_oracle *oracle)
         const struct run *run = oracle->runs[i];
         bool is_one = is_at_work(oracle, run);
         count += is_one;
-        suspects += is_one && run->record.losses >= CULEX_SUSPECT_LOSSES;
+        suspects += is_one && run->record.is_started && run->record.losses >= CULEX_SUSPECT_LOSSES;
     }
     if (suspects > 0 && count > 1)
         sim_violation(oracle, &oracle->call.grants[0].id, "%zu runs are held, %zu of them suspects",

@@ -137,6 +137,13 @@ static const struct sim_beat *beat_find(const struct sim_oracle *oracle, const s
     return NULL;
 }
 
+/* As the store knows after the beat, which may be NULL. */
+static bool is_at_work(const struct sim_record *before, const struct sim_beat *beat)
+{
+    return beat == NULL ? before->is_started
+                        : !beat->is_excused && (before->is_started || beat->is_started);
+}
+
 /* A beat brings the lease's end to a lease from now, not past the limit; and that, if it asks for
  * more time, to as far as it asks. */
 static void beat_check(struct sim_oracle *oracle, const struct run *run,
@@ -148,7 +155,7 @@ static void beat_check(struct sim_oracle *oracle, const struct run *run,
     if (beat == NULL)
         sim_violation(oracle, &run->id, "a lease is extended for somebody else");
     int64_t extend_ms = beat != NULL ? beat->extend_ms : 0;
-    if (beat != NULL && after->is_started != (run->record.is_started || beat->is_started))
+    if (beat != NULL && after->is_started != is_at_work(&run->record, beat))
         sim_violation(oracle, &run->id, "a beat tells of a start, or not, and the record does not");
     int64_t wanted_ms = call->now_ms + extend_ms + CULEX_TIMEOUT_SLACK_MS;
     if (extend_ms > 0 && limit_ms > 0 && wanted_ms > limit_ms) {
@@ -179,7 +186,7 @@ static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
 {
     const struct sim_record *before = &run->record;
     const struct sim_beat *beat = beat_find(oracle, run);
-    bool was_started = before->is_started || (beat != NULL && beat->is_started);
+    bool was_started = is_at_work(before, beat);
     /* A beat may have brought the lease's end forward, to the end of the timeout. */
     if (oracle->call.verb != SIM_STEP || (before->at_ms > oracle->call.now_ms && beat == NULL))
         return false;

@@ -76,7 +76,7 @@ struct sim_call {
         culex_uuid id;
         uint32_t attempt;
         int64_t extend_ms;
-        bool is_mine, has_progress, is_started;
+        bool is_mine, has_progress, is_started, is_excused;
     } beats[SIM_CALL_MAX];
     /* Filled by the answer. */
     char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C */

@@ -417,6 +417,7 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->beats[i].attempt = step->beats[i].attempt;
         call->beats[i].extend_ms = step->beats[i].extend_ms;
         call->beats[i].is_started = step->beats[i].is_started;
+        call->beats[i].is_excused = step->beats[i].is_excused;
         call->beats[i].has_progress = step->beats[i].progress != NULL;
         call->beat_answers[i] = call->is_failed ? '?' : answer_letter(reply->beats[i]);
     }

@@ -152,6 +152,7 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
         const char *extend = strchr(attempt, '|') + 1, *started = strchr(extend, '|') + 1;
         call->beats[i].extend_ms = strtoll(extend, NULL, 10);
         call->beats[i].is_started = started[0] == '1';
+        call->beats[i].is_excused = started[0] == '2';
         call->beats[i].has_progress = strchr(started, '|')[1] != '\0';
     }
 }

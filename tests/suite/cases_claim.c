@@ -292,6 +292,24 @@ void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
     assert_true(suite_same_id(suite->reply.grants[0].id, suspects[1]));
 }
 
+/* As what had not started: it goes free, and is in doubt. */
+void case_beat__excused_run_is_not_charged(struct suite *suite)
+{
+    culex_uuid suspect = suite_put(suite);
+    lose(suite, suspect, 2);
+    uint32_t attempt = suite_take(suite, ANN, suspect);
+    struct culex_beat beat = {.id = suspect, .attempt = attempt, .is_excused = true};
+    assert_int_equal(suite_tell(suite, ANN, beat), CULEX_ANSWER_OK);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_state(suite, suspect, CULEX_RUN_WAITING);
+    assert_int_equal(suite->info->losses, 2);
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 0, false), 0);
+    assert_true(suite->reply.is_held);
+    assert_int_equal(suite_take(suite, ANN, suspect), attempt + 1);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, suspect)->losses, 3);
+}
+
 /* More than one look at the queue finds, with others between and behind them. */
 void case_claim__many_suspects_are_passed_by(struct suite *suite)
 {

@@ -348,6 +348,7 @@ static struct culex_beat beat_make(struct world *world, const struct known_grant
     return (struct culex_beat){.id = grant->id,
                                .attempt = grant->attempt + (chance(world, 5) ? 1u : 0u),
                                .is_started = chance(world, 50),
+                               .is_excused = chance(world, 10),
                                .extend_ms = chance(world, 20) ? below(world, 60000) : 0,
                                .progress = words[below(world, 6)]};
 }

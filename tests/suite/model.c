@@ -450,7 +450,7 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
         run->lease_max_ms = longer_ms;
     if (beat->progress != NULL && beat->progress[0] != '\0')
         run->progress = keep_text(model, beat->progress);
-    run->is_started = run->is_started || beat->is_started;
+    run->is_started = !beat->is_excused && (run->is_started || beat->is_started);
     run->at_ms = now_of(model) + step->lease_ms;
     if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
         run->at_ms = run->lease_max_ms;
