@@ -364,7 +364,7 @@ struct culex_backend_options {
     const char *prefix;      /* NULL: "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
-    const char *folder;      /* what a relative path counts from; NULL: where the process is */
+    const char *folder;      /* what a relative path counts from: see platform/path.h */
     /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
      * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;

@@ -13,7 +13,6 @@
 #include "engine/patience.h"
 #include "engine/solitude.h"
 #include "engine/storeurl.h"
-#include "platform/path.h"
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
@@ -256,7 +255,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex_status status = lanes_create(worker, error);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
-    worker->folder = culex__path_folder();
+    if (getcwd(worker->folder, sizeof worker->folder) == NULL)
+        worker->folder[0] = '\0';
     /* Processes of handlers are forked from this one as it is now: without a connection and,
      * unless the program itself holds it, without the store's password. Threads may change folder
      * and environment under us: what comes from there is read before they are. */
@@ -322,8 +322,6 @@ void culex__worker_end(culex_worker *worker)
     worker->lent_backend = NULL;
     culex__store_url_free(worker->url);
     worker->url = NULL;
-    free(worker->folder);
-    worker->folder = NULL;
     if (worker->backend != NULL && worker->given_backend == NULL)
         worker->backend->ops->close(worker->backend);
     worker->backend = NULL;

@@ -26,6 +26,7 @@
 #include "engine/executor.h"
 #include "engine/storeclock.h"
 #include "engine/unknown_jobs.h"
+#include "platform/path.h"
 
 enum culex_worker_phase {
     CULEX_WORKER_RUNNING,
@@ -169,8 +170,9 @@ struct culex_worker {
     atomic_bool has_store;  /* before it has one, a stop ends the attempt to reach it at once */
 
     /* The supervisor's. */
-    char *url;    /* with its password; wiped at the end */
-    char *folder; /* where the process was at the start: relative paths count from it; or NULL */
+    char *url;                     /* with its password; wiped at the end */
+    char folder[CULEX__PATH_SIZE]; /* where the process was at the start: relative paths count from
+                                      it */
     struct culex_backend *backend;
     struct culex_backend *lent_backend; /* of handler threads, under their client's turn */
     atomic_bool is_fed;                 /* a handler has enqueued: any lane may have a run */

@@ -1,36 +1,29 @@
 #include "platform/path.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-char *culex__path_folder(void)
-{
-    char name[PATH_MAX];
-    return getcwd(name, sizeof name) != NULL ? strdup(name) : NULL;
-}
-
 static char *join(const char *folder, const char *path)
 {
+    const char *slash = strcmp(folder, "/") == 0 ? "" : "/";
     char *joined = malloc(strlen(folder) + strlen(path) + 2);
-    if (joined == NULL)
-        return NULL;
-    char *end = stpcpy(joined, folder);
-    if (end == joined || end[-1] != '/')
-        end = stpcpy(end, "/");
-    strcpy(end, path);
+    if (joined != NULL)
+        strcpy(stpcpy(stpcpy(joined, folder), slash), path);
     return joined;
 }
 
 char *culex__path_absolute(const char *path, const char *folder)
 {
+    char here[CULEX__PATH_SIZE];
     if (path[0] == '/')
         return strdup(path);
-    if (folder != NULL)
+    if (folder == NULL)
+        folder = getcwd(here, sizeof here);
+    if (folder != NULL && folder[0] != '\0')
         return join(folder, path);
-    char *here = culex__path_folder();
-    char *joined = here != NULL ? join(here, path) : NULL;
-    free(here);
-    return joined;
+    if (folder != NULL)
+        errno = ENOENT;
+    return NULL;
 }

@@ -2,11 +2,11 @@
 #ifndef CULEX_PLATFORM_PATH_H
 #define CULEX_PLATFORM_PATH_H
 
-/* The folder that this process is in, owned. NULL, with errno, when it has no name any more. */
-char *culex__path_folder(void);
+enum { CULEX__PATH_SIZE = 4096 }; /* longest name of a folder that the system tells, and its NUL */
 
 /* `path` as seen from `folder`, owned; links stay in it. `folder` may be NULL: the one that this
- * process is in. NULL with errno. */
+ * process is in; or "", one that has no name: only an absolute path can be seen from there. NULL
+ * with errno. */
 char *culex__path_absolute(const char *path, const char *folder);
 
 #endif

@@ -442,6 +442,33 @@ static void test_set_up_that_changes_folder_takes_no_store_along(void **state)
     assert_int_equal(rmdir("elsewhere"), 0);
 }
 
+static culex_status folder_choose(void *user, void **ret_process, culex_error *error)
+{
+    struct scene *scene = user;
+    (void)error;
+    *ret_process = NULL;
+    expect(chdir(scene->folder) == 0);
+    atomic_store(&board->has_left, true);
+    return CULEX_OK;
+}
+
+/* Nor is it given a folder that the worker has not. */
+static void test_set_up_that_changes_folder_brings_no_store(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    assert_int_equal(mkdir("gone", 0700), 0);
+    assert_int_equal(chdir("gone"), 0);
+    assert_int_equal(rmdir("../gone"), 0);
+    culex_worker *worker = worker_make(scene, true, 1);
+    assert_int_equal(culex_worker_on_process(worker, folder_choose, NULL, scene), CULEX_OK);
+    culex__worker_set_executor(worker, threads_make_slowly);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_EURL);
+    assert_non_null(strstr(error.text, "the folder that this path counts from"));
+    culex_worker_free(worker);
+    assert_int_equal(access("own.db", F_OK), -1);
+}
+
 static void test_default_store_after_a_change_of_folder_is_refused(void **state)
 {
     struct scene *scene = *state;
@@ -635,6 +662,7 @@ int main(void)
         ON(test_follow_up_of_a_handler_that_changes_folder_arrives, default_none),
         ON(test_set_up_that_changes_folder_takes_no_store_along, sqlite_none),
         ON(test_set_up_that_changes_folder_takes_no_store_along, default_none),
+        ON(test_set_up_that_changes_folder_brings_no_store, sqlite_none),
         ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_process),
         ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_none),
         ON(test_default_store_after_a_change_of_folder_is_refused, default_process),
