@@ -130,8 +130,10 @@ local function runs_forget(ids)
   fields_drop(progress, ids)
 end
 
+-- The second result: whether an end was recorded that its run's record does not show to be this one.
 local function acks_settle()
-  if ack_count == 0 then return '' end
+  if ack_count == 0 then return '', false end
+  local is_veiled = false
   local ids, answers, plain = {}, {}, {}
   for at = 1, ack_count do ids[at] = ARGV[8 + at * 3] end
   local texts = read(runs, ids)
@@ -147,12 +149,13 @@ local function acks_settle()
       answers[at] = 'O'
     else
       answers[at] = ack_settle(id, text and record_parse(text), order, ARGV[base + 2])
+      is_veiled = is_veiled or answers[at] == 'O' and sub(order, 1, 4) ~= 'DONE'
     end
   end
   dones_write()
   if #forgotten > 0 then runs_forget(forgotten) end
   plan_write()
-  return table.concat(answers)
+  return table.concat(answers), is_veiled
 end
 
 -- The longest lease that was given in this queue; nil when none was. Known before it is given.
@@ -586,8 +589,23 @@ end
 call('ZREM', active, '')
 slots_turn(facts[2], now)
 
-local acks = acks_settle()
+local acks, is_veiled = acks_settle()
 local beats = beats_extend()
+local is_seen = last_seen and now - last_seen <= 60000 and now >= tonumber(last_seen)
+
+local function step_remember()
+  if not is_seen then
+    -- Longer than it may hold a run without a word: its name must lead to it.
+    call('ZADD', sessions_seen, now + math.max(lease + 60000 - SESSION_TTL_MS, 0), session)
+    last_seen = now
+  end
+  call('HSET', sessions, session,
+    nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|' .. table.concat(memo))
+end
+
+-- Should what follows be refused, the same step comes again and must not find its acks stale. (A
+-- success that is kept is known from its record.)
+if is_veiled then step_remember() end
 leases_cut(tonumber(facts[5] or nil))
 local lease_end = head(active)
 if lease_end and lease_end <= now then
@@ -602,18 +620,7 @@ end
 purge(done)
 purge(dead)
 purge(cancelled)
-local is_seen = last_seen and now - last_seen <= 60000 and now >= tonumber(last_seen)
 if not is_seen then sessions_purge() end
-
-local function step_remember()
-  if not is_seen then
-    -- Longer than it may hold a run without a word: its name must lead to it.
-    call('ZADD', sessions_seen, now + math.max(lease + 60000 - SESSION_TTL_MS, 0), session)
-    last_seen = now
-  end
-  call('HSET', sessions, session,
-    nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|' .. table.concat(memo))
-end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
