@@ -39,7 +39,6 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
 mkdir -p /dev/shm
 mount -t tmpfs tmpfs /dev/shm
-mount -t tmpfs tmpfs /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup
 echo "kernel \$(uname -r)"
 cd $build/tests/isolation
