@@ -6,7 +6,7 @@ store_start
 "$nap" enqueue nap 400
 worker_start frozen --lease 2s
 wait_until 10 started frozen 1
-kill -STOP "$background"
+freeze "$background"
 frozen=$background
 "$nap" --lease 2s --drain >"$scratch/other" 2>/dev/null
 started other 2 || fail 'nobody took over'
@@ -18,7 +18,7 @@ expect counts 'stale 1 lost 1 crashed 0' "$("$nap" stats)"
 twice() { [ "$(grep -c '^start 1 ' "$scratch/frozen")" = 2 ]; }
 wait_until 10 twice
 child=$(sed -n 's/^start 1 \([0-9]*\) .*/\1/p' "$scratch/frozen" | tail -1)
-kill -STOP "$frozen"
+freeze "$frozen"
 # A dead process that its parent has not seen yet is a zombie.
 is_dead() { ! grep -q '^State:[[:space:]]*[RSDT]' "/proc/$1/status" 2>/dev/null; }
 # Its own process tree ends it, though the supervisor cannot.

@@ -23,6 +23,35 @@ worker_expect() {
 started() { grep -q "^start $2 " "$scratch/$1"; }
 pid_of_start() { sed -n "s/^start $2 \([0-9]*\) .*/\1/p" "$scratch/$1"; }
 
+# A process that is stopped while it writes to SQLite's file keeps everybody else out of it.
+store_is_free() {
+    case $CULEX_URL in sqlite:*) ;; *) return 0 ;; esac
+    python3 - "${CULEX_URL#sqlite:}" <<'EOF'
+import sqlite3
+import sys
+
+store = sqlite3.connect(sys.argv[1], timeout=0.5, isolation_level=None)
+try:
+    store.execute("BEGIN IMMEDIATE")
+    store.execute("ROLLBACK")
+except sqlite3.OperationalError:
+    sys.exit(1)
+EOF
+}
+
+is_stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
+
+# freeze PID: stops it where it holds nothing that others wait for.
+freeze() {
+    for attempt in 1 2 3 4 5 6 7 8 9 10; do
+        kill -STOP "$1"
+        wait_until 10 is_stopped "$1"
+        ! store_is_free || return 0
+        kill -CONT "$1"
+    done
+    fail "process $1 always has the store locked"
+}
+
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # descendants PID: all processes below it, one a line.

@@ -47,7 +47,7 @@ end emptied 'was emptied'
 
 # Frozen, so that both find it: who opens the file beside the worker, and the worker.
 begin cut
-kill -STOP "$background"
+freeze "$background"
 truncate -s -5000 "$file"
 refuses 'is cut off at'
 kill -CONT "$background"
