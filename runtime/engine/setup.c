@@ -297,11 +297,10 @@ static void end_log(const culex_worker *worker)
 
 static void end_executor(culex_worker *worker)
 {
-    int64_t now_ns = culex__worker_now_ns(worker), deadline_ns = now_ns + 100000000;
+    int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
     const char *fate = worker->executor->ops->can_kill
                            ? "their processes are killed"
                            : "their threads are left behind, threads cannot be killed";
-    atomic_store(&worker->until_ns, now_ns); /* a handler may be in a call to the store */
     size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
     if (stuck > 0)
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",

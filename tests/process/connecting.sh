@@ -10,18 +10,20 @@ port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)
 export CULEX_URL="redis://127.0.0.1:$port"
 
 server_start() {
+    rm -f "$scratch/redis.log"
     redis-server --port "$port" --save '' --dir "$scratch" >"$scratch/redis.log" 2>&1 &
     server=$!
-    wait_until 10 grep -q 'Ready to accept' "$scratch/redis.log"
+    wait_until 10 grep -qs 'Ready to accept' "$scratch/redis.log"
 }
 
-# nobody_start HOW: in the server's place; returns when the worker waits for it.
+# nobody_start HOW: in the server's place. Files of the one before would answer at once.
 nobody_start() {
     if [ -n "$server" ]; then
         kill -KILL "$server"
         wait "$server" || true
         server=
     fi
+    rm -f "$scratch/nobody"
     "$python" "$(dirname "$0")/nobody.py" "$1" "$port" >"$scratch/nobody" &
     nobody=$!
 }
@@ -36,7 +38,7 @@ now_ms() { date +%s%3N; }
 
 # stop_expect NAME CODE LATEST: asks the worker to stop and expects its end after at most LATEST ms.
 stop_expect() {
-    wait_until 20 grep -q met "$scratch/nobody"
+    wait_until 20 grep -qs met "$scratch/nobody"
     begin=$(now_ms)
     kill -TERM "$background"
     worker_expect "$2"
@@ -62,7 +64,7 @@ done
 # Before it has ever reached its store, it has nothing to wait for.
 for how in mute deaf; do
     nobody_start "$how"
-    wait_until 10 grep -q ready "$scratch/nobody"
+    wait_until 10 grep -qs ready "$scratch/nobody"
     worker_start "new-$how" --grace 20s --store-timeout 30s
     stop_expect "new-$how" 1 1000
     log_has "new-$how" 'stopped before'

@@ -9,13 +9,14 @@ store_freeze() {
     if [ "$store" = redis ]; then
         kill -STOP "$server"
     else
+        rm -f "$scratch/held"
         python3 -c 'import sqlite3, sys, time
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
 db.execute("BEGIN EXCLUSIVE")
 print("held", flush=True)
 time.sleep(60)' "$scratch/jobs.db" >"$scratch/held" &
         holder=$!
-        wait_until 10 grep -q held "$scratch/held"
+        wait_until 10 grep -qs held "$scratch/held"
     fi
 }
 
