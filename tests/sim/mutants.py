@@ -33,7 +33,7 @@ MUTANTS = [
      "if lease_end and lease_end < 0 then", "redis"),
     ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
      "redis"),
-    ("a suspect has company", ENGINE + "lane.c", " || !culex__solitude_lets_claim(lane)", "", "sqlite"),
+    ("a suspect has company", ENGINE + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
     ("suspects come in company", LUA + "step.lua", "return is_suspect and grant_count > 0 or", "return",
      "redis"),
     ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",
