@@ -3,6 +3,7 @@
 enum {
     OTHERS_MS = 1000,   /* what others have for themselves at least */
     PATIENCE_MS = 1000, /* at first */
+    VAIN_FACTOR = 4,    /* others have so much more than what was waited in vain */
     ALONE_MS = 60000,   /* that a suspect is alone at most, in its first attempt as one */
     DOUBLINGS_MAX = 6,  /* of that */
 };
@@ -78,7 +79,8 @@ static void solitude_end(culex_worker *worker, int64_t now_ns)
     bool was_in_vain = !solitude->had_suspect && is_wanted(worker);
     solitude->is_on = false;
     solitude->since_ns = now_ns;
-    solitude->others_ns = took_ns > OTHERS_MS * MS ? took_ns : OTHERS_MS * MS;
+    int64_t others_ns = was_in_vain ? VAIN_FACTOR * took_ns : took_ns;
+    solitude->others_ns = others_ns > OTHERS_MS * MS ? others_ns : OTHERS_MS * MS;
     solitude->patience_ns = was_in_vain ? 2 * solitude->patience_ns : PATIENCE_MS * MS;
     culex__lanes_set_likely(worker);
 }

@@ -11,9 +11,10 @@
  * Others pay no more than half of a busy worker's time for this: after a solitude they have as long
  * for themselves as it took, and a second at least, so also at the start of a worker's life. Where
  * what is at work does not come to its end within `patience`, a second at first, the worker goes on
- * with others and waits twice as long the next time: a suspect has its turn in the end, whatever
- * runs beside it. A worker with nothing else to do begins at once. One with a thread whose handler
- * was given up and goes on takes no suspect: that handler is company, and may be for ever.
+ * with others, for four times as long as it has waited in vain, and waits twice as long the next
+ * time: a fifth of its time, and a suspect has its turn in the end, whatever runs beside it. A
+ * worker with nothing else to do begins at once. One with a thread whose handler was given up and
+ * goes on takes no suspect: that handler is company, and may be for ever.
  *
  * A suspect that runs for long does not keep its worker for ever. After a minute, twice that in
  * each further attempt, an hour at most, others are started again, and the store knows by then that
