@@ -18,6 +18,7 @@
 
 #include <limits.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "backend/backend.h"
@@ -244,6 +245,14 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
 culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error);
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,
                                                 culex_error *error);
+
+/* --- sqlite_names.c ---------------------------------------------------------------------- */
+
+/* stat of the file that is named `path` with `suffix` behind it. False with errno. */
+bool culex__sqlite_look_beside(const char *path, const char *suffix, struct stat *ret_info);
+/* Before SQLite opens the file, or with a borrowed handle: CULEX_ECORRUPT when it has several
+ * names, and store->path is not the one by which it is used, or not the only one. */
+culex_status culex__sqlite_names_check(const struct culex_sqlite *store, culex_error *error);
 
 /* --- sqlite_index.c ---------------------------------------------------------------------- */
 

@@ -143,6 +143,8 @@ culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, co
     status = store->schema != NULL && store->path != NULL ? check_store(store, error)
                                                           : culex__sqlite_no_memory(error);
     if (status == CULEX_OK)
+        status = culex__sqlite_names_check(store, error);
+    if (status == CULEX_OK)
         *ret_backend = &store->base;
     else
         borrowed_close(&store->base);

@@ -305,7 +305,7 @@ static culex_status find(struct culex_sqlite *store, const char *folder, culex_e
     /* Behind a link, what is left lies beside the file. */
     if (status == CULEX_OK && store->given != NULL)
         status = culex__sqlite_place_check_left(store, error);
-    return status;
+    return status == CULEX_OK ? culex__sqlite_names_check(store, error) : status;
 }
 
 culex_status culex__sqlite_file_open(struct culex_sqlite *store,

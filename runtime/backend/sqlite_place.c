@@ -12,7 +12,6 @@
  * with it page by page. So each store has a mark of its own in the header of its file: a random
  * "schema version", which SQLite only compares, and raises by one at a VACUUM. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,23 +89,12 @@ static culex_status check_length(struct culex_sqlite *store, int64_t bytes, cule
                        store->path, store->path);
 }
 
-/* One of the files beside it. */
-static bool beside_look(const struct culex_sqlite *store, const char *suffix, struct stat *ret_info)
-{
-    char name[PATH_MAX];
-    int len = snprintf(name, sizeof name, "%s%s", store->path, suffix);
-    if (len > 0 && (size_t)len < sizeof name)
-        return stat(name, ret_info) == 0;
-    errno = ENAMETOOLONG;
-    return false;
-}
-
 /* --- what was left ------------------------------------------------------------------------ */
 
 static bool has_bytes(const struct culex_sqlite *store, const char *suffix)
 {
     struct stat info;
-    return beside_look(store, suffix, &info) && info.st_size > 0;
+    return culex__sqlite_look_beside(store->path, suffix, &info) && info.st_size > 0;
 }
 
 /* Beside an empty file SQLite removes the log, with all that was not written back, and shares the
@@ -205,7 +193,7 @@ static culex_status check_length_first(struct culex_sqlite *store, culex_error *
     if (stat(store->path, &file) != 0 || stat(log_name(store), &log) != 0)
         return CULEX_OK;
     store->place.log = inode_of(&log);
-    if (beside_look(store, "-shm", &index))
+    if (culex__sqlite_look_beside(store->path, "-shm", &index))
         store->place.index = inode_of(&index);
     return check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error);
 }
@@ -256,7 +244,7 @@ static culex_status check_index(struct culex_sqlite *store, culex_error *error)
     struct stat info;
     if (store->place.index.number == 0)
         return CULEX_OK;
-    bool is_there = beside_look(store, "-shm", &info);
+    bool is_there = culex__sqlite_look_beside(store->path, "-shm", &info);
     if (is_there ? is_at(&store->place.index, &info) : !is_gone(errno))
         return CULEX_OK;
     return fail_index(store, error);

@@ -550,6 +550,106 @@ static void test_retargeted_link__to_the_folder_is_told(void **state)
     expect_retargeted(fixture, name, ".", "q.db.other");
 }
 
+/* --- several names ------------------------------------------------------------------------- */
+
+static const char *twin_of(const struct fixture *fixture)
+{
+    return named(fixture, ".twin");
+}
+
+static void twin_make(const struct fixture *fixture)
+{
+    assert_int_equal(link(fixture->path, twin_of(fixture)), 0);
+}
+
+/* Of an opening by `name`, which leaves nothing there. */
+static void expect_name_refused(struct fixture *fixture, const char *name, const char *says)
+{
+    struct culex_backend *store = NULL;
+    culex_error error = {.text = ""};
+    assert_int_equal(open_named(fixture, name, fixture->folder, &store, &error), CULEX_ECORRUPT);
+    if (strstr(error.text, says) == NULL || strstr(error.text, name) == NULL)
+        fail_msg("%s", error.text);
+}
+
+static void expect_twin_untouched(const struct fixture *fixture)
+{
+    static const char *const suffixes[] = {".twin-lock", ".twin-reserve", ".twin-wal", ".twin-shm"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        assert_false(is_there(fixture, suffixes[i]));
+}
+
+/* While it is in use and when it is not; and a link that was made for a backup stops nobody. */
+static void test_second_name__is_refused_and_the_first_goes_on(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    for (size_t k = 0; k < 2; k++) {
+        begin_as(fixture, versions[k]);
+        twin_make(fixture);
+        expect_name_refused(fixture, "q.db.twin", "is one of several names (hard links)");
+        assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+        end(fixture);
+        expect_name_refused(fixture, "q.db.twin", "is one of several names (hard links)");
+        expect_twin_untouched(fixture);
+        begin_as(fixture, versions[k]);
+        end(fixture);
+        assert_int_equal(unlink(twin_of(fixture)), 0);
+    }
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
+}
+
+static void test_second_name__alone_is_the_name(void **state)
+{
+    struct fixture *fixture = *state;
+    begin(fixture);
+    end(fixture);
+    twin_make(fixture);
+    remove_all(fixture);
+    store_make(fixture, "q.db.twin");
+    move(fixture, ".twin", "");
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+}
+
+/* Both were in use, one after the other: what the one's log holds the other does not see. */
+static void test_second_name__with_a_log_of_its_own_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    begin(fixture);
+    end(fixture);
+    move(fixture, "", ".twin");
+    assert_int_equal(open_named(fixture, "q.db.twin", fixture->folder, &fixture->store, NULL),
+                     CULEX_OK);
+    assert_int_equal(try_enqueue(fixture, NULL), CULEX_OK);
+    end(fixture);
+    assert_int_equal(link(twin_of(fixture), fixture->path), 0);
+    expect_name_refused(fixture, "q.db.twin", "q.db-wal, which may hold runs");
+    expect_name_refused(fixture, "q.db", "q.db.twin-wal, which may hold runs");
+    remove_all(fixture);
+    store_make(fixture, "q.db.twin");
+}
+
+/* The application has opened it by that name; its own commits there make a log. */
+static void test_second_name__of_a_borrowed_handle_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *borrowed = NULL;
+    culex_error error = {.text = ""};
+    sqlite3 *db = NULL;
+    begin(fixture);
+    end(fixture);
+    twin_make(fixture);
+    assert_int_equal(sqlite3_open(twin_of(fixture), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA wal_autocheckpoint=0; CREATE TABLE a(b); BEGIN IMMEDIATE",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(culex__sqlite_borrow(db, NULL, &fixture->env, &borrowed, &error),
+                     CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "q.db.twin is one of several names"));
+    sqlite3_close(db);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -575,6 +675,10 @@ int main(void)
         TEST(test_relative__to_a_removed_folder_is_refused_for_good),
         TEST(test_retargeted_link__to_the_file_is_told),
         TEST(test_retargeted_link__to_the_folder_is_told),
+        TEST(test_second_name__is_refused_and_the_first_goes_on),
+        TEST(test_second_name__alone_is_the_name),
+        TEST(test_second_name__with_a_log_of_its_own_is_told),
+        TEST(test_second_name__of_a_borrowed_handle_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
