@@ -212,9 +212,6 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
 culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
                                culex_error *error);
 
-/* The folder that `path` lies in, owned; NULL when out of memory. */
-char *culex__sqlite_folder(const char *path);
-
 /* Opens or makes the file named as the database with `suffix` behind it, with the same mode, for
  * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
 int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix);

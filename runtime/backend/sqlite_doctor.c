@@ -10,6 +10,7 @@
 
 #include "backend/sqlite.h"
 #include "base/error.h"
+#include "platform/path.h"
 
 enum {
     MIB = 1024 * 1024,
@@ -345,7 +346,7 @@ static void add_check(struct culex_sqlite *store, struct culex_report *report)
 static culex_status examine_file(struct culex_sqlite *store, struct culex_report *report,
                                  culex_error *error)
 {
-    char *folder = culex__sqlite_folder(store->path);
+    char *folder = culex__path_folder(store->path);
     if (folder == NULL)
         return culex__sqlite_no_memory(error);
     culex_status status = add_synchronous(store, report, error);

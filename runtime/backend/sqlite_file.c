@@ -23,18 +23,10 @@
 
 /* --- the file in the file system ------------------------------------------------------- */
 
-char *culex__sqlite_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 static culex_status check_file_system(const struct culex_sqlite *store, culex_error *error)
 {
     struct culex_sqlite_filesystem system;
-    char *folder = culex__sqlite_folder(store->path);
+    char *folder = culex__path_folder(store->path);
     if (folder == NULL)
         return culex__sqlite_no_memory(error);
     bool is_known = culex__sqlite_filesystem_read(folder, &system);
@@ -209,6 +201,19 @@ static culex_status anchor(struct culex_sqlite *store, const char *folder, culex
     return CULEX_OK;
 }
 
+/* A store is made where a link leads, as SQLite does it, and its place is there. */
+static culex_status follow(struct culex_sqlite *store, culex_error *error)
+{
+    char *path = culex__path_follow(store->path);
+    if (path == NULL)
+        return errno == ENOMEM ? culex__sqlite_no_memory(error)
+                               : culex__fail(error, CULEX_ECONNECT, "%s leads nowhere: %s",
+                                             store->path, strerror(errno));
+    store->given = store->path;
+    store->path = path;
+    return CULEX_OK;
+}
+
 /* One file has one name from now on, whatever links lead to it and wherever the program goes: the
  * lock file and the others beside it depend on it. */
 static culex_status resolve(struct culex_sqlite *store, culex_error *error)
@@ -223,9 +228,8 @@ static culex_status resolve(struct culex_sqlite *store, culex_error *error)
         return culex__fail(error, cause == EACCES ? CULEX_EDENIED : CULEX_ECONNECT, "%s: %s",
                            store->path, strerror(cause));
     }
-    free(store->given);
+    free(store->path);
     free(store->uri);
-    store->given = store->path;
     store->path = path;
     store->uri = uri;
     if (strcmp(store->given, path) == 0) {
@@ -291,20 +295,28 @@ static culex_status set_journal(struct culex_sqlite *store, culex_error *error)
     return run_text(store, "PRAGMA journal_mode=WAL", error);
 }
 
-static culex_status find(struct culex_sqlite *store, const char *folder, culex_error *error)
+/* At the place that links lead to, where all that belongs to the store lies. */
+static culex_status settle(struct culex_sqlite *store, culex_error *error)
 {
-    culex_status status = anchor(store, folder, error);
-    if (status == CULEX_OK)
-        status = check_file_system(store, error);
+    culex_status status = check_file_system(store, error);
     if (status == CULEX_OK)
         status = culex__sqlite_place_check_left(store, error);
     if (status == CULEX_OK)
         status = create(store, error);
+    if (status != CULEX_OK && strcmp(store->given, store->path) != 0)
+        culex__error_context(error, "%s is a link to it", store->given);
+    return status;
+}
+
+static culex_status find(struct culex_sqlite *store, const char *folder, culex_error *error)
+{
+    culex_status status = anchor(store, folder, error);
+    if (status == CULEX_OK)
+        status = follow(store, error);
+    if (status == CULEX_OK)
+        status = settle(store, error);
     if (status == CULEX_OK)
         status = resolve(store, error);
-    /* Behind a link, what is left lies beside the file. */
-    if (status == CULEX_OK && store->given != NULL)
-        status = culex__sqlite_place_check_left(store, error);
     return status == CULEX_OK ? culex__sqlite_names_check(store, error) : status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "backend/sqlite.h"
 #include "base/error.h"
+#include "platform/path.h"
 
 bool culex__sqlite_look_beside(const char *path, const char *suffix, struct stat *ret_info)
 {
@@ -66,7 +67,7 @@ static bool is_rival(const struct culex_sqlite *store, const struct stat *file, 
 /* Only names in the same folder can be found. Sets *ret_name, owned, or NULL without memory. */
 static bool rival_find(const struct culex_sqlite *store, const struct stat *file, char **ret_name)
 {
-    char *folder = culex__sqlite_folder(store->path);
+    char *folder = culex__path_folder(store->path);
     DIR *entries = folder != NULL ? opendir(folder) : NULL;
     bool is_found = false;
     *ret_name = NULL;

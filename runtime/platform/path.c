@@ -27,3 +27,43 @@ char *culex__path_absolute(const char *path, const char *folder)
         errno = ENOENT;
     return NULL;
 }
+
+char *culex__path_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* What the link `path` says, as seen from where it lies. NULL, with EINVAL or ENOENT when there is
+ * no link of that name. */
+static char *link_read(const char *path)
+{
+    char target[CULEX__PATH_SIZE];
+    ssize_t len = readlink(path, target, sizeof target - 1);
+    if (len < 0)
+        return NULL;
+    target[len] = '\0';
+    char *folder = culex__path_folder(path);
+    char *next = folder != NULL ? culex__path_absolute(target, folder) : NULL;
+    free(folder);
+    return next;
+}
+
+char *culex__path_follow(const char *path)
+{
+    enum { LINKS_MAX = 40 }; /* as many as the kernel follows */
+    char *at = strdup(path);
+    for (int links = 0; at != NULL && links <= LINKS_MAX; links++) {
+        char *next = link_read(at);
+        if (next == NULL && errno != ENOMEM)
+            return at;
+        free(at);
+        at = next;
+    }
+    if (at != NULL)
+        errno = ELOOP;
+    free(at);
+    return NULL;
+}

@@ -550,6 +550,49 @@ static void test_retargeted_link__to_the_folder_is_told(void **state)
     expect_retargeted(fixture, name, ".", "q.db.other");
 }
 
+/* Links to links, and to a folder on the way. */
+static void test_link_to_nothing__makes_the_store_where_it_leads(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_backend *second = NULL;
+    culex_error error = {.text = ""};
+    assert_int_equal(symlink(".", named(fixture, ".folder")), 0);
+    assert_int_equal(symlink("q.db.folder/q.db", named(fixture, ".far")), 0);
+    link_to(fixture, named(fixture, ".far"));
+    assert_int_equal(open_named(fixture, "q.db.link", fixture->folder, &fixture->store, &error),
+                     CULEX_OK);
+    assert_int_equal(open_named(fixture, "q.db", fixture->folder, &second, &error), CULEX_OK);
+    assert_string_equal(culex__sqlite_of(fixture->store)->path, culex__sqlite_of(second)->path);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    second->ops->close(second);
+    end(fixture);
+    assert_false(is_there(fixture, ".link-lock"));
+    assert_false(is_there(fixture, ".far-lock"));
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+}
+
+static void expect_link_refused(struct fixture *fixture, const char *target, culex_status code,
+                                const char *says)
+{
+    culex_error error = {.text = ""};
+    link_to(fixture, target);
+    assert_int_equal(open_named(fixture, "q.db.link", fixture->folder, &fixture->store, &error),
+                     code);
+    if (strstr(error.text, says) == NULL || strstr(error.text, named(fixture, ".link")) == NULL)
+        fail_msg("%s", error.text);
+}
+
+static void test_link_to_nothing__where_no_store_can_be_names_both(void **state)
+{
+    struct fixture *fixture = *state;
+    expect_link_refused(fixture, "away/q.db", CULEX_ECONNECT, "away/q.db: its folder cannot be");
+    expect_link_refused(fixture, "q.db.link", CULEX_ECONNECT, "leads nowhere");
+    close(creat(named(fixture, "-wal"), 0600));
+    assert_int_equal(truncate(named(fixture, "-wal"), 1), 0);
+    expect_link_refused(fixture, "q.db", CULEX_ECORRUPT, "q.db is gone, but");
+    assert_false(is_there(fixture, ""));
+}
+
 /* --- several names ------------------------------------------------------------------------- */
 
 static const char *twin_of(const struct fixture *fixture)
@@ -675,6 +718,8 @@ int main(void)
         TEST(test_relative__to_a_removed_folder_is_refused_for_good),
         TEST(test_retargeted_link__to_the_file_is_told),
         TEST(test_retargeted_link__to_the_folder_is_told),
+        TEST(test_link_to_nothing__makes_the_store_where_it_leads),
+        TEST(test_link_to_nothing__where_no_store_can_be_names_both),
         TEST(test_second_name__is_refused_and_the_first_goes_on),
         TEST(test_second_name__alone_is_the_name),
         TEST(test_second_name__with_a_log_of_its_own_is_told),
