@@ -105,7 +105,7 @@ struct culex_run {
     int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
     int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
     int64_t told_ns;        /* the deadline as the store knows it */
-    int64_t term_ns;        /* when the handler's process gets SIGTERM, INT64_MAX for never */
+    int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
     unsigned progress_told; /* progress_tag of the last report sent */
     size_t slot;            /* in the lane's list */
     bool is_in_executor;    /* handed over and not yet back */

@@ -453,10 +453,14 @@ static void end_time_out(struct culex_run *run)
     end_set_timed_out(run, how);
 }
 
-/* The process died because we ended it, for a reason that is not the run's. */
+/* The handler was asked to stop for a reason that is not the run's, and its process died of that,
+ * or it says that it has not come to its end. A cancelled run ends in any case, with what was said.
+ */
 static bool end_is_ours(const struct culex_run *run)
 {
-    return run->end.event == CULEX_EVENT_CRASH && ended_ns(run) >= run->term_ns;
+    bool is_unfinished = run->end.event == CULEX_EVENT_CRASH ||
+                         (run->end.event == CULEX_EVENT_FAIL && !run->has_cancel);
+    return is_unfinished && ended_ns(run) >= run->term_ns;
 }
 
 static bool is_executor_gone(const struct culex_run *run)
@@ -471,9 +475,12 @@ static void end_release(struct culex_run *run)
                       : run->is_fenced        ? "cut off from the store"
                       : is_executor_gone(run) ? "its process died with the one that starts them"
                                               : "shutdown";
+    if (run->end.event == CULEX_EVENT_FAIL)
+        culex_run_fail(run, "%s; %s", why, run->end.text);
+    else
+        run->end.text = why;
     run->end.event = CULEX_EVENT_RELEASE;
     run->end.delay_ms = 0;
-    run->end.text = why;
 }
 
 /* It was at work when the process that starts handlers was killed, and may have done that itself.

@@ -378,6 +378,113 @@ static void test_stop_kills_a_stubborn_handler_two_seconds_later(void **state)
     stop_after_grace(*state, WORLD_STUBBORN, 13000);
 }
 
+/* --- what is returned once the flag is up ----------------------------------------------- */
+
+static culex_outcome act_fail(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    return culex_run_fail(run, "asked to stop");
+}
+
+static culex_outcome act_discard(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    return culex_run_discard(run, "no use");
+}
+
+/* A handler that would go on for `hang_ms` is asked to stop at 2 s and returns 100 ms later. */
+static culex_uuid stop_at_1_s(struct world *world, culex_executor_make make, int64_t hang_ms,
+                              culex_outcome (*act)(struct world *, culex_run *, int64_t))
+{
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, hang_ms);
+    world->act = act;
+    world->manner = WORLD_POLITE;
+    world->then = stop_worker;
+    world->then_ms = 1000;
+    world_worker(world, (culex_worker_options){.grace_ms = 1000}, &type);
+    culex__worker_set_executor(world->worker, make);
+    world_run(world);
+    return id;
+}
+
+static void assert_failures(struct world *world, culex_uuid id, uint32_t failures)
+{
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->failures, failures);
+    assert_int_equal(run->crashes + run->losses, 0);
+    culex_run_info_free(run);
+}
+
+static void test_failure_at_a_stop_is_given_back_by_a_process(void **state)
+{
+    struct world *world = *state;
+    culex_uuid id = stop_at_1_s(world, executor_killing_create, 3600000, act_fail);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+    assert_true(world_log_has(world, "given back: shutdown; asked to stop"));
+    assert_int_equal(world->ended_ms, 2100);
+}
+
+static void test_failure_at_a_stop_is_given_back_by_a_thread(void **state)
+{
+    struct world *world = *state;
+    culex_uuid id = stop_at_1_s(world, executor_asking_create, 3600000, act_fail);
+    assert_uncharged(world, id, CULEX_RUN_WAITING);
+    assert_true(world_log_has(world, "given back: shutdown; asked to stop"));
+    assert_int_equal(world->ended_ms, 2100);
+}
+
+static void test_failure_within_the_grace_is_a_failure(void **state)
+{
+    struct world *world = *state;
+    assert_failures(world, stop_at_1_s(world, executor_killing_create, 1990, act_fail), 1);
+}
+
+static void test_discard_at_a_stop_is_a_discard(void **state)
+{
+    struct world *world = *state;
+    assert_text(world, stop_at_1_s(world, executor_killing_create, 3600000, act_discard),
+                CULEX_RUN_DEAD, "no use");
+}
+
+/* The store knows that somebody wants it to end, so it does, and keeps what its handler said. */
+static void cancel_then_stop(struct world *world)
+{
+    cancel_the_run(world);
+    world->then = stop_worker;
+    world->then_ms = 2050;
+}
+
+static void test_failure_of_a_cancelled_run_keeps_its_reason(void **state)
+{
+    struct world *world = *state;
+    world->act = act_fail;
+    culex_job_type type = number_type();
+    the_run = world_enqueue(world, &type, 3600000);
+    world->manner = WORLD_POLITE;
+    world->then = cancel_then_stop;
+    world->then_ms = 1300;
+    run_worker(world, (culex_worker_options){.grace_ms = -1}, &type);
+    assert_in_range(world->ended_ms, 2100, 2110);
+    assert_text(world, the_run, CULEX_RUN_CANCELLED, "asked to stop");
+}
+
+static void test_failure_past_the_timeout_is_one_at_a_stop_too(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 3600000);
+    world->act = act_fail;
+    world->manner = WORLD_POLITE;
+    world->then = stop_worker;
+    world->then_ms = 3050;
+    run_worker(world, (culex_worker_options){.grace_ms = -1}, &type);
+    assert_text(world, id, CULEX_RUN_DEAD,
+                "timed out after 3s; the handler returned by itself 100ms later");
+}
+
 static void stop_worker_twice(struct world *world)
 {
     culex_worker_stop(world->worker);
@@ -479,6 +586,18 @@ static void test_cut_off_worker_stops_its_handlers_before_the_lease_ends(void **
     assert_true(world_log_has(world, "no heartbeat has reached the store"));
     assert_true(world_log_has(world, "given back: cut off from the store"));
     assert_in_range(world->ended_ms, 10000 + 11250, 10000 + 11260);
+}
+
+/* So does one that returns by itself then. */
+static void test_failure_of_a_cut_off_handler_is_given_back(void **state)
+{
+    struct world *world = *state;
+    cut_off(world, WORLD_POLITE);
+    world->act = act_fail;
+    world->then = cut_then_mend_at_24;
+    world_run(world);
+    assert_true(world_log_has(world, "given back: cut off from the store; asked to stop"));
+    assert_in_range(world->ended_ms, 10000 + 11350, 10000 + 11360);
 }
 
 static void cut_then_mend_at_40(struct world *world)
@@ -787,6 +906,13 @@ int main(void)
         UNIT(test_deaf_handler_past_its_lease_is_told_once),
         UNIT(test_handler_that_obeys_its_flag_is_not_told_of),
         UNIT(test_last_words_before_a_timeout_on_a_thread_are_kept),
+        UNIT(test_failure_at_a_stop_is_given_back_by_a_process),
+        UNIT(test_failure_at_a_stop_is_given_back_by_a_thread),
+        UNIT(test_failure_within_the_grace_is_a_failure),
+        UNIT(test_discard_at_a_stop_is_a_discard),
+        UNIT(test_failure_of_a_cancelled_run_keeps_its_reason),
+        UNIT(test_failure_past_the_timeout_is_one_at_a_stop_too),
+        UNIT(test_failure_of_a_cut_off_handler_is_given_back),
         UNIT(test_second_stop_goes_straight_to_sigterm),
         UNIT(test_stop_without_store_ends_two_seconds_after_the_grace),
         UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),

@@ -147,13 +147,23 @@ static int64_t least_ns(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static bool manner_heeds_flag(enum world_manner manner)
+{
+    return manner == WORLD_OBEDIENT || manner == WORLD_POLITE;
+}
+
+static bool manner_heeds_term(enum world_manner manner)
+{
+    return manner != WORLD_STUBBORN && manner != WORLD_POLITE;
+}
+
 /* When the handler's process will end, as things are. */
 static int64_t killing_end_ns(const struct killing_run *running)
 {
     int64_t end_ns = running->end_ns;
-    if (running->manner == WORLD_OBEDIENT && running->flag_ns != INT64_MAX)
+    if (manner_heeds_flag(running->manner) && running->flag_ns != INT64_MAX)
         end_ns = least_ns(end_ns, running->flag_ns + 100000000);
-    if (running->manner != WORLD_STUBBORN)
+    if (manner_heeds_term(running->manner))
         end_ns = least_ns(end_ns, running->term_ns);
     return least_ns(end_ns, least_ns(running->kill_ns, running->lease_ns));
 }
@@ -161,7 +171,7 @@ static int64_t killing_end_ns(const struct killing_run *running)
 static void killing_end(struct world *world, struct killing_run *running, int64_t end_ns)
 {
     struct culex_run *run = running->run;
-    bool is_term = running->manner != WORLD_STUBBORN && end_ns >= running->term_ns;
+    bool is_term = manner_heeds_term(running->manner) && end_ns >= running->term_ns;
     bool is_kill = end_ns >= running->kill_ns || end_ns >= running->lease_ns;
     running->is_over = true;
     run->end.duration_ns = end_ns - running->begin_ns;

@@ -115,6 +115,19 @@ static culex_outcome ox(culex_run *run, const ox_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome clerk(culex_run *run, const clerk_job *job, void *user)
+{
+    (void)job;
+    start_print(run);
+    if (culex_run_attempt(run) > 3)
+        return CULEX_DONE;
+    if (user == NULL)
+        signal(SIGTERM, SIG_IGN);
+    while (!culex_run_cancelled(run))
+        tick_sleep();
+    return culex_run_fail(run, "asked to stop");
+}
+
 /* The parent of process `pid`; 0 when it cannot be told. */
 static pid_t parent_of(pid_t pid)
 {
@@ -216,6 +229,7 @@ static int setup(culex_worker *worker, void *user)
            bomb_job_register(worker, bomb, user) != CULEX_OK ||
            mule_job_register(worker, mule, user) != CULEX_OK ||
            ox_job_register(worker, ox, user) != CULEX_OK ||
+           clerk_job_register(worker, clerk, getenv("NAP_ALONE")) != CULEX_OK ||
            look_job_register(worker, look, user) != CULEX_OK ||
            ask_job_register(worker, ask, user) != CULEX_OK ||
            count_job_register(worker, count, user) != CULEX_OK ||
@@ -301,8 +315,8 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
                             culex_error *error)
 {
     static const culex_job_type *const types[] = {
-        &never_job_type, &crash_job_type, &bomb_job_type,   &ox_job_type,   &look_job_type,
-        &ask_job_type,   &gone_job_type,  &poison_job_type, &viper_job_type};
+        &never_job_type, &crash_job_type, &bomb_job_type,   &ox_job_type,    &look_job_type,
+        &ask_job_type,   &gone_job_type,  &poison_job_type, &viper_job_type, &clerk_job_type};
     culex_duration ms = length != NULL ? atoll(length) * CULEX_MILLISECOND : 0;
     if (strcmp(name, "nap") == 0) {
         nap_job job = nap_job_make(length != NULL ? ms : 60 * CULEX_SECOND);

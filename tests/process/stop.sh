@@ -33,3 +33,25 @@ wait_until 10 grep -q 'stopping: 1 runs' "$scratch/twice.log"
 kill -TERM "$background"
 worker_expect 0
 "$nap" state | grep -qx 'waiting attempt 1 losses 0 failures 0 crashes 0' || fail "$("$nap" state)"
+
+# A handler that ends as it is asked to, and says so, is charged nothing either, however often.
+clerk_stop() {
+    worker_start "$1-$2" --isolation "$1" --grace 1ms
+    wait_until 10 started "$1-$2" "$2"
+    kill -TERM "$background"
+    worker_expect 0
+    log_has "$1-$2" 'given back: shutdown; asked to stop'
+}
+"$nap" --drain >/dev/null 2>&1
+clerks=0
+for isolation in process job none; do
+    [ "$isolation" != none ] || export NAP_ALONE=1
+    clerks=$((clerks + 1))
+    "$nap" enqueue clerk
+    for attempt in 1 2 3; do
+        clerk_stop "$isolation" "$attempt"
+    done
+    "$nap" --isolation "$isolation" --drain >/dev/null 2>&1
+    expect 'clerks that have ended well' "$clerks" \
+        "$("$nap" state | grep -cx 'done attempt 4 losses 0 failures 0 crashes 0')"
+done

@@ -35,7 +35,13 @@ CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
 /* True once the handler should stop: the run was cancelled, its timeout is over, its lease is
  * nearly over, or the worker's grace period has ended. Cheap; ask in every long loop. A handler in
  * a process of its own that goes on gets SIGTERM after 1 s (timeout), 5 s (cancellation) or at
- * once (lease, stop), and SIGKILL 1 or 2 s later. */
+ * once (lease, stop), and SIGKILL 1 or 2 s later.
+ *
+ * What to return then: CULEX_DONE if everything is done after all, else culex_run_fail. Such a
+ * failure is charged only where the run is its reason: past its timeout it has failed, a cancelled
+ * run ends as cancelled, and at the end of a worker's grace period or of a lease the run is given
+ * back, uncharged, to be tried again. Discarding and snoozing are decisions about the run, and
+ * stand. */
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
@@ -218,11 +224,11 @@ CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set
- * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged. A
- * second call skips the grace period. A store that does not answer, be it to a connection attempt
- * or to a handler's call, holds the end up no longer than those 2 s after the grace period; a
- * worker that has not reached its store yet ends at once. Safe from any thread and from a signal
- * handler.
+ * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged, be
+ * it that they are killed or that their handlers return a failure now. A second call skips the
+ * grace period. A store that does not answer, be it to a connection attempt or to a handler's call,
+ * holds the end up no longer than those 2 s after the grace period; a worker that has not reached
+ * its store yet ends at once. Safe from any thread and from a signal handler.
  */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
