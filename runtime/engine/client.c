@@ -158,6 +158,15 @@ culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id, culex
 
 /* --- effort ---------------------------------------------------------------------------- */
 
+static culex_status foreign_tell(const culex_client *client, culex_error *error)
+{
+    return culex__fail(error, CULEX_EINVAL,
+                       "this client %s process %ld, from which this one was forked: %s",
+                       client->is_lent ? "is lent to" : "was opened by", (long)client->owner,
+                       client->is_lent ? "let the handler itself ask"
+                                       : "open one client in each process, after fork()");
+}
+
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error)
 {
@@ -167,10 +176,7 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
     *ret_effort =
         (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
     if (!client_is_ours(client))
-        return culex__fail(error, CULEX_EINVAL,
-                           "this client was opened by process %ld, from which this one was forked: "
-                           "open one client in each process, after fork()",
-                           (long)client->owner);
+        return foreign_tell(client, error);
     if (!culex__turn_take(&client->turn, timeout_ms))
         return culex__fail(error, CULEX_EBUSY,
                            "other threads used this client for all of the %lld ms that a call may "

@@ -1,9 +1,12 @@
 #include "engine/loan.h"
 
+#include <unistd.h>
+
 void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int64_t timeout_ms,
                       const struct culex_env *env)
 {
-    *loan = (struct culex_loan){.way = way, .timeout_ms = timeout_ms, .env = env};
+    *loan =
+        (struct culex_loan){.owner = getpid(), .way = way, .timeout_ms = timeout_ms, .env = env};
     pthread_mutex_init(&loan->lock, NULL);
 }
 
@@ -26,6 +29,8 @@ static culex_client *client_make(struct culex_loan *loan)
 
 culex_client *culex__loan_client(struct culex_loan *loan)
 {
+    if (loan->owner != getpid())
+        return NULL; /* nor is the lock to be trusted, which a thread of the parent may have had */
     pthread_mutex_lock(&loan->lock);
     if (loan->client == NULL)
         loan->client = client_make(loan);

@@ -11,6 +11,7 @@
 #include "engine/errand.h"
 
 struct culex_loan {
+    pid_t owner;                 /* the process whose channel leads there */
     struct culex_errand_way way; /* to the worker's store */
     int64_t timeout_ms;          /* of one call */
     const struct culex_env *env;
@@ -30,7 +31,8 @@ void culex__loan_release(struct culex_loan *loan);
 void culex__loan_give(struct culex_loan *loan);
 void culex__loan_withhold(struct culex_loan *loan);
 
-/* NULL without memory. Any thread. */
+/* NULL without memory, and in a process that a handler has forked: two that ask by one channel
+ * would take each other's answers. Any thread. */
 culex_client *culex__loan_client(struct culex_loan *loan);
 
 #endif

@@ -23,7 +23,7 @@ enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };
 
 /* Shared with handlers. */
 struct board {
-    _Atomic unsigned calls[10]; /* by what the run is told to do */
+    _Atomic unsigned calls[12]; /* by what the run is told to do */
     _Atomic unsigned wrong;
     _Atomic bool has_left;
     _Atomic int status;
@@ -50,7 +50,9 @@ enum act {
     BRIEF,
     THREADS,
     STRAY,
-    STRAY_DEFAULT
+    STRAY_DEFAULT,
+    FORK,
+    FORK_LATE
 };
 
 struct letter {
@@ -176,6 +178,37 @@ static void ask_in_threads(culex_run *run)
         pthread_join(threads[i], NULL);
 }
 
+/* In a process that a handler has forked. The channel is its parent's, who would miss the answers.
+ */
+static _Noreturn void ask_in_fork(culex_run *run, culex_client *before)
+{
+    culex_queue_stats stats;
+    culex_error error = {0};
+    for (int i = 0; i < 200; i++)
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, &error) ==
+               CULEX_EINVAL);
+    expect(before == NULL ||
+           (culex_client_stats(before, "letters", &stats, &error) == CULEX_EINVAL &&
+            strstr(error.text, "is lent to process") != NULL));
+    _exit(0);
+}
+
+/* The parent asks at the same time, and nobody has asked before unless `is_late`. */
+static void ask_beside_fork(culex_run *run, bool is_late)
+{
+    culex_queue_stats stats;
+    int end = 0;
+    culex_client *before = is_late ? culex_run_client(run) : NULL;
+    pid_t child = fork();
+    expect(child >= 0);
+    if (child == 0)
+        ask_in_fork(run, before);
+    for (int i = 0; i < 200; i++)
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, NULL) == CULEX_OK &&
+               stats.count[CULEX_RUN_ACTIVE] == 1);
+    expect(waitpid(child, &end, 0) == child && end == 0);
+}
+
 /* As a handler does that works in a folder of its own. */
 static void stray(void)
 {
@@ -220,6 +253,10 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
         break;
     case THREADS:
         ask_in_threads(run);
+        break;
+    case FORK:
+    case FORK_LATE:
+        ask_beside_fork(run, letter->act == FORK_LATE);
         break;
     case STRAY:
         stray();
@@ -568,6 +605,23 @@ static void test_threads_of_a_handler_share_the_client(void **state)
     assert_int_equal(board->wrong, 0);
 }
 
+static void test_forked_process_of_a_handler_has_no_client(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FORK);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_in_range(board->ms, 0, TIMEOUT_MS - 1);
+}
+
+static void test_forked_process_of_a_handler_cannot_use_its_client(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FORK_LATE);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+}
+
 /* --- what a broken handler may ask
  * ----------------------------------------------------------------- */
 
@@ -677,6 +731,11 @@ int main(void)
         ON(test_short_runs_that_ask_do_not_lose_those_behind, redis_process),
         ON(test_threads_of_a_handler_share_the_client, redis_process),
         ON(test_threads_of_a_handler_share_the_client, redis_none),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_process),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_job),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_none),
+        ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_process),
+        ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
         ON(test_mangled_request_gets_an_answer, memory_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,8 @@ CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2
  * handler may share it. It enqueues, gets, cancels, retries and deletes runs and tells statistics;
  * other calls are CULEX_EUNSUPPORTED. Calls are bounded by the worker's store timeout;
  * CULEX_EUNKNOWN means what it always does, so follow-ups that must not double have an id of their
- * own. NULL only without memory, and every call then says so. */
+ * own. A process that the handler forks cannot use it (CULEX_EINVAL) and gets none here. NULL only
+ * there and without memory; calls without a client are CULEX_EINVAL. */
 CULEX_API culex_client *culex_run_client(culex_run *run);
 
 /* Memory that lives until the handler returns; NULL when out of memory. */
