@@ -320,14 +320,33 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
 
 /* --- sources --------------------------------------------------------------------------- */
 
-static culex_status variables_read(struct culex_settings *settings, culex_variable_get variable,
+static bool row_is_store(const struct option_row *row)
+{
+    return row->kind == OPTION_TEXT && (row->offset == AT(url) || row->offset == AT(url_file));
+}
+
+/* Empty is what a script makes of a name that it does not know. */
+static culex_status variable_apply(struct culex_settings *settings, const struct option_row *row,
+                                   const char *value, culex_error *error)
+{
+    if (value[0] != '\0')
+        return setting_apply(settings, row, row->variable, value, error);
+    return culex__fail(error, row_is_store(row) ? CULEX_EURL : CULEX_EUSAGE,
+                       "%s is set but empty: unset it, or give it a value", row->variable);
+}
+
+/* A store on the command line wins over both variables, whatever they say. */
+static culex_status variables_read(const struct culex_settings *asked,
+                                   struct culex_settings *settings, culex_variable_get variable,
                                    culex_error *error)
 {
+    bool has_store = asked->options.url != NULL || asked->options.url_file != NULL;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const char *value = rows[i].variable != NULL ? variable(rows[i].variable) : NULL;
-        if (value == NULL || value[0] == '\0' || !row_is_for(&rows[i], settings->program))
-            continue; /* an empty variable is as good as none */
-        culex_status status = setting_apply(settings, &rows[i], rows[i].variable, value, error);
+        if (value == NULL || !row_is_for(&rows[i], settings->program) ||
+            (has_store && row_is_store(&rows[i])))
+            continue;
+        culex_status status = variable_apply(settings, &rows[i], value, error);
         if (status != CULEX_OK)
             return status;
     }
@@ -380,14 +399,11 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
     return CULEX_OK;
 }
 
-/* A URL and a URL file exclude each other, but one of the command line wins over both variables. */
-static culex_status urls_check(const struct culex_settings *asked, struct culex_settings *settings,
-                               culex_error *error)
+static culex_status urls_check(const struct culex_settings *asked,
+                               const struct culex_settings *settings, culex_error *error)
 {
     if (asked->options.url != NULL && asked->options.url_file != NULL)
         return culex__fail(error, CULEX_EUSAGE, "--url and --url-file exclude each other");
-    if (asked->options.url != NULL || asked->options.url_file != NULL)
-        settings->options.url = settings->options.url_file = NULL;
     if (settings->options.url != NULL && settings->options.url_file != NULL)
         return culex__fail(error, CULEX_EUSAGE, "CULEX_URL and CULEX_URL_FILE exclude each other");
     return CULEX_OK;
@@ -407,7 +423,7 @@ culex_status culex__settings_read(enum culex_program program, int argc, char **a
     culex__settings_release(&asked);
     if (status != CULEX_OK || is_question)
         return status;
-    status = variables_read(ret_settings, variable, error);
+    status = variables_read(&asked, ret_settings, variable, error);
     if (status == CULEX_OK)
         status = urls_check(&asked, ret_settings, error);
     if (status != CULEX_OK)
@@ -464,6 +480,7 @@ static const struct {
 } helps[] = {
     {"Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n",
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
+     "One that is set but empty is refused.\n"
      "Defaults, in brackets, give way to variables, variables to options.\n"
      "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
      "Exit status:\n"

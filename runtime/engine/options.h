@@ -28,7 +28,8 @@ struct culex_settings {
 typedef const char *(*culex_variable_get)(const char *name);
 
 /* Reads all variables that concern the program, then argv. CULEX_EUSAGE with a text that names the
- * option or variable and what it takes. Release the settings in any case. */
+ * option or variable and what it takes; CULEX_EURL when one that says where the store is, is set
+ * but empty. Release the settings in any case. */
 culex_status culex__settings_read(enum culex_program program, int argc, char **argv,
                                   culex_variable_get variable, struct culex_settings *ret_settings,
                                   culex_error *error);

@@ -21,12 +21,6 @@ static void wipe(void *bytes, size_t len)
         *at++ = 0;
 }
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 void culex__store_url_free(char *url)
 {
     if (url == NULL)
@@ -166,10 +160,11 @@ static culex_status fail_forgotten(culex_error *error)
 
 static culex_status url_complete(const char *url, char **ret_url, culex_error *error)
 {
-    const char *password = variable("CULEX_PASSWORD");
+    const char *password = getenv("CULEX_PASSWORD");
     const char *slashes = strstr(url, "://");
     bool is_redis = strncmp(url, "redis", 5) == 0 && slashes != NULL;
-    bool is_apart = password != NULL && is_redis && !culex__store_url_has_password(url);
+    bool is_apart =
+        password != NULL && password[0] != '\0' && is_redis && !culex__store_url_has_password(url);
     if (is_forgotten(is_redis ? slashes + 3 : url) || (is_apart && is_forgotten(password)))
         return fail_forgotten(error);
     if (is_apart)
@@ -247,21 +242,46 @@ static culex_status file_read(const char *path, char **ret_url, culex_error *err
 
 /* --- the choice ---------------------------------------------------------------------------- */
 
+/* Empty is what a script makes of a name that it does not know: the default would be another store
+ * than the one that was meant. */
+static culex_status variable_read(const char *name, const char **ret_value, culex_error *error)
+{
+    *ret_value = getenv(name);
+    if (*ret_value != NULL && (*ret_value)[0] == '\0')
+        return culex__fail(error, CULEX_EURL,
+                           "%s is set but empty: unset it, or let it say where the store is", name);
+    return CULEX_OK;
+}
+
+static culex_status variables_read(const char **ret_url, const char **ret_url_file,
+                                   culex_error *error)
+{
+    culex_status status = variable_read("CULEX_URL", ret_url, error);
+    if (status == CULEX_OK)
+        status = variable_read("CULEX_URL_FILE", ret_url_file, error);
+    if (status == CULEX_OK && *ret_url != NULL && *ret_url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "both CULEX_URL and CULEX_URL_FILE are set; unset one");
+    return status;
+}
+
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,
                                      culex_error *error)
 {
+    culex_status status = CULEX_OK;
     if (url != NULL && url_file != NULL)
         return culex__fail(error, CULEX_EUSAGE, "both a URL and a URL file are given; use one");
-    if (url == NULL && url_file == NULL) {
-        url = variable("CULEX_URL");
-        url_file = variable("CULEX_URL_FILE");
-        if (url != NULL && url_file != NULL)
-            return culex__fail(error, CULEX_EUSAGE,
-                               "both CULEX_URL and CULEX_URL_FILE are set; unset one");
-    }
+    if (url == NULL && url_file == NULL)
+        status = variables_read(&url, &url_file, error);
+    if (status != CULEX_OK)
+        return status;
+    if (url_file != NULL && url_file[0] == '\0')
+        return culex__fail(error, CULEX_EURL, "the name of the URL file is empty");
     if (url_file != NULL)
         return file_read(url_file, ret_url, error);
-    return url_complete(url != NULL && url[0] != '\0' ? url : "sqlite:culex.db", ret_url, error);
+    if (url != NULL && url[0] == '\0')
+        return culex__fail(error, CULEX_EURL, "the store's URL is empty");
+    return url_complete(url != NULL ? url : "sqlite:culex.db", ret_url, error);
 }
 
 /* --- the environment ------------------------------------------------------------------------- *

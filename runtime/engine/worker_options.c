@@ -64,7 +64,7 @@ static culex_isolation isolation_parse(const char *word)
 static const char *isolation_wanted(void)
 {
     const char *wanted = getenv("CULEX_ISOLATION");
-    return wanted == NULL || wanted[0] == '\0' ? "process" : wanted;
+    return wanted == NULL ? "process" : wanted;
 }
 
 static culex_status isolation_check(culex_isolation isolation, culex_error *error)

@@ -335,11 +335,17 @@ static int teardown(void **state)
     return 0;
 }
 
+/* NULL: the default. */
+static const char *url_of(const struct scene *scene)
+{
+    return scene->url[0] != '\0' ? scene->url : NULL;
+}
+
 static void send(struct scene *scene, enum act act)
 {
     struct letter letter = {act, ""};
     if (scene->client == NULL)
-        assert_int_equal(culex_client_open(scene->url, NULL, &scene->client, NULL), CULEX_OK);
+        assert_int_equal(culex_client_open(url_of(scene), NULL, &scene->client, NULL), CULEX_OK);
     assert_int_equal(culex_client_enqueue(scene->client, &letter_type, &letter, NULL, NULL, NULL),
                      CULEX_OK);
 }
@@ -349,7 +355,7 @@ static const char *const worker_queues[] = {"letters", "mails"};
 static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned concurrency)
 {
     culex_worker *worker;
-    culex_worker_options options = {.url = scene->url[0] != '\0' ? scene->url : NULL,
+    culex_worker_options options = {.url = url_of(scene),
                                     .isolation = scene->isolation,
                                     .concurrency = concurrency,
                                     .drain = is_draining,
@@ -509,7 +515,8 @@ static void test_set_up_that_changes_folder_brings_no_store(void **state)
 static void test_default_store_after_a_change_of_folder_is_refused(void **state)
 {
     struct scene *scene = *state;
-    setenv("CULEX_URL", scene->url, 1);
+    if (url_of(scene) != NULL)
+        setenv("CULEX_URL", scene->url, 1);
     send(scene, STRAY_DEFAULT);
     work(scene, 1);
     unsetenv("CULEX_URL");

@@ -119,6 +119,34 @@ static void test_every_wrong_variable_is_named(void **state)
     variables[0][0] = NULL;
 }
 
+static void expect_empty_refused(const char *name, culex_status code)
+{
+    static const char *const none[] = {NULL};
+    struct culex_settings settings;
+    culex_error error = {0};
+    char text[64];
+    variables[0][0] = name;
+    variables[0][1] = "";
+    snprintf(text, sizeof text, "%s is set but empty", name);
+    assert_int_equal(read_words(none, &settings, &error), code);
+    if (strstr(error.text, text) != error.text)
+        fail_msg("'%s' does not say '%s'", error.text, text);
+    culex__settings_release(&settings);
+    variables[0][0] = NULL;
+}
+
+/* All but the password, which is no option. */
+static void test_every_empty_variable_is_named(void **state)
+{
+    (void)state;
+    const char *name;
+    for (size_t i = 0; (name = culex__settings_variable(i)) != NULL; i++) {
+        bool is_store = strncmp(name, "CULEX_URL", 9) == 0;
+        if (strcmp(name, "CULEX_PASSWORD") != 0)
+            expect_empty_refused(name, is_store ? CULEX_EURL : CULEX_EUSAGE);
+    }
+}
+
 static void test_options_win_over_variables_over_defaults(void **state)
 {
     (void)state;
@@ -133,8 +161,6 @@ static void test_options_win_over_variables_over_defaults(void **state)
     variables[2][1] = "yes";
     variables[3][0] = "CULEX_QUEUES";
     variables[3][1] = "c";
-    variables[4][0] = "CULEX_NAME";
-    variables[4][1] = "";
     assert_int_equal(read_words(words, &settings, NULL), CULEX_OK);
     assert_int_equal(settings.options.lease_ms, 1500);
     assert_int_equal(settings.options.grace_ms, -1);
@@ -172,6 +198,10 @@ static void test_url_on_the_command_line_wins_over_both_variables(void **state)
     assert_int_equal(read_words(none, &settings, &error), CULEX_EUSAGE);
     assert_string_equal(error.text, "CULEX_URL and CULEX_URL_FILE exclude each other");
     culex__settings_release(&settings);
+    variables[0][1] = variables[1][1] = "";
+    assert_int_equal(read_words(url, &settings, NULL), CULEX_OK);
+    assert_string_equal(settings.options.url, "sqlite:there");
+    culex__settings_release(&settings);
     memset(variables, 0, sizeof variables);
 }
 
@@ -186,6 +216,17 @@ static void test_isolation_words(void **state)
         assert_int_equal(settings.options.isolation, CULEX_ISOLATION_NONE + i);
         culex__settings_release(&settings);
     }
+}
+
+static void test_isolation_of_an_embedded_worker_is_not_empty(void **state)
+{
+    (void)state;
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    setenv("CULEX_ISOLATION", "", 1);
+    assert_int_equal(culex_worker_create(NULL, &worker, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "CULEX_ISOLATION: '' is not one of"));
+    unsetenv("CULEX_ISOLATION");
 }
 
 static void test_cgroup_without_processes_is_refused(void **state)
@@ -566,9 +607,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_wrong_option_is_named_and_explained),
         cmocka_unit_test(test_every_wrong_variable_is_named),
+        cmocka_unit_test(test_every_empty_variable_is_named),
         cmocka_unit_test(test_options_win_over_variables_over_defaults),
         cmocka_unit_test(test_url_on_the_command_line_wins_over_both_variables),
         cmocka_unit_test(test_isolation_words),
+        cmocka_unit_test(test_isolation_of_an_embedded_worker_is_not_empty),
         cmocka_unit_test(test_cgroup_without_processes_is_refused),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_each_program_has_its_own_options),

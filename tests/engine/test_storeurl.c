@@ -79,8 +79,6 @@ static void test_order_of_sources(void **state)
     static const char in_file[] = "redis://:hunter2@host/1\n";
     file_write(in_file, sizeof in_file - 1, 0600);
     assert_url(NULL, NULL, "sqlite:culex.db");
-    setenv("CULEX_URL", "", 1);
-    assert_url(NULL, NULL, "sqlite:culex.db");
     setenv("CULEX_URL_FILE", path, 1);
     assert_url(NULL, NULL, "redis://:hunter2@host/1");
     assert_url("sqlite:given", NULL, "sqlite:given");
@@ -92,6 +90,29 @@ static void test_order_of_sources(void **state)
     assert_int_equal(culex__store_url_choose("sqlite:x", path, &chosen, &error), CULEX_EUSAGE);
     unsetenv("CULEX_URL_FILE");
     assert_url(NULL, NULL, "sqlite:variable");
+}
+
+/* What a script's variable that is not set leaves behind; the default would be another store. */
+static void test_empty_source_is_refused(void **state)
+{
+    (void)state;
+    char *chosen = NULL;
+    culex_error error = {0};
+    file_write("sqlite:x", 8, 0600);
+    setenv("CULEX_URL", "", 1);
+    assert_refused(NULL, "CULEX_URL is set but empty");
+    assert_url("sqlite:given", NULL, "sqlite:given");
+    assert_url(NULL, path, "sqlite:x");
+    setenv("CULEX_URL_FILE", path, 1);
+    assert_refused(NULL, "CULEX_URL is set but empty");
+    setenv("CULEX_URL", "sqlite:variable", 1);
+    setenv("CULEX_URL_FILE", "", 1);
+    assert_refused(NULL, "CULEX_URL_FILE is set but empty");
+    unsetenv("CULEX_URL_FILE");
+    assert_int_equal(culex__store_url_choose("", NULL, &chosen, &error), CULEX_EURL);
+    assert_string_equal(error.text, "the store's URL is empty");
+    assert_int_equal(culex__store_url_choose(NULL, "", &chosen, &error), CULEX_EURL);
+    assert_string_equal(error.text, "the name of the URL file is empty");
 }
 
 static void test_file_that_others_may_read_is_refused(void **state)
@@ -237,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         UNIT(test_order_of_sources),
+        UNIT(test_empty_source_is_refused),
         UNIT(test_file_that_others_may_read_is_refused),
         UNIT(test_file_that_is_no_url_is_refused),
         UNIT(test_file_of_another_user_is_refused_if_root_can_make_one),

@@ -37,15 +37,15 @@ typedef struct culex_client_options {
  * "memory:NAME" (shared by every handle of this process with the same name),
  * "redis://[[user]:password@]host[:port][/db]", "redis+unix:///path/to.sock[?db=N]", "rediss://..."
  * where the build has TLS. NULL means the content of options->url_file, else $CULEX_URL or the
- * content of $CULEX_URL_FILE, and without those "sqlite:culex.db". Such a file holds one line, the
- * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
- * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
- * reason. A SQLite store that was open in this process's parent at the time of the fork is
- * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
- * worker has another store, or one in memory, or whose process has left the folder that the path
- * of the worker's store counts from, is CULEX_EURL: see culex_run_client in culex/worker.h. A
- * relative PATH means the same file until the client is closed. `options` may be NULL. *ret_client
- * is returned owned. */
+ * content of $CULEX_URL_FILE, and without those "sqlite:culex.db"; one that is set but empty is
+ * CULEX_EURL. Such a file holds one line, the URL, and is refused unless it is this user's own and
+ * readable by nobody else. A Redis URL without a password gets the one in $CULEX_PASSWORD. Connects
+ * at once: CULEX_ECONNECT names host and reason. A SQLite store that was open in this process's
+ * parent at the time of the fork is CULEX_EUNSUPPORTED: SQLite would go by locks that are not
+ * inherited. NULL in a handler whose worker has another store, or one in memory, or whose process
+ * has left the folder that the path of the worker's store counts from, is CULEX_EURL: see
+ * culex_run_client in culex/worker.h. A relative PATH means the same file until the client is
+ * closed. `options` may be NULL. *ret_client is returned owned. */
 CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 
