@@ -79,7 +79,7 @@ void culex__errand_refuse(culex_buf *answer, culex_status status, const char *te
 typedef void (*culex_errand_serve)(void *user, const char *request, size_t len, culex_buf *answer);
 
 /* Carries a request there and its answer back, until `deadline_ns` (boot time). CULEX_ECONNECT:
- * nobody has read it; CULEX_EUNKNOWN: it may be served yet. */
+ * nobody has read it; CULEX_EUNKNOWN: it may be served yet; CULEX_EINVAL: nobody ever will. */
 struct culex_errand_way {
     culex_status (*exchange)(void *self, const culex_buf *request, int64_t deadline_ns,
                              culex_buf *answer, culex_error *error);

@@ -113,6 +113,16 @@ static bool request_send(const struct culex_inbox *inbox, const culex_buf *reque
     return is_sent;
 }
 
+/* A channel that the handler has closed does not open again, which it is told at once. */
+static culex_status unsent_tell(int error_number, culex_error *error)
+{
+    if (error_number == EBADF || error_number == ENOTSOCK)
+        return culex__fail(error, CULEX_EINVAL,
+                           "the handler has closed the channel to its worker: a descriptor that it "
+                           "did not open");
+    return culex__fail(error, CULEX_ECONNECT, "the worker takes no requests");
+}
+
 /* --- the answer ------------------------------------------------------------------------------ */
 
 /* True when it is whole. Parts of an answer to an earlier errand are passed over. */
@@ -159,6 +169,6 @@ culex_status culex__inbox_exchange(void *self, const culex_buf *request, int64_t
     struct culex_inbox *inbox = self;
     inbox->number++;
     if (!request_send(inbox, request, deadline_ns))
-        return culex__fail(error, CULEX_ECONNECT, "the worker takes no requests");
+        return unsent_tell(errno, error);
     return answer_await(inbox, deadline_ns, answer, error);
 }

@@ -200,7 +200,7 @@ static void child_blame(struct culex_processes *processes, struct culex_handler_
         snprintf(
             text, sizeof text,
             "the handler's process was killed because it sent %s: its memory is damaged, or it "
-            "wrote to a descriptor that it did not open",
+            "closed or wrote to a descriptor that it did not open",
             child->wrong);
     else
         culex__crash_report_describe(&child->mailbox->crash, &exit, why, run, processes->symbols,

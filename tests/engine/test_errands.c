@@ -23,7 +23,7 @@ enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };
 
 /* Shared with handlers. */
 struct board {
-    _Atomic unsigned calls[12]; /* by what the run is told to do */
+    _Atomic unsigned calls[13]; /* by what the run is told to do */
     _Atomic unsigned wrong;
     _Atomic bool has_left;
     _Atomic int status;
@@ -52,7 +52,8 @@ enum act {
     STRAY,
     STRAY_DEFAULT,
     FORK,
-    FORK_LATE
+    FORK_LATE,
+    CLOSE
 };
 
 struct letter {
@@ -257,6 +258,11 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
     case FORK:
     case FORK_LATE:
         ask_beside_fork(run, letter->act == FORK_LATE);
+        break;
+    case CLOSE:
+        for (int fd = 3; fd < 2048; fd++)
+            close(fd);
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
         break;
     case STRAY:
         stray();
@@ -629,6 +635,17 @@ static void test_forked_process_of_a_handler_cannot_use_its_client(void **state)
     assert_int_equal(board->wrong, 0);
 }
 
+static void test_handler_that_closes_all_descriptors_is_told_at_once(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, CLOSE);
+    work(scene, 1);
+    assert_int_equal(board->status, CULEX_EINVAL);
+    assert_non_null(strstr(board->text, "closed"));
+    assert_in_range(board->ms, 0, TIMEOUT_MS / 4);
+    assert_int_equal(stats_of(scene).done, 1);
+}
+
 /* --- what a broken handler may ask
  * ----------------------------------------------------------------- */
 
@@ -743,6 +760,8 @@ int main(void)
         ON(test_forked_process_of_a_handler_has_no_client, sqlite_none),
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_process),
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
+        ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_process),
+        ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_job),
         ON(test_mangled_request_gets_an_answer, memory_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

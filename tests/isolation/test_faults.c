@@ -180,6 +180,14 @@ static void test_closed_descriptors_lose_no_end(void **state)
     assert_int_not_equal(atomic_load(&zoo_board->pid), first);
 }
 
+static void test_closed_descriptors_are_named_when_words_are_lost(void **state)
+{
+    struct pen *pen = pen_new(state, 1);
+    const char *text = pen_expect(pen, "closes_all", 1, CULEX_EVENT_CRASH);
+    assert_non_null(strstr(text, "closed or wrote to a descriptor that it did not open"));
+    pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
+}
+
 static void test_many_crashes_leave_nothing_behind(void **state)
 {
     struct pen *pen = pen_new(state, 2);
@@ -236,6 +244,7 @@ int main(int argc, char **argv)
         ZOO_TEST(test_ended_thread_is_a_crash),
         ZOO_TEST(test_garbage_everywhere_fails_the_run),
         ZOO_TEST(test_closed_descriptors_lose_no_end),
+        ZOO_TEST(test_closed_descriptors_are_named_when_words_are_lost),
         ZOO_TEST(test_many_crashes_leave_nothing_behind),
         ZOO_TEST(test_crash_hits_exactly_its_run),
 #if !HAS_ASAN
