@@ -164,7 +164,8 @@ static culex_status foreign_tell(const culex_client *client, culex_error *error)
                        "this client %s process %ld, from which this one was forked: %s",
                        client->is_lent ? "is lent to" : "was opened by", (long)client->owner,
                        client->is_lent ? "let the handler itself ask"
-                                       : "open one client in each process, after fork()");
+                                       : "open one client in each process, after fork(); a "
+                                         "handler has culex_run_client(run)");
 }
 
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,

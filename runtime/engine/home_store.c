@@ -82,6 +82,6 @@ culex_status culex__home_store_check(const char *chosen, const char *prefix, cul
         return CULEX_OK;
     return culex__fail(error, CULEX_EURL,
                        "a client without a URL would not reach the store of this handler's worker "
-                       "here: use culex_run_client(run), which does, or name the store that you "
-                       "mean");
+                       "here: use culex_run_client(run) in the handler's own process, or name the "
+                       "store that you mean");
 }

@@ -154,8 +154,8 @@ static culex_status fail_forgotten(culex_error *error)
 {
     return culex__fail(error, CULEX_EURL,
                        "the store's password was taken out of the environment, as it is for all "
-                       "handlers: use culex_run_client(run), which needs none, or hand the URL to "
-                       "this program in a file (CULEX_URL_FILE)");
+                       "handlers: use culex_run_client(run) in the handler's own process, which "
+                       "needs none, or hand the URL to this program in a file (CULEX_URL_FILE)");
 }
 
 static culex_status url_complete(const char *url, char **ret_url, culex_error *error)

@@ -184,6 +184,7 @@ static void ask_in_threads(culex_run *run)
 static _Noreturn void ask_in_fork(culex_run *run, culex_client *before)
 {
     culex_queue_stats stats;
+    culex_client *own = NULL;
     culex_error error = {0};
     for (int i = 0; i < 200; i++)
         expect(culex_client_stats(culex_run_client(run), "letters", &stats, &error) ==
@@ -191,6 +192,8 @@ static _Noreturn void ask_in_fork(culex_run *run, culex_client *before)
     expect(before == NULL ||
            (culex_client_stats(before, "letters", &stats, &error) == CULEX_EINVAL &&
             strstr(error.text, "is lent to process") != NULL));
+    expect(culex_client_open(NULL, NULL, &own, &error) == CULEX_EURL &&
+           strstr(error.text, "culex_run_client(run) in the handler's own process") != NULL);
     _exit(0);
 }
 

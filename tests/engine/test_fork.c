@@ -187,6 +187,7 @@ static void test_every_call_in_the_child_says_whose_client_it_is(void **state)
     snprintf(whose, sizeof whose, "process %ld", (long)getpid());
     assert_non_null(strstr(scene->counts->text, whose));
     assert_non_null(strstr(scene->counts->text, "after fork()"));
+    assert_non_null(strstr(scene->counts->text, "a handler has culex_run_client(run)"));
     enqueue_each(scene);
     assert_int_equal(enqueued(scene->client), EACH);
 }
