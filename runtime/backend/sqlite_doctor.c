@@ -241,8 +241,8 @@ static void add_permissions(const struct culex_sqlite *store, const char *folder
     if (file.st_nlink > 1)
         culex__report_add(report, CULEX_SEVERITY_WARNING, "sqlite-hard-links",
                           "remove all names but one",
-                          "%s has %llu names: programs that use different ones do not share its "
-                          "log and locks, which damages it",
+                          "%s has %llu names: Culex opens it by this one, and other programs "
+                          "that use another do not share its log and locks, which damages it",
                           store->path, (unsigned long long)file.st_nlink);
     unsigned mode = file.st_mode & 0777;
     bool is_open_folder = (place.st_mode & S_IWOTH) != 0 && (place.st_mode & S_ISVTX) == 0;

@@ -304,7 +304,7 @@ static culex_status settle(struct culex_sqlite *store, culex_error *error)
     if (status == CULEX_OK)
         status = create(store, error);
     if (status != CULEX_OK && strcmp(store->given, store->path) != 0)
-        culex__error_context(error, "%s is a link to it", store->given);
+        culex__error_context(error, "through the link %s", store->given);
     return status;
 }
 

@@ -296,7 +296,8 @@ static void test_finding__a_second_name_of_the_file(void **state)
     fixture->store = open_with(fixture, "", NULL);
     snprintf(path, sizeof path, "%s/other.db", fixture->folder);
     assert_int_equal(link(fixture->path, path), 0);
-    expect(fixture->store, "sqlite-hard-links", CULEX_SEVERITY_WARNING, "has 2 names");
+    expect(fixture->store, "sqlite-hard-links", CULEX_SEVERITY_WARNING,
+           "has 2 names: Culex opens it by this one");
 }
 
 /* Whoever may use a file that was opened to a group needs what lies beside it as well. */
