@@ -1,10 +1,11 @@
-/* engine/drain.c - what keeps a drain from its end: runs that nobody here can execute. */
+/* engine/drain.c - what keeps a drain from its end: runs that nobody here can execute, or that are
+ * held back by somebody. */
 #include "engine/worker_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE = 500 };
+enum { PAGE = 500, NAMES = 4, NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32 };
 
 static void left_add(struct culex_left *left, const char *job)
 {
@@ -57,4 +58,31 @@ bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_le
         }
     }
     return ret_left->count > 0;
+}
+
+/* Queues that are paused and have runs; none when another has some too. */
+static size_t paused_name(const culex_worker *worker, char ret_names[NAMES_SIZE])
+{
+    size_t count = 0, len = 0;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        if (lane->is_empty)
+            continue;
+        if (!lane->is_paused)
+            return 0;
+        if (count++ < NAMES)
+            len += (size_t)snprintf(ret_names + len, NAMES_SIZE - len, "%s%s", len > 0 ? ", " : "",
+                                    lane->name);
+    }
+    if (count > NAMES)
+        snprintf(ret_names + len, NAMES_SIZE - len, " and %zu others", count - NAMES);
+    return count;
+}
+
+void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns)
+{
+    char names[NAMES_SIZE];
+    if (paused_name(worker, names) > 0 && culex__notice_tell(&worker->drain_notice, names, now_ns))
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+                         "the drain waits for nothing but paused queues: %s", names);
 }

@@ -359,7 +359,12 @@ static bool is_drained(culex_worker *worker, int64_t now_ns)
             return false;
         is_empty = is_empty && worker->lanes[i].is_empty;
     }
-    return culex__ticks_next_ns(worker) > now_ns && (is_empty || is_stuck(worker, now_ns));
+    if (culex__ticks_next_ns(worker) <= now_ns)
+        return false;
+    if (is_empty || is_stuck(worker, now_ns))
+        return true;
+    culex__drain_tell_paused(worker, now_ns);
+    return false;
 }
 
 static bool is_finished(culex_worker *worker, int64_t now_ns)

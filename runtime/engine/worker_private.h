@@ -24,6 +24,7 @@
 #include "backend/backend.h"
 #include "base/limits.h"
 #include "engine/executor.h"
+#include "engine/notice.h"
 #include "engine/storeclock.h"
 #include "engine/unknown_jobs.h"
 #include "platform/path.h"
@@ -70,6 +71,7 @@ struct culex_lane {
     bool is_likely;          /* the store may have a run for us now */
     bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
     bool is_empty;           /* as of the last answer */
+    bool is_paused;          /* so is this */
     bool is_held;            /* the next run wants a free handler */
     bool has_suspects;       /* the newest claim has passed by one */
     int64_t due_ns;          /* when the store wants a STEP */
@@ -210,6 +212,7 @@ struct culex_worker {
     bool is_executor_broken;
     int64_t stuck_look_ns;  /* a drain looks then whether anything is left that it can run */
     struct culex_left left; /* what it ended without */
+    struct culex_notice drain_notice;
 };
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
@@ -313,6 +316,9 @@ void culex__worker_end(culex_worker *worker);
  * being run elsewhere. Reads the store: up to all scheduled and waiting runs when it is true,
  * mostly one page when it is not. False also when the store does not let us list. */
 bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left);
+
+/* A line, once a minute, when all runs that are left are those of paused queues. */
+void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns);
 
 /* --- greeting.c --- */
 

@@ -738,6 +738,52 @@ static void test_drain_waits_for_a_run_beside_unknown_ones(void **state)
     world->worker = NULL;
 }
 
+static void resume(struct world *world)
+{
+    assert_int_equal(culex_client_resume(world->client, "numbers", NULL), CULEX_OK);
+}
+
+static void test_drain_of_a_paused_queue_is_told_once_a_minute(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
+    world->then = resume;
+    world->then_ms = 130000;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->call_ms[0], 130000, 140000);
+    assert_int_equal(world_log_count(world, "warn  the drain waits for nothing but paused queues: "
+                                            "numbers\n"),
+                     3);
+}
+
+static void test_drain_with_other_work_says_nothing_of_paused_queues(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), other = number_type();
+    culex_enqueue_options late = culex_enqueue_options_make();
+    static const char *const queues[] = {"numbers", "others"};
+    struct number one = {1};
+    other.queue = "others";
+    other.name = other.wire = "t.other";
+    late.has_delay = true;
+    late.delay = 90 * CULEX_SECOND;
+    world_enqueue(world, &type, 1);
+    assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(world->client, &other, &one, &late, NULL, NULL), 0);
+    world->then = resume;
+    world->then_ms = 60000;
+    world_worker(world, (culex_worker_options){.drain = true, .queues = queues, .queue_count = 2},
+                 &type);
+    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+    assert_false(world_log_has(world, "the drain waits"));
+}
+
 static void test_drain_of_an_empty_queue_ends_at_once(void **state)
 {
     struct world *world = *state;
@@ -1168,6 +1214,8 @@ int main(void)
         UNIT(test_drain_waits_for_scheduled_runs),
         UNIT(test_drain_ends_when_only_unknown_jobs_are_left),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
+        UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
+        UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),
         UNIT(test_drain_of_an_empty_queue_ends_at_once),
         UNIT(test_queues_option_limits_the_worker),
         UNIT(test_queues_that_nothing_feeds_are_warned_of),
