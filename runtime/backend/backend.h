@@ -254,7 +254,8 @@ struct culex_backend_ops {
 
     /* Worker `worker` now lives as `session`; whatever its previous session held in this
      * queue is taken back to the front: *ret_released runs, charged or not (see above). Also
-     * registers the queue's name. A session that was replaced so stays it for as long as sessions
+     * registers the queue's name. The error text of a charged one names the worker, whose name is
+     * at most 127 bytes of UTF-8. A session that was replaced so stays it for as long as sessions
      * are remembered: its steps are answered as those that came late, with is_replaced.
      * *ret_now_ms is the store's clock. */
     culex_status (*hello)(struct culex_backend *backend, const char *queue, const char *worker,

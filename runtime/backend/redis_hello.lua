@@ -18,7 +18,7 @@ local released = 0
 local function take_back(id, text)
   local r = text and record_parse(text)
   if not r or r.state ~= ACTIVE or r.owner ~= before then return false end
-  vanish(id, r, 'the process of ' .. r.owner .. '-' .. r.attempt .. ' was replaced', now)
+  vanish(id, r, 'the process of worker ' .. ARGV[2] .. ' was replaced', now)
   released = released + 1
   return true
 end

@@ -24,23 +24,24 @@ static culex_status previous_session(struct culex_sqlite *store,
 }
 
 static culex_status held_take_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                   int64_t seq, culex_error *error)
+                                   int64_t seq, const char *worker, culex_error *error)
 {
     struct culex_sqlite_run run;
-    char how[128];
+    char how[160];
     culex_status status = culex__sqlite_run_one(
         store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seq), &run, error);
     if (status == CULEX_ECORRUPT)
         return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
     if (status != CULEX_OK)
         return status;
-    snprintf(how, sizeof how, "the process of %s-%u was replaced", run.owner, run.attempt);
+    snprintf(how, sizeof how, "the process of worker %s was replaced", worker);
     return culex__sqlite_run_vanish(store, queue, &run, how, error);
 }
 
 /* In rounds, to bound the memory; what a session holds is bounded by its own claims. */
 static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                  const char *session, size_t *ret_released, culex_error *error)
+                                  const char *session, const char *worker, size_t *ret_released,
+                                  culex_error *error)
 {
     enum { ROUND = 64 };
     int64_t seqs[ROUND];
@@ -51,7 +52,7 @@ static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlit
             store, culex__sqlite_bind(store, CULEX__SQLITE_HELD_BY, "it", queue->key, session),
             ROUND, seqs, &count, error);
         for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-            status = held_take_back(store, queue, seqs[i], error);
+            status = held_take_back(store, queue, seqs[i], worker, error);
             *ret_released += status == CULEX_OK;
         }
     }
@@ -79,7 +80,7 @@ static culex_status hello_all(struct culex_sqlite *store, const char *name, cons
     if (status == CULEX_OK)
         status = previous_session(store, &queue, worker, previous, error);
     if (status == CULEX_OK && previous[0] != '\0' && strcmp(previous, session) != 0) {
-        status = take_back_all(store, &queue, previous, ret_released, error);
+        status = take_back_all(store, &queue, previous, worker, ret_released, error);
         if (status == CULEX_OK)
             status = culex__sqlite_memo_replace(store, &queue, previous, error);
     }

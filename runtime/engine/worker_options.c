@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "engine/newrun.h"
 #include "engine/worker_private.h"
 
@@ -16,7 +17,25 @@ enum {
     BATCH = 32,
     CONCURRENCY_MAX = 1024,
     DURATION_MS_MAX = 86400000,
+    NAME_BYTES_MAX = 100,
 };
+
+/* It goes into logs and into the error texts of runs, and a second worker of that name gets a
+ * longer one. */
+static culex_status name_check(const char *name, culex_error *error)
+{
+    size_t len = strnlen(name, NAME_BYTES_MAX + 1);
+    bool is_plain = len <= NAME_BYTES_MAX;
+    for (size_t at = 0, size; is_plain && at < len; at += size) {
+        size = culex__utf8_char(name + at, len - at);
+        is_plain = size > 0 && !culex__utf8_is_deceptive(culex__utf8_code(name + at, size));
+    }
+    return is_plain ? CULEX_OK
+                    : culex__fail(error, CULEX_EUSAGE,
+                                  "the name of a worker has at most %d bytes, of UTF-8 and without "
+                                  "control characters",
+                                  NAME_BYTES_MAX);
+}
 
 static culex_status limits_check(const culex_worker_options *options, culex_error *error)
 {
@@ -94,6 +113,8 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     culex_status status = limits_check(options, error);
+    if (status == CULEX_OK && options->name != NULL)
+        status = name_check(options->name, error);
     if (status == CULEX_OK)
         status = isolation_check(options->isolation, error);
     return status == CULEX_OK ? cgroup_check(options, error) : status;

@@ -242,6 +242,25 @@ static void test_cgroup_without_processes_is_refused(void **state)
     culex_worker_free(worker);
 }
 
+static void test_name_that_no_text_can_carry_is_refused(void **state)
+{
+    (void)state;
+    char longest[102];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    const char *const names[] = {longest, "mail\xff", "mail\n1", "mail \u202e1"};
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        culex_worker_options options = {.name = names[i]};
+        assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_EUSAGE);
+        assert_non_null(strstr(error.text, "name"));
+    }
+    culex_worker_options options = {.name = longest + 1};
+    assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_OK);
+    culex_worker_free(worker);
+}
+
 static void test_help_works_whatever_the_variables_say(void **state)
 {
     (void)state;
@@ -613,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_isolation_words),
         cmocka_unit_test(test_isolation_of_an_embedded_worker_is_not_empty),
         cmocka_unit_test(test_cgroup_without_processes_is_refused),
+        cmocka_unit_test(test_name_that_no_text_can_carry_is_refused),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_each_program_has_its_own_options),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),

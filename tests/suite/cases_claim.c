@@ -461,8 +461,8 @@ void case_hello__restarts_under_one_name_end_the_poison_alone(struct suite *suit
     suite_get(suite, ids[0]);
     assert_string_equal(
         suite->info->error_text,
-        "the process of 000000000000000a-10 was replaced before the worker said how "
-        "the run ended (loss 10 of 10)");
+        "the process of worker host/1 was replaced before the worker said how the run ended "
+        "(loss 10 of 10)");
 }
 
 void case_claim__repeated_step_grants_the_same(struct suite *suite)

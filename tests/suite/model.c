@@ -276,15 +276,14 @@ static void settle(struct model *model, struct model_run *run, const struct cule
 
 /* Its holder says nothing any more. To blame is only what had started; the other is watched from
  * now on, for it may have started unseen. */
-static void vanish(struct model *model, struct model_run *run, const char *what, const char *befell)
+static void vanish(struct model *model, struct model_run *run, const char *how)
 {
     char story[256];
     struct culex_ack end = {.event = CULEX_EVENT_RELEASE};
     if (run->is_started) {
         end = (struct culex_ack){.event = CULEX_EVENT_LOSS, .text = story};
-        snprintf(story, sizeof story,
-                 "the %s of %s-%u %s before the worker said how the run ended (loss %u of %d)",
-                 what, run->owner, run->attempt, befell, run->counters.losses + 1, LOSSES);
+        snprintf(story, sizeof story, "%s before the worker said how the run ended (loss %u of %d)",
+                 how, run->counters.losses + 1, LOSSES);
     }
     settle(model, run, &end);
     run->is_started = run->state == CULEX_RUN_WAITING;
@@ -473,6 +472,13 @@ static struct model_run *first_due(struct model *model, const struct model_queue
     return first;
 }
 
+static void lose_lease(struct model *model, struct model_run *run)
+{
+    char how[64];
+    snprintf(how, sizeof how, "the lease of %s-%u ran out", run->owner, run->attempt);
+    vanish(model, run, how);
+}
+
 /* Leases that ran out give their runs back to the front, the first one in front of all. */
 static void reap(struct model *model, const struct model_queue *queue)
 {
@@ -483,7 +489,7 @@ static void reap(struct model *model, const struct model_queue *queue)
         lost[count++]->state = CULEX_RUN_STATE_COUNT; /* found already */
     while (count > 0) {
         lost[--count]->state = CULEX_RUN_ACTIVE;
-        vanish(model, lost[count], "lease", "ran out");
+        lose_lease(model, lost[count]);
     }
 }
 
@@ -799,11 +805,13 @@ static culex_status model_hello(struct culex_backend *backend, const char *queue
     home->is_begun = true;
     struct model_name *name = name_of(model, &model->workers, &model->worker_count, home, worker);
     struct model_run *run;
+    char story[160];
     *ret_released = 0;
     *ret_now_ms = now_of(model);
     bool is_new = name->session != NULL && strcmp(name->session, session) != 0;
+    snprintf(story, sizeof story, "the process of worker %s was replaced", worker);
     while (is_new && (run = last_held(model, home, name->session)) != NULL) {
-        vanish(model, run, "process", "was replaced");
+        vanish(model, run, story);
         ++*ret_released;
     }
     if (name->session != NULL && strcmp(name->session, session) != 0)

@@ -113,8 +113,9 @@ typedef enum CULEX_INT_ENUM culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } 
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
 typedef struct culex_worker_options {
     const char *url;           /* NULL: see culex_client_open, which holds for url_file too */
-    const char *name;          /* of this worker; NULL: host name, pid and a random part. Of two
-                                  live workers under one name the older one goes on as another */
+    const char *name;          /* of this worker, in at most 100 bytes of UTF-8; NULL: host name,
+                                  pid and a random part. Of two live workers under one name the
+                                  older one goes on as another */
     const char *const *queues; /* run_from: only these; none: the queues of all registered jobs */
     size_t queue_count;
     unsigned concurrency; /* runs at a time; 0: number of processors */
