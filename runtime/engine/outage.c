@@ -6,6 +6,7 @@
 
 enum {
     OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
+    LEASE_PARTS = 4,       /* tries within a lease, at least */
     HURRY_MS = 250,        /* longest wait between tries once handlers are told to stop */
     CHANGE_LOG_MS = 1000,  /* and about trouble that turns into another */
     JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
@@ -52,6 +53,10 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));
     if (worker->phase >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
         wait_ms = HURRY_MS;
+    /* Results and beats wait with the calls: tries are what keeps a short lease from running out.
+     */
+    if (wait_ms > worker->options.lease_ms / LEASE_PARTS)
+        wait_ms = worker->options.lease_ms / LEASE_PARTS;
     int64_t until_ns = now_ns + wait_ms * MS;
     if (is_away || lane == NULL)
         worker->outage.until_ns = until_ns;

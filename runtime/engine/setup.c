@@ -72,8 +72,10 @@ static culex_status lanes_create(culex_worker *worker, culex_error *error)
         return culex__fail(error, CULEX_EINVAL, "no job is registered");
     worker->lanes = calloc(count, sizeof *worker->lanes);
     worker->lane_names = calloc(count, sizeof *worker->lane_names);
+    worker->awaited_names = calloc(count, sizeof *worker->awaited_names);
     worker->scratch = calloc(room, sizeof *worker->scratch);
-    if (worker->lanes == NULL || worker->lane_names == NULL || worker->scratch == NULL)
+    if (worker->lanes == NULL || worker->lane_names == NULL || worker->awaited_names == NULL ||
+        worker->scratch == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
     for (size_t i = 0; i < count; i++) {
         const char *queue =
@@ -106,9 +108,11 @@ static void lanes_free(culex_worker *worker)
     }
     free(worker->lanes);
     free(worker->lane_names);
+    free(worker->awaited_names);
     free(worker->scratch);
     worker->lanes = NULL;
     worker->lane_names = NULL;
+    worker->awaited_names = NULL;
     worker->scratch = NULL;
     worker->lane_count = 0;
 }

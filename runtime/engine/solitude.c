@@ -48,6 +48,17 @@ static bool is_idle(const culex_worker *worker)
     return is_idle;
 }
 
+/* Ends of runs that a queue in trouble does not hear would have to be waited for as long as the
+ * trouble lasts. */
+static bool is_reachable(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].failures > 0 && !is_settled(&worker->lanes[i]))
+            return false;
+    }
+    return true;
+}
+
 bool culex__solitude_is_reached(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
@@ -125,7 +136,8 @@ void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
     if (suspect != NULL && now_ns - suspect->claimed_ns >= alone_ns(suspect))
         suspect_excuse(suspect);
     solitude->had_suspect |= solitude->count > 0;
-    if (!solitude->is_on && is_wanted(worker) && (age_ns >= solitude->others_ns || is_idle(worker)))
+    bool may_begin = age_ns >= solitude->others_ns || is_idle(worker);
+    if (!solitude->is_on && may_begin && is_wanted(worker) && is_reachable(worker))
         solitude_begin(worker, now_ns);
     else if (solitude->is_on && solitude->count == 0 &&
              (solitude->had_suspect || !is_wanted(worker) || age_ns >= solitude->patience_ns))
@@ -142,7 +154,8 @@ int64_t culex__solitude_next_ns(const culex_worker *worker)
         return suspect->claimed_ns + alone_ns(suspect);
     if (solitude->is_on)
         return solitude->since_ns + solitude->patience_ns;
-    return is_wanted(worker) ? solitude->since_ns + solitude->others_ns : INT64_MAX;
+    bool may_begin = is_wanted(worker) && is_reachable(worker);
+    return may_begin ? solitude->since_ns + solitude->others_ns : INT64_MAX;
 }
 
 void culex__solitude_hold(struct culex_run *run)

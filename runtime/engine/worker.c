@@ -393,10 +393,16 @@ static bool has_room(const culex_worker *worker)
            worker->executor_count < culex__worker_limit(worker);
 }
 
+static bool lane_is_well(const struct culex_lane *lane)
+{
+    return lane->has_hello && lane->failures == 0;
+}
+
+/* One in trouble stays likely as long as that lasts, and the others sleep beside it. */
 static bool any_likely(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].is_likely)
+        if (worker->lanes[i].is_likely && lane_is_well(&worker->lanes[i]))
             return true;
     }
     return false;
@@ -442,6 +448,8 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
             min_ns(next_ns, tick_ns > worker->outage.until_ns ? tick_ns : worker->outage.until_ns);
     next_ns = min_ns(next_ns, min_ns(worker->phase_ns, culex__overstay_next_ns(worker)));
     next_ns = min_ns(next_ns, culex__solitude_next_ns(worker));
+    if (worker->arm_failures > 0 && worker->arm_retry_ns > now_ns && has_room(worker))
+        next_ns = min_ns(next_ns, worker->arm_retry_ns);
     if (worker->phase >= CULEX_WORKER_CANCELLING)
         next_ns = min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
     if (queued > 0)
@@ -454,29 +462,62 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     return next_ns;
 }
 
+/* One in trouble would refuse the wait for all. */
+static bool all_well_are_awaited(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].is_awaited != lane_is_well(&worker->lanes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Another set of queues than the last one is a wait of its own, which begins with a look. */
+static size_t awaited_choose(culex_worker *worker)
+{
+    size_t count = 0;
+    if (worker->is_armed)
+        worker->backend->ops->wake_disarm(worker->backend);
+    worker->is_armed = false;
+    worker->was_armed = worker->was_armed && all_well_are_awaited(worker);
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        lane->is_awaited = lane_is_well(lane);
+        if (lane->is_awaited)
+            worker->awaited_names[count++] = lane->name;
+    }
+    return count;
+}
+
+/* The store has no wait for us now; it is asked again later. */
+static void wake_fail(culex_worker *worker, const culex_error *error)
+{
+    int64_t wait_ms = culex__patience_ms(++worker->arm_failures, culex__env_random(worker->env));
+    worker->wake_fd = -1;
+    worker->is_armed = worker->was_armed = false;
+    worker->arm_retry_ns = culex__worker_now_ns(worker) + wait_ms * MS;
+    culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s", error->text);
+}
+
 /* Asks the store to tell about new work. False when the stores should be asked once more
  * before waiting: what came in before the first arming left no mark. */
 static bool wake_arm(culex_worker *worker, int64_t now_ns)
 {
     culex_error error = {0};
     int fd = -1;
-    /* One queue in trouble does not keep the others from being woken. */
-    if (!has_room(worker) || worker->solitude.is_on || worker->is_armed ||
-        now_ns < worker->outage.until_ns || now_ns < worker->arm_retry_ns)
+    if (!has_room(worker) || worker->solitude.is_on || now_ns < worker->outage.until_ns ||
+        now_ns < worker->arm_retry_ns || (worker->is_armed && all_well_are_awaited(worker)))
         return true;
-    culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->lane_names,
-                                                         worker->lane_count, LOOK_MS, &fd, &error);
+    size_t count = awaited_choose(worker);
+    if (count == 0)
+        return true;
+    culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->awaited_names,
+                                                         count, LOOK_MS, &fd, &error);
     if (status != CULEX_OK) {
-        worker->wake_fd = -1;
-        worker->arm_failures++;
-        worker->arm_retry_ns =
-            now_ns + culex__patience_ms(worker->arm_failures, culex__env_random(worker->env)) * MS;
-        culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s",
-                         error.text);
+        wake_fail(worker, &error);
         return true;
     }
     bool is_new = fd >= 0 && (fd != worker->wake_fd || !worker->was_armed);
-    worker->arm_failures = 0;
     worker->wake_fd = fd;
     worker->is_armed = fd >= 0;
     worker->was_armed = true;
@@ -492,10 +533,10 @@ static void wake_take(culex_worker *worker)
     worker->is_armed = false;
     culex_status status = worker->backend->ops->wake_take(worker->backend, &is_woken, &error);
     if (status != CULEX_OK) {
-        worker->wake_fd = -1;
-        worker->was_armed = false;
+        wake_fail(worker, &error);
         return;
     }
+    worker->arm_failures = 0;
     if (!is_woken)
         return;
     if (has_room(worker) && !worker->solitude.is_on)

@@ -73,6 +73,7 @@ struct culex_lane {
     bool is_empty;           /* as of the last answer */
     bool is_paused;          /* so is this */
     bool is_held;            /* the next run wants a free handler */
+    bool is_awaited;         /* the store was asked to tell of its new work */
     bool has_suspects;       /* the newest claim has passed by one */
     int64_t due_ns;          /* when the store wants a STEP */
     int64_t asked_ns;        /* when it was asked last */
@@ -163,6 +164,7 @@ struct culex_worker {
     int64_t setup_ms; /* the longest that hooks.open may take in a process */
     struct culex_lane *lanes;
     const char **lane_names;
+    const char **awaited_names; /* room for as many */
     size_t lane_count;
     int stop_fd; /* each stop adds 1 */
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it

@@ -318,6 +318,29 @@ static void test_suspect_begins_when_the_store_knows_of_all_ends(void **state)
     assert_true(begin_ms(world, 500) > last_fault_ms(world));
 }
 
+static void put_well(struct world *world)
+{
+    world_enqueue(world, &numbers, 3000);
+}
+
+/* Its store would have to hear of that end first, and may not for hours. */
+static void test_no_solitude_begins_while_an_end_finds_no_ear(void **state)
+{
+    struct world *world = *state;
+    suspect_put(world, &numbers, 500);
+    world_enqueue(world, &others, 100);
+    world->fault = WORLD_TEAR;
+    world->fault_queue = "others";
+    world->fault_skip = 1; /* its claim */
+    world->fault_count = 30;
+    world->then = put_well;
+    world->then_ms = 1500;
+    work(world, 2);
+    assert_true(last_fault_ms(world) > 5000);
+    assert_in_range(begin_ms(world, 3000), 1500, 1600);
+    assert_alone(world, 500);
+}
+
 static void fall_silent(struct world *world)
 {
     world->fault_queue = "numbers";
@@ -360,6 +383,7 @@ int main(void)
         UNIT(test_deaf_thread_keeps_suspects_away),
         UNIT(test_suspect_that_is_granted_too_late_is_given_back),
         UNIT(test_suspect_begins_when_the_store_knows_of_all_ends),
+        UNIT(test_no_solitude_begins_while_an_end_finds_no_ear),
         UNIT(test_claim_that_is_sent_again_takes_no_suspect_before_the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -617,6 +617,20 @@ static void test_lost_store_is_logged_once_a_minute_and_once_when_back(void **st
         assert_true(world->steps[i].at_ms - world->steps[i - 1].at_ms <= 5010);
 }
 
+/* Its results and beats are in the calls that are tried. */
+static void test_store_in_trouble_is_tried_several_times_in_a_lease(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world->act = act_outage;
+    world_worker(world, (culex_worker_options){.drain = true, .lease_ms = 4000}, &type);
+    world_run(world);
+    assert_in_range(world->step_count, 140, 600);
+    for (size_t i = 1; i < world->step_count; i++)
+        assert_true(world->steps[i].at_ms - world->steps[i - 1].at_ms <= 1010);
+}
+
 /* --- stop, drain ----------------------------------------------------------------------- */
 
 static culex_outcome act_stop_first(struct world *world, culex_run *run, int64_t n)
@@ -1209,6 +1223,7 @@ int main(void)
         UNIT(test_lost_reply_is_repeated_with_the_same_nonce),
         UNIT(test_lost_answer_to_an_ack_is_asked_for_again),
         UNIT(test_lost_store_is_logged_once_a_minute_and_once_when_back),
+        UNIT(test_store_in_trouble_is_tried_several_times_in_a_lease),
         UNIT(test_stop_gives_back_what_has_not_started),
         UNIT(test_worker_that_runs_is_not_set_up_any_more),
         UNIT(test_drain_waits_for_scheduled_runs),

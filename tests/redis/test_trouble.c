@@ -792,8 +792,8 @@ static void beats_await(struct theatre *t, unsigned wanted)
 static void sleeper_await(struct theatre *t)
 {
     for (int i = 0; i < WAIT_TURNS; i++) {
-        redisReply *reply = redisCommand(t->direct, "CLIENT LIST");
-        bool is_there = strstr(reply->str, "cmd=blpop") != NULL;
+        redisReply *reply = redisCommand(t->direct, "INFO clients");
+        bool is_there = strstr(reply->str, "blocked_clients:1") != NULL;
         freeReplyObject(reply);
         if (is_there)
             return;
@@ -838,6 +838,47 @@ static void test_sick_queue_does_not_delay_the_other(void **state)
     proxy_set(t->proxy, NULL);
     log_await(t, "the store is back");
     worker_finish(t);
+}
+
+/* Injected: every word about queue "sick" is answered by TRYAGAIN once a run of it has started, so
+ * that its end finds no ear. The worker is woken for the other queue meanwhile, not by a look now
+ * and then. */
+static void test_end_in_a_sick_queue_does_not_keep_the_other_waiting(void **state)
+{
+    const culex_worker_options options = {.url = proxy_url(((struct theatre *)*state)->proxy),
+                                          .name = "w",
+                                          .concurrency = 2,
+                                          .isolation = CULEX_ISOLATION_NONE,
+                                          .lease_ms = 60000};
+    struct theatre *t = *state;
+    culex_job_type well = number_type(), sick = sick_type();
+    culex_client *client = client_open(t->server.url, 20000);
+    culex_uuid id;
+    hold(t, true);
+    assert_int_equal(enqueue_to(client, "sick", &id, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_create(&options, &t->worker, NULL), CULEX_OK);
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
+    assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
+    assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
+    assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
+    count_await(t, &t->started, 1);
+    proxy_set(t->proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
+                                              .match = "{sick}:",
+                                              .text = "-TRYAGAIN Multiple keys request during "
+                                                      "rehashing of slot\r\n"});
+    hold(t, false);
+    log_await(t, "TRYAGAIN");
+    for (unsigned i = 0; i < 3; i++) {
+        sleeper_await(t);
+        assert_int_equal(enqueue(client, &id, NULL), CULEX_OK);
+        count_await(t, &t->done, i + 2);
+    }
+    proxy_set(t->proxy, NULL);
+    log_await(t, "the store is back");
+    assert_int_equal(enqueue_to(client, "sick", &id, NULL), CULEX_OK);
+    count_await(t, &t->done, 5);
+    worker_finish(t);
+    culex_client_close(client);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -894,6 +935,7 @@ int main(int argc, char **argv)
         TEST(test_slow_drip_is_waited_out),
         TEST(test_half_closed_connection_is_waited_out),
         TEST(test_sick_queue_does_not_delay_the_other),
+        TEST(test_end_in_a_sick_queue_does_not_keep_the_other_waiting),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
