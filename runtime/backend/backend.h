@@ -20,8 +20,9 @@
  *
  * Order of claims within a queue: higher priority first; within a priority in the
  * order in which runs became ready. A run released without delay goes to the front, and so
- * do runs whose holder vanished, in the order of their lease ends. Runs that become due in the
- * same moment in which others are enqueued may stand before or behind them.
+ * do runs whose holder vanished, in the order of their lease ends; a suspect (see run_rules.def)
+ * that is charged a loss goes to the back. Runs that become ready there in the same moment may
+ * stand in any order.
  *
  * A holder vanishes when its lease runs out, or when its worker says HELLO as another session. Of
  * what it held, a run that had started, as far as the store was told, is charged a loss; one that
@@ -253,7 +254,7 @@ struct culex_backend_ops {
     void (*step_release)(struct culex_backend *backend, struct culex_step_reply *reply);
 
     /* Worker `worker` now lives as `session`; whatever its previous session held in this
-     * queue is taken back to the front: *ret_released runs, charged or not (see above). Also
+     * queue is taken back to its place: *ret_released runs, charged or not (see above). Also
      * registers the queue's name. The error text of a charged one names the worker, whose name is
      * at most 127 bytes of UTF-8. A session that was replaced so stays it for as long as sessions
      * are remembered: its steps are answered as those that came late, with is_replaced.

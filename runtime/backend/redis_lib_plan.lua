@@ -77,6 +77,10 @@ local function is_exhausted(r)
     or tonumber(r.crash_streak) >= CRASH_STREAK_MAX or tonumber(r.losses) >= LOSSES_MAX
 end
 
+local function is_suspect(r)
+  return tonumber(r.losses) >= SUSPECT_LOSSES
+end
+
 local function charge(r, event)
   r.failures = r.failures + (FAILURES[event] or 0)
   r.losses = r.losses + (LOSSES[event] or 0)
@@ -118,7 +122,7 @@ local function leave(id, r, event, delay, now, doubt)
       due_put(id, r)
     else
       r.state, r.at_ms, r.started = to, 0, doubt
-      ready_put(id, r, true)
+      ready_put(id, r, event ~= 'LOSS' or not is_suspect(r))
     end
   end
   put(record_puts, id, record_text(r))

@@ -231,7 +231,7 @@ end
 function reap()
   local ids = call('ZRANGEBYSCORE', active, '-inf', now, 'LIMIT', 0, REAP_MAX)
   local texts = read(runs, ids)
-  -- Each goes to the front: the first one last, so that it is first again.
+  -- Most go to the front: the first one last, so that it is first again.
   for at = #ids, 1, -1 do
     local id = ids[at]
     local r = texts[at] and record_parse(texts[at])
@@ -402,8 +402,8 @@ local function is_room(payload)
 end
 
 -- A suspect is granted alone, and like everything whose holder has vanished only to a free handler.
-local function must_wait(r, is_suspect)
-  return is_suspect and grant_count > 0 or (is_suspect or r.started == '1') and grant_count >= starts
+local function must_wait(r, is_suspected)
+  return is_suspected and grant_count > 0 or (is_suspected or r.started == '1') and grant_count >= starts
 end
 
 -- A run that may be anything, looked at in full.
@@ -422,16 +422,16 @@ local function candidate_parsed(id, text, payload)
     refuse(id, r, 'expired')
     return true
   end
-  local is_suspect = tonumber(r.losses) >= SUSPECT_LOSSES
-  if is_suspect and in_company then passed_count = passed_count + 1 return nil end
-  if must_wait(r, is_suspect) then is_enough, news.is_held = true, true return false end
+  local is_suspected = is_suspect(r)
+  if is_suspected and in_company then passed_count = passed_count + 1 return nil end
+  if must_wait(r, is_suspected) then is_enough, news.is_held = true, true return false end
   if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = grant_count < starts and 1 or 0
   grant(id, record_text(r), r.attempt .. ';', payload)
-  if is_suspect then is_enough = true end
+  if is_suspected then is_enough = true end
   return true
 end
 

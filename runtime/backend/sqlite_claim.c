@@ -84,7 +84,7 @@ static bool is_intact(sqlite3_stmt *statement, const struct culex_sqlite_run *ru
 
 static bool is_suspect(const struct culex_sqlite_run *run)
 {
-    return run->counters.losses >= CULEX_SUSPECT_LOSSES;
+    return culex__run_is_suspect(&run->counters);
 }
 
 static bool is_expired(const struct culex_sqlite *store, const struct culex_sqlite_run *run)

@@ -152,17 +152,23 @@ static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run
     run->at_ms = culex__sqlite_later(store->now_ms, keep_ms);
 }
 
-/* The run goes on: to a time, to the front, or to the back (an operator's retry). */
+static bool goes_to_front(const struct culex_sqlite_run *run, enum culex_run_event event)
+{
+    return event == CULEX_EVENT_RELEASE ||
+           (event == CULEX_EVENT_LOSS && !culex__run_is_suspect(&run->counters));
+}
+
+/* The run goes on: to a time, to the front, or to the back (a suspect's loss, an operator's retry).
+ */
 static void place_ready(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                         struct culex_sqlite_run *run, const struct culex_sqlite_move *move)
 {
-    bool is_front = move->event == CULEX_EVENT_RELEASE || move->event == CULEX_EVENT_LOSS;
     run->is_delayed = move->delay_ms > 0;
     if (run->is_delayed)
         run->at_ms = culex__sqlite_later(store->now_ms, move->delay_ms);
     else
-        run->at_ms =
-            is_front ? culex__sqlite_queue_front(queue) : culex__sqlite_queue_back(store, queue);
+        run->at_ms = goes_to_front(run, move->event) ? culex__sqlite_queue_front(queue)
+                                                     : culex__sqlite_queue_back(store, queue);
     run->limit_ms = 0;
     queue->has_new_work = true;
 }

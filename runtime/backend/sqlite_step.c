@@ -167,7 +167,7 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
                                                  store->now_ms, (int64_t)CULEX_REAP_MAX),
                               CULEX_REAP_MAX, seqs, &count, error);
     struct culex_sqlite_run run;
-    /* Each goes to the front: the first one last, so that it is first again. */
+    /* Most go to the front: the first one last, so that it is first again. */
     while (status == CULEX_OK && count > 0) {
         status = by_seq(store, seqs[--count], &run, error);
         if (status == CULEX_OK)

@@ -96,6 +96,11 @@ bool culex__run_is_exhausted(const struct culex_run_counters *counters)
            counters->crash_streak >= CULEX_CRASH_STREAK_MAX || counters->losses >= CULEX_LOSSES_MAX;
 }
 
+bool culex__run_is_suspect(const struct culex_run_counters *counters)
+{
+    return counters->losses >= CULEX_SUSPECT_LOSSES;
+}
+
 static bool transition_find(culex_run_state from, enum culex_run_event event,
                             culex_run_state *ret_to)
 {

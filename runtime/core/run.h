@@ -48,6 +48,9 @@ bool culex__run_state_is_final(culex_run_state state);
 /* No attempt is left: see the limits in run_rules.def. */
 bool culex__run_is_exhausted(const struct culex_run_counters *counters);
 
+/* Lost so often that it runs alone: SUSPECT_LOSSES in run_rules.def. */
+bool culex__run_is_suspect(const struct culex_run_counters *counters);
+
 /* Where `event` leads from `state`, counters charged. `is_cancel_requested` and
  * `is_delayed` (RELEASE with a delay) are the two facts beside the state that the
  * rules look at. False, with nothing changed, when the event is not allowed. */

@@ -131,7 +131,7 @@ static void run_fill(struct culex_run *run, const struct culex_grant *grant, int
     run->id = grant->id;
     run->attempt = grant->attempt;
     run->counters = grant->counters;
-    if (grant->counters.losses >= CULEX_SUSPECT_LOSSES)
+    if (culex__run_is_suspect(&grant->counters))
         culex__solitude_hold(run);
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;

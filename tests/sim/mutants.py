@@ -34,7 +34,7 @@ MUTANTS = [
     ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
      "redis"),
     ("a suspect has company", ENGINE + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
-    ("suspects come in company", LUA + "step.lua", "return is_suspect and grant_count > 0 or", "return",
+    ("suspects come in company", LUA + "step.lua", "return is_suspected and grant_count > 0 or", "return",
      "redis"),
     ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",
      "mark and tick < 0 then", "redis"),

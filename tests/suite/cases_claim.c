@@ -206,8 +206,88 @@ void case_claim__suspect_is_granted_alone(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 9), 1);
 }
 
-/* In the order of readiness as everybody: none waits behind the others for being suspect, and
- * nobody waits for ever behind them. */
+/* The three ways to charge a loss to what `session` of "host/1" holds. */
+static void lose_by_lease_end(struct suite *suite, const char *session, struct culex_ack loss)
+{
+    (void)session, (void)loss;
+    suite_pass(suite, SUITE_LEASE_MS);
+}
+
+static void lose_by_hello(struct suite *suite, const char *session, struct culex_ack loss)
+{
+    (void)session, (void)loss;
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 1);
+}
+
+static void lose_by_ack(struct suite *suite, const char *session, struct culex_ack loss)
+{
+    assert_int_equal(suite_ack(suite, session, loss), CULEX_ANSWER_OK);
+}
+
+typedef void lose_fn(struct suite *suite, const char *session, struct culex_ack loss);
+
+/* `session` loses the run; returns another one that was enqueued just before. */
+static culex_uuid lose_behind(struct suite *suite, const char *session, culex_uuid id,
+                              lose_fn *lose_it)
+{
+    struct culex_ack loss = {.id = id, .event = CULEX_EVENT_LOSS};
+    suite_hello(suite, "host/1", session);
+    loss.attempt = suite_take(suite, session, id);
+    culex_uuid other = suite_put(suite);
+    suite->now_ms += 10;
+    lose_it(suite, session, loss);
+    return other;
+}
+
+/* One loss leads to the front, any other to the back; a suspect that is given back uncharged goes
+ * to the front. */
+static void suspect_goes_to_the_back(struct suite *suite, lose_fn *lose_it)
+{
+    culex_uuid id = suite_put(suite), others[3];
+    others[0] = lose_behind(suite, "0000000000000001", id, lose_it);
+    others[1] = lose_behind(suite, "0000000000000002", id, lose_it);
+    for (int i = 0; i < 2; i++) {
+        uint32_t attempt = suite_take(suite, EVE, others[i]);
+        suite_end(suite, EVE, others[i], attempt, CULEX_EVENT_DONE, 0);
+    }
+    others[2] = lose_behind(suite, "0000000000000003", id, lose_it);
+    assert_int_equal(suite_get(suite, id)->losses, 3);
+    suite->now_ms += 10;
+    culex_uuid last = suite_put(suite);
+    suite_take(suite, EVE, others[2]);
+    uint32_t attempt = suite_take(suite, EVE, id);
+    suite_end(suite, EVE, id, attempt, CULEX_EVENT_RELEASE, 0);
+    suite_take(suite, EVE, id);
+    suite_take(suite, EVE, last);
+}
+
+void case_claim__suspect_that_is_lost_goes_to_the_back(struct suite *suite)
+{
+    suspect_goes_to_the_back(suite, lose_by_lease_end);
+}
+
+void case_hello__suspect_goes_to_the_back(struct suite *suite)
+{
+    suspect_goes_to_the_back(suite, lose_by_hello);
+}
+
+void case_settle__suspect_goes_to_the_back(struct suite *suite)
+{
+    suspect_goes_to_the_back(suite, lose_by_ack);
+}
+
+/* Of those that the same moment made suspects, any is the first. */
+static bool is_among(const culex_uuid *ids, size_t count, culex_uuid id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (suite_same_id(ids[i], id))
+            return true;
+    }
+    return false;
+}
+
+/* In the order of readiness as everybody: none waits behind those that came later for being
+ * suspect, and nobody waits for ever behind them. */
 void case_claim__suspects_keep_their_turn(struct suite *suite)
 {
     culex_uuid suspects[3], others[3];
@@ -221,7 +301,7 @@ void case_claim__suspects_keep_their_turn(struct suite *suite)
         others[i] = suite_put(suite);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(suite_claim(suite, ANN, 9), 1);
-        assert_true(suite_same_id(suite->reply.grants[0].id, suspects[i]));
+        assert_true(is_among(suspects, 3, suite->reply.grants[0].id));
     }
     assert_int_equal(suite_claim(suite, ANN, 9), 3);
     for (int i = 0; i < 3; i++)
@@ -273,7 +353,8 @@ void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
     }
     culex_uuid others[2] = {suite_put(suite), suite_put(suite)};
     assert_int_equal(suite_claim_for(suite, ANN, 9, 2, false), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[0]));
+    assert_true(is_among(suspects, 2, suite->reply.grants[0].id));
+    bool is_first = suite_same_id(suite->reply.grants[0].id, suspects[0]);
     assert_false(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
     assert_true(suite_same_id(suite->reply.grants[0].id, others[0]));
@@ -289,7 +370,7 @@ void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
     assert_int_equal(suite_claim_for(suite, ANN, 9, 0, false), 0); /* nor ahead of its start */
     assert_true(suite->reply.is_held);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 1, false), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[1]));
+    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[is_first]));
 }
 
 /* As what had not started: it goes free, and is in doubt. */
@@ -331,10 +412,7 @@ void case_claim__many_suspects_are_passed_by(struct suite *suite)
     assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 0);
     int seen = 0;
     while (suite_claim(suite, ANN, 9) > 0) {
-        bool is_one = false;
-        for (int i = 0; i < MANY; i++)
-            is_one = is_one || suite_same_id(suite->reply.grants[0].id, suspects[i]);
-        assert_true(is_one);
+        assert_true(is_among(suspects, MANY, suite->reply.grants[0].id));
         seen++;
     }
     assert_int_equal(seen, MANY);

@@ -224,7 +224,7 @@ static void give_back(struct model *model, struct model_run *run, const struct c
     else if (ack->event == CULEX_EVENT_RELEASE && ack->delay_ms > 0)
         make_scheduled(model, run, now + ack->delay_ms);
     else
-        make_ready(model, run, true);
+        make_ready(model, run, ack->event != CULEX_EVENT_LOSS || !model_is_suspect(run));
     run->is_started = ack->event == CULEX_EVENT_LOSS && run->state == CULEX_RUN_WAITING;
 }
 
@@ -479,7 +479,8 @@ static void lose_lease(struct model *model, struct model_run *run)
     vanish(model, run, how);
 }
 
-/* Leases that ran out give their runs back to the front, the first one in front of all. */
+/* Leases that ran out give their runs back, those that go to the front the first in front of all.
+ */
 static void reap(struct model *model, const struct model_queue *queue)
 {
     struct model_run *lost[REAPED_AT_ONCE];
