@@ -12,8 +12,9 @@
  *
  * Every operation of a store in a file gives CULEX_EMOVED, and changes nothing, once that file has
  * been removed, replaced, emptied or cut off, or the path by which it was opened leads to another
- * one; only closing the handle and opening another one cures it. A file that was cut off, or one
- * beside the log of another store, or a log whose file is gone, is CULEX_ECORRUPT at the opening.
+ * one; only closing the handle and opening another one cures it. So it is with its log. A file or
+ * a log that was cut off, or a file beside the log of another store, or a log whose file is gone,
+ * is CULEX_ECORRUPT at the opening.
  *
  * A backend serves one thread at a time. Strings in requests are borrowed for the
  * call. Replies own their memory until the matching release.

@@ -119,10 +119,16 @@ struct culex_sqlite_extent {
     uint32_t salt[2], written_back;
 };
 
+/* The last frame of the log, when it was last looked at. */
+struct culex_sqlite_frame {
+    uint32_t number, salt[2]; /* number 0: none */
+};
+
 /* What stood behind the names when they were opened. */
 struct culex_sqlite_place {
     struct culex_sqlite_inode file, log, index;
     struct culex_sqlite_extent extent;
+    struct culex_sqlite_frame last_frame;
     struct timespec modified; /* of the file, when its header was last read */
     int64_t mark;             /* the store's: see sqlite_place.c */
     /* Pages are missing, or another store's, or others may write unseen: nothing more is written,
@@ -235,8 +241,8 @@ culex_status culex__sqlite_place_check_left(const struct culex_sqlite *store, cu
 culex_status culex__sqlite_place_mark(struct culex_sqlite *store, culex_error *error);
 /* At the end of the opening: which file and which log it is. */
 culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *error);
-/* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere, or pages of the file are
- * missing. */
+/* CULEX_EMOVED when one of the names leads elsewhere by now, or nowhere, or pages of the file or
+ * frames of the log are missing. */
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error);
 /* After CULEX_ECORRUPT at the opening: the same, with a better text where there is one. */
 culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error);
@@ -259,6 +265,10 @@ culex_status culex__sqlite_names_check(const struct culex_sqlite *store, culex_e
  * is there more to do than a look at the index's first bytes. */
 bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
                                 struct culex_sqlite_extent *extent);
+/* Are frames missing from the log that others can read only there? False as well where it cannot
+ * be told. `last` is zeroed at first, and noted anew when all is well. */
+bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store,
+                                    struct culex_sqlite_frame *last);
 
 /* --- sqlite_filesystem.c -------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ static culex_status status_of_io(int rc, int system_error)
         return CULEX_ENOMEM;
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
+    case SQLITE_IOERR_SHORT_READ: /* a page that the log should hold: it was cut off */
         return CULEX_ECORRUPT;
     case SQLITE_IOERR_WRITE:
     case SQLITE_IOERR_SHMSIZE:

@@ -1,10 +1,15 @@
-/* backend/sqlite_index.c - how long the store's file has to be, by the index of its log.
+/* backend/sqlite_index.c - how long the store's file and its log have to be, by the log's index.
  *
  * A page that was written to the log and not yet back into the file may lie beyond the file's end;
  * every other page of the database is in the file. Both are told by the log's index (-shm), shared
  * memory that SQLite has mapped already: looking there costs no system call, and no descriptor
  * whose closing would drop SQLite's locks. Its layout is documented and fixed: sqlite.org,
- * "WAL-mode File Format", section 2. */
+ * "WAL-mode File Format", section 2.
+ *
+ * The log itself must hold the frames that its index tells of. SQLite never lets the two disagree:
+ * frames are in the log before the index tells of them, and the index tells of none any more before
+ * the log is begun anew or cut, by whatever checkpoint. Whether they are there is asked of SQLite's
+ * own descriptor. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +21,7 @@ enum {
     PAGES_AT = 136,       /* in the first region, the numbers of its frames' pages */
     FIRST_FRAMES = 4062,  /* of the first region */
     REGION_FRAMES = 4096, /* of each that follows */
+    TRIES = 8,            /* to find two looks alike */
 };
 
 /* All numbers in the machine's own order. */
@@ -155,7 +161,6 @@ static bool is_cut_now(const struct culex_sqlite *store, struct culex_sqlite_ext
 bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
                                 struct culex_sqlite_extent *extent)
 {
-    enum { TRIES = 8 };
     struct index index;
     bool is_cut = false, is_certain = false;
     if (index_read(store, &index) && is_settled(extent, &index, bytes)) {
@@ -165,4 +170,78 @@ bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
     for (int tries = 0; tries < TRIES && !is_certain; tries++)
         is_cut = is_cut_now(store, extent, &is_certain);
     return is_cut;
+}
+
+/* --- the log ------------------------------------------------------------------------------ */
+
+enum {
+    LOG_HEADER_BYTES = 32,
+    LOG_SALT_AT = 16, /* in the log */
+    FRAME_HEADER_BYTES = 24,
+    FRAME_SALT_AT = 8, /* in the frame */
+};
+
+static sqlite3_file *log_of(const struct culex_sqlite *store)
+{
+    sqlite3_file *file = NULL;
+    int rc = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    return rc == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
+}
+
+/* Counted from 1; for the one after the last, the log's length. */
+static int64_t frame_at(const struct header *header, uint32_t frame)
+{
+    return LOG_HEADER_BYTES + (int64_t)(frame - 1) * (FRAME_HEADER_BYTES + page_bytes(header));
+}
+
+/* Of what cannot be read nothing bad is said. */
+static bool has_salt(sqlite3_file *log, int64_t at, const struct header *header)
+{
+    unsigned char salt[sizeof header->salt];
+    int rc = log->pMethods->xRead(log, salt, sizeof salt, at);
+    return rc == SQLITE_OK ? memcmp(salt, header->salt, sizeof salt) == 0
+                           : rc != SQLITE_IOERR_SHORT_READ;
+}
+
+static bool is_same_log(const struct culex_sqlite_frame *frame, const struct header *header)
+{
+    return frame->number > 0 && frame->number <= header->frames &&
+           memcmp(frame->salt, header->salt, sizeof frame->salt) == 0;
+}
+
+/* A log that was cut and written on is as long as it should be, but for a hole, in which the frame
+ * lies that was the last one before. */
+static bool log_is_whole(sqlite3_file *log, const struct header *header,
+                         const struct culex_sqlite_frame *last)
+{
+    sqlite3_int64 bytes = 0;
+    if (log->pMethods->xFileSize(log, &bytes) != SQLITE_OK)
+        return true;
+    int64_t at =
+        is_same_log(last, header) ? frame_at(header, last->number) + FRAME_SALT_AT : LOG_SALT_AT;
+    return bytes >= frame_at(header, header->frames + 1) && has_salt(log, at, header);
+}
+
+static void frame_note(struct culex_sqlite_frame *last, const struct header *header)
+{
+    last->number = header->frames;
+    memcpy(last->salt, header->salt, sizeof last->salt);
+}
+
+bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store,
+                                    struct culex_sqlite_frame *last)
+{
+    struct index before, after;
+    sqlite3_file *log = log_of(store);
+    for (int tries = 0; log != NULL && tries < TRIES; tries++) {
+        if (!index_read(store, &before) || !is_sane(&before))
+            continue;
+        if (before.header.frames == 0 || log_is_whole(log, &before.header, last)) {
+            frame_note(last, &before.header);
+            return false;
+        }
+        if (index_read(store, &after) && memcmp(&before, &after, sizeof before) == 0)
+            return true;
+    }
+    return false;
 }

@@ -5,8 +5,8 @@
  * its log, and for the log's index, in which those who share the store see each other's commits and
  * locks; and when the path that was given goes by a link, which may be pointed elsewhere. So each
  * transaction compares the names with the files that were found at the opening, before anything is
- * written, and looks whether the file has lost pages: what is written into one that was cut off, or
- * overwritten by a shorter copy, is as lost.
+ * written, and looks whether the file has lost pages, or the log frames: what is written into one
+ * that was cut off, or overwritten by a shorter copy, is as lost.
  *
  * A copy of another store, written into the file or put beside the log of this one, would be mixed
  * with it page by page. So each store has a mark of its own in the header of its file: a random
@@ -87,6 +87,21 @@ static culex_status check_length(struct culex_sqlite *store, int64_t bytes, cule
                        "and %s-shm, and put a copy in its place",
                        store->path, when, (long long)bytes, (long long)store->place.extent.wanted,
                        store->path, store->path);
+}
+
+static culex_status check_frames(struct culex_sqlite *store, culex_status status, const char *when,
+                                 culex_error *error)
+{
+    if (!culex__sqlite_index_log_is_cut(store, &store->place.last_frame))
+        return CULEX_OK;
+    store->place.is_lost = true;
+    return culex__fail(
+        error, status,
+        "%s-wal, the log of the store, %s: what it held is lost, but for what was in "
+        "the file before. Nothing was changed; end all programs that use the store, "
+        "and before it is opened anew check it with \"PRAGMA integrity_check\", or "
+        "remove %s-wal and %s-shm and put a copy in its place",
+        store->path, when, store->path, store->path);
 }
 
 /* --- what was left ------------------------------------------------------------------------ */
@@ -195,7 +210,11 @@ static culex_status check_length_first(struct culex_sqlite *store, culex_error *
     store->place.log = inode_of(&log);
     if (culex__sqlite_look_beside(store->path, "-shm", &index))
         store->place.index = inode_of(&index);
-    return check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error);
+    culex_status status =
+        check_frames(store, CULEX_ECORRUPT, "is emptied, cut off or overwritten", error);
+    return status == CULEX_OK
+               ? check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error)
+               : status;
 }
 
 culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error)
@@ -282,8 +301,11 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
         status = check_mark(store, &info, error);
     if (status != CULEX_OK || store->place.log.number == 0)
         return status;
-    return check_length(store, info.st_size, CULEX_EMOVED, "was cut off while it was open here",
-                        error);
+    status = check_frames(store, CULEX_EMOVED,
+                          "was emptied, cut off or overwritten while it was open here", error);
+    return status == CULEX_OK ? check_length(store, info.st_size, CULEX_EMOVED,
+                                             "was cut off while it was open here", error)
+                              : status;
 }
 
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,

@@ -57,6 +57,17 @@ begin log
 rm "$file-wal"
 end log '-wal, the log of the store'
 
+# With a commit that is nowhere else: a log that is all in the file may be begun anew by right.
+begin emptied-log
+freeze "$background"
+python3 -c 'import sqlite3, sys
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+store.execute("PRAGMA user_version=%d" % store.execute("PRAGMA user_version").fetchone()[0])' "$file"
+truncate -s 0 "$file-wal"
+refuses 'jobs.db-wal, the log of the store, is emptied'
+kill -CONT "$background"
+end emptied-log '-wal, the log of the store, was emptied'
+
 # As a deployment does that switches a link to the next release.
 mkdir "$scratch/first" "$scratch/next"
 ln -s first "$scratch/current"

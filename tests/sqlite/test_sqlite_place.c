@@ -39,6 +39,12 @@ static culex_status try_enqueue(struct fixture *fixture, culex_error *error)
     return enqueue_to(fixture, fixture->store, 2, error);
 }
 
+static void expect_text(const culex_error *error, const char *says)
+{
+    if (strstr(error->text, says) == NULL)
+        fail_msg("%s", error->text);
+}
+
 /* Of all that a worker and a client do. */
 static void expect_moved(struct fixture *fixture, const char *says)
 {
@@ -52,8 +58,7 @@ static void expect_moved(struct fixture *fixture, const char *says)
                               .lease_ms = 1000};
     const struct culex_backend_ops *ops = fixture->store->ops;
     assert_int_equal(try_enqueue(fixture, &error), CULEX_EMOVED);
-    if (strstr(error.text, says) == NULL)
-        fail_msg("%s", error.text);
+    expect_text(&error, says);
     assert_int_equal(ops->step(fixture->store, &step, &reply, &error), CULEX_EMOVED);
     assert_int_equal(ops->stats(fixture->store, "q", &stats, &error), CULEX_EMOVED);
 }
@@ -122,11 +127,16 @@ static void test_emptied__is_told(void **state)
 
 static const int versions[] = {GUARDED, 3051003};
 
-static int64_t length_of(const struct fixture *fixture)
+static int64_t length_beside(const struct fixture *fixture, const char *suffix)
 {
     struct stat info;
-    assert_int_equal(stat(fixture->path, &info), 0);
+    assert_int_equal(stat(named(fixture, suffix), &info), 0);
     return info.st_size;
+}
+
+static int64_t length_of(const struct fixture *fixture)
+{
+    return length_beside(fixture, "");
 }
 
 static void fill(struct fixture *fixture, int runs)
@@ -163,8 +173,7 @@ static void expect_cut(int version, int64_t length)
     assert_int_equal(truncate(fixture.path, length), 0);
     expect_moved(&fixture, "was cut off while it was open here at");
     assert_int_equal(fixture_try_open(&fixture, &error), CULEX_ECORRUPT);
-    if (strstr(error.text, "is cut off at") == NULL)
-        fail_msg("%s", error.text);
+    expect_text(&error, "is cut off at");
     end(&fixture);
     assert_int_equal(length_of(&fixture), length);
     fixture_release(&fixture);
@@ -291,6 +300,141 @@ static void test_stale_log__of_another_store_is_told(void **state)
     assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 91);
     fixture_release(&other);
+}
+
+/* --- the log ------------------------------------------------------------------------------ */
+
+static void log_cut(const struct fixture *fixture, int64_t length)
+{
+    assert_int_equal(truncate(named(fixture, "-wal"), length), 0);
+}
+
+static int64_t log_length(const struct fixture *fixture)
+{
+    return length_beside(fixture, "-wal");
+}
+
+/* A log in which all frames count. */
+static void begin_logged(struct fixture *fixture, int version)
+{
+    begin_as(fixture, version);
+    fill(fixture, 30);
+    fixture_sql(fixture, "PRAGMA wal_checkpoint(TRUNCATE)");
+    fill(fixture, 20);
+}
+
+/* Neither who has it open nor who opens it beside them; and nobody writes to the log any more. */
+static void expect_log_told(struct fixture *fixture)
+{
+    culex_error error = {.text = ""};
+    int64_t file = length_of(fixture), log = log_length(fixture);
+    expect_moved(fixture, "q.db-wal, the log of the store, was emptied, cut off or overwritten");
+    assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
+    expect_text(&error, "q.db-wal, the log of the store, is emptied, cut off or overwritten");
+    end(fixture);
+    assert_int_equal(length_of(fixture), file);
+    assert_int_equal(log_length(fixture), log);
+}
+
+static void expect_log_cut(int version, int64_t length)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    begin_logged(&fixture, version);
+    log_cut(&fixture, length >= 0 ? length : log_length(&fixture) + length);
+    expect_log_told(&fixture);
+    fixture_release(&fixture);
+}
+
+static void test_cut_log__is_told_at_any_length(void **state)
+{
+    static const int64_t lengths[] = {0, 1, 32, 56, 2104, 50000, -2072, -2073};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        for (size_t k = 0; k < 2; k++)
+            expect_log_cut(versions[k], lengths[i]);
+    }
+}
+
+/* By a program that does not look, or looked just before: where the log was is a hole. */
+static void expect_hole_told(int64_t length)
+{
+    struct fixture fixture;
+    culex_error error = {.text = ""};
+    fixture_init(&fixture);
+    begin_logged(&fixture, GUARDED);
+    struct culex_backend *blind = fixture_open(&fixture, GUARDED);
+    for (int i = 0; i < 10; i++) /* it has the pages in memory that it is to write */
+        assert_int_equal(enqueue_to(&fixture, blind, 2, &error), CULEX_OK);
+    int64_t before = log_length(&fixture);
+    log_cut(&fixture, length);
+    culex__sqlite_of(blind)->place.file.number = 0;
+    assert_int_equal(enqueue_to(&fixture, blind, 2, &error), CULEX_OK);
+    assert_true(log_length(&fixture) > before);
+    expect_moved(&fixture, "q.db-wal, the log of the store, was emptied, cut off or overwritten");
+    culex__sqlite_of(blind)->place.is_lost = true;
+    blind->ops->close(blind);
+    end(&fixture);
+    fixture_release(&fixture);
+}
+
+static void test_cut_log__that_was_written_on_is_told(void **state)
+{
+    (void)state;
+    expect_hole_told(0);
+    expect_hole_told(20000);
+}
+
+/* Longer than this one, and sound by itself. */
+static void test_overwritten_log__is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct fixture other;
+    char command[400];
+    begin_copied(&other, 90);
+    fill(&other, 90);
+    begin_filled(fixture, GUARDED);
+    snprintf(command, sizeof command, "cp %s-wal %s-wal", other.path, fixture->path);
+    assert_int_equal(system(command), 0);
+    expect_log_told(fixture);
+    end(&other);
+    fixture_release(&other);
+}
+
+/* Who was idle meanwhile finds it shorter than before, or with other frames. */
+static void test_written_back_log__is_no_cut(void **state)
+{
+    static const char *const modes[] = {"PASSIVE", "FULL", "RESTART", "TRUNCATE"};
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    char sql[64];
+    begin_filled(fixture, GUARDED);
+    struct culex_backend *idle = fixture_open(fixture, GUARDED);
+    for (int i = 0; i < 32; i++) {
+        snprintf(sql, sizeof sql, "PRAGMA wal_checkpoint(%s)", modes[i % 4]);
+        fixture_sql(fixture, sql);
+        fill(fixture, i % 3);
+        assert_int_equal(enqueue_to(fixture, i % 5 == 0 ? fixture->store : idle, 2, &error),
+                         CULEX_OK);
+        assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    }
+    idle->ops->close(idle);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 61 + 32 + 31);
+    assert_sound(fixture);
+}
+
+/* A log of which all is in the file holds nothing. */
+static void test_emptied_log__that_begins_anew_harms_nobody(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    begin_filled(fixture, GUARDED);
+    fixture_sql(fixture, "PRAGMA wal_checkpoint(TRUNCATE)");
+    log_cut(fixture, 0);
+    assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
+    end(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 62);
 }
 
 /* A borrowed handle has no names to compare: SQLite is asked. */
@@ -706,6 +850,11 @@ int main(void)
         TEST(test_vacuumed__is_no_cut),
         TEST(test_overwritten__by_another_store_is_told),
         TEST(test_stale_log__of_another_store_is_told),
+        TEST(test_cut_log__is_told_at_any_length),
+        TEST(test_cut_log__that_was_written_on_is_told),
+        TEST(test_overwritten_log__is_told),
+        TEST(test_written_back_log__is_no_cut),
+        TEST(test_emptied_log__that_begins_anew_harms_nobody),
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
         TEST(test_removed_index__is_told_and_the_log_is_kept),

@@ -2,12 +2,14 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -141,6 +143,99 @@ static void test_hammer__by_sqlite(void **state)
 {
     hammer(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
+
+/* --- checkpoints of others --------------------------------------------------------------- */
+
+/* As another program does it that keeps to the lock file; a byte for each, until it is killed. */
+static void write_back(struct fixture *fixture, int out)
+{
+    static const char *const texts[] = {
+        "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint(FULL)",
+        "PRAGMA wal_checkpoint(RESTART)", "PRAGMA wal_checkpoint(TRUNCATE)"};
+    char name[128];
+    sqlite3 *db;
+    snprintf(name, sizeof name, "%s-lock", fixture->path);
+    int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0 || sqlite3_open(fixture->path, &db) != SQLITE_OK)
+        _exit(2);
+    sqlite3_busy_timeout(db, 20);
+    for (unsigned i = (unsigned)getpid();; i++) {
+        flock(lock, LOCK_EX);
+        sqlite3_exec(db, texts[i % 4], NULL, NULL, NULL);
+        flock(lock, LOCK_UN);
+        if (write(out, "", 1) != 1)
+            _exit(0);
+    }
+}
+
+static void write_back_and_be_killed(struct fixture *fixture)
+{
+    enum { CHECKPOINTS = 6 };
+    int pipes[2];
+    char byte;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        write_back(fixture, pipes[1]);
+    for (int i = 0; i < CHECKPOINTS; i++)
+        assert_int_equal(read(pipes[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+static bool is_over(pid_t child)
+{
+    siginfo_t info = {.si_pid = 0};
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    return info.si_pid != 0;
+}
+
+/* Until it is killed, or finds the log cut. */
+static void look(struct fixture *fixture)
+{
+    culex_error error;
+    struct culex_backend *store = open_patient(fixture, 3040001);
+    while (culex__sqlite_place_check(culex__sqlite_of(store), &error) == CULEX_OK)
+        ;
+    fprintf(stderr, "look: %s\n", error.text);
+    _exit(3);
+}
+
+/* Whoever looks at the log meets every state of it: none may be taken for a log that was cut. */
+static void test_log__written_back_by_others_at_any_moment_is_no_cut(void **state)
+{
+    enum { LOOKERS = 2, RUNS = 1500 };
+    struct fixture *fixture = *state;
+    pid_t lookers[LOOKERS], producers[PRODUCERS];
+    for (int i = 0; i < LOOKERS; i++) {
+        lookers[i] = fork();
+        assert_true(lookers[i] >= 0);
+        if (lookers[i] == 0)
+            look(fixture);
+    }
+    for (int i = 0; i < PRODUCERS; i++) {
+        producers[i] = fork();
+        assert_true(producers[i] >= 0);
+        if (producers[i] == 0)
+            produce(fixture, 3040001, -1, RUNS);
+    }
+    while (!is_over(producers[0]))
+        write_back_and_be_killed(fixture);
+    for (int i = 0; i < PRODUCERS; i++)
+        expect_success(producers[i]);
+    for (int i = 0; i < LOOKERS; i++) {
+        assert_false(is_over(lookers[i]));
+        kill(lookers[i], SIGKILL);
+        waitpid(lookers[i], NULL, 0);
+    }
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), PRODUCERS * RUNS);
+    assert_sound(fixture);
+}
+
+/* --- openings ---------------------------------------------------------------------------- */
 
 /* Opening creates: the file is met in every state between empty and ready. */
 static void test_open__many_at_once_create_one_file(void **state)
@@ -472,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_hammer__guarded),
         TEST(test_hammer__by_sqlite),
+        TEST(test_log__written_back_by_others_at_any_moment_is_no_cut),
         TEST(test_open__many_at_once_create_one_file),
         TEST(test_kill__no_acknowledged_run_is_lost),
         TEST(test_wake__from_another_process),
