@@ -1,3 +1,4 @@
+#include "base/sanitizer.h"
 #include "engine/child.h"
 
 #include <errno.h>
@@ -33,17 +34,6 @@ enum {
     PAUSE_NS = 1000000,     /* when nothing comes for as long, everything too */
     GROWN_BYTES = 128 << 20 /* as is one that is left so much larger than it began */
 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
-#endif
 
 struct child {
     const struct culex_executor_config *config;
@@ -200,9 +190,9 @@ static bool memory_look(int64_t *ret_rss, int64_t *ret_unshared, int64_t *ret_da
  * run; the group, where there is one, bounds them together. */
 static void memory_limit(struct child *child, int64_t limit_bytes)
 {
-    if (!HAS_ASAN)
+    if (!CULEX_HAS_ASAN)
         culex__cgroup_member_bound(&child->group, limit_bytes, child->began_unshared);
-    if (HAS_ASAN || limit_bytes == child->limit_bytes)
+    if (CULEX_HAS_ASAN || limit_bytes == child->limit_bytes)
         return;
     struct rlimit limit;
     getrlimit(RLIMIT_DATA, &limit);
@@ -362,7 +352,7 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
  * more, and then the run should have a new one. */
 static bool has_room(const struct child *child)
 {
-    return HAS_ASAN || child->runs == 0 ||
+    return CULEX_HAS_ASAN || child->runs == 0 ||
            culex__cgroup_member_fits(&child->group, child->run->job.type->memory_bytes,
                                      child->began_unshared);
 }

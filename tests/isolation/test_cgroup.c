@@ -22,19 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "engine/cgroup.h"
 #include "engine/cgroup_dir.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
-#endif
 
 #define MS INT64_C(1000000)
 
@@ -574,7 +564,7 @@ static int test_memory(void)
         CASE(test_limit_above_the_worker_is_not_the_jobs),
         CASE(test_directory_with_processes_in_it_is_refused),
     };
-    if (has_memory && !HAS_ASAN)
+    if (has_memory && !CULEX_HAS_ASAN)
         return cmocka_run_group_tests(tests, NULL, NULL);
     fprintf(stderr, "skipped: no cgroup v2 here in which memory is counted, or AddressSanitizer's "
                     "own memory is in the way\n");

@@ -5,16 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
-#endif
+#include "base/sanitizer.h"
 
 static struct pen *pen_new(void **state, unsigned count)
 {
@@ -71,7 +62,7 @@ static void test_wild_jump_is_named(void **state)
 
 static void test_double_free_is_a_crash(void **state)
 {
-    if (HAS_ASAN)
+    if (CULEX_HAS_ASAN)
         crash_expect(state, "double_free", 0, "the handler called exit(", NULL);
     else
         crash_expect(state, "double_free", 0, "killed by SIGABRT", "double_free+");
@@ -130,7 +121,7 @@ static void test_ended_thread_is_a_crash(void **state)
     crash_expect(state, "ends_thread", 0, "the handler called exit(", NULL);
 }
 
-#if !HAS_ASAN /* whose own memory would count */
+#if !CULEX_HAS_ASAN /* whose own memory would count */
 static void test_memory_bomb_names_the_limit(void **state)
 {
     crash_expect(state, "bounded_bomb", 100000, "the job's limit is 67108864 bytes", "SIGSEGV");
@@ -247,7 +238,7 @@ int main(int argc, char **argv)
         ZOO_TEST(test_closed_descriptors_are_named_when_words_are_lost),
         ZOO_TEST(test_many_crashes_leave_nothing_behind),
         ZOO_TEST(test_crash_hits_exactly_its_run),
-#if !HAS_ASAN
+#if !CULEX_HAS_ASAN
         ZOO_TEST(test_memory_bomb_names_the_limit),
         ZOO_TEST(test_failure_at_the_memory_limit_names_it),
         ZOO_TEST(test_leaking_child_is_replaced),
