@@ -802,30 +802,44 @@ static void sleeper_await(struct theatre *t)
     fail_msg("the worker waits for no wake-up");
 }
 
-/* Injected: every step of queue "sick" is answered by TRYAGAIN. The other queue's run keeps its
- * lease far beyond its first length, and the worker sleeps until it is woken as ever. */
-static void test_sick_queue_does_not_delay_the_other(void **state)
+/* A worker of both queues; what it says about "sick" can be answered in the server's place. */
+static void worker_start_beside_sick(struct theatre *t, int64_t lease_ms)
 {
-    const culex_worker_options options = {.url = proxy_url(((struct theatre *)*state)->proxy),
+    const culex_worker_options options = {.url = proxy_url(t->proxy),
                                           .name = "w",
                                           .concurrency = 2,
                                           .isolation = CULEX_ISOLATION_NONE,
-                                          .lease_ms = 600};
-    struct theatre *t = *state;
-    culex_job_type well = number_type(), sick = sick_type();
+                                          .lease_ms = lease_ms};
+    static culex_job_type well, sick;
     culex_error error;
-    culex_uuid held = enqueue_ok(t->server.url);
-    hold(t, true);
-    assert_int_equal(culex_worker_create(&options, &t->worker, &error), CULEX_OK);
+    well = number_type();
+    sick = sick_type();
+    if (culex_worker_create(&options, &t->worker, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
     culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
     assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
     assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
-    count_await(t, &t->started, 1);
+}
+
+static void sicken(struct theatre *t, const char *match)
+{
     proxy_set(t->proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
-                                              .match = "{sick}:runs",
+                                              .match = match,
                                               .text = "-TRYAGAIN Multiple keys request during "
                                                       "rehashing of slot\r\n"});
+}
+
+/* Injected: every step of queue "sick" is answered by TRYAGAIN. The other queue's run keeps its
+ * lease far beyond its first length, and the worker sleeps until it is woken as ever. */
+static void test_sick_queue_does_not_delay_the_other(void **state)
+{
+    struct theatre *t = *state;
+    culex_uuid held = enqueue_ok(t->server.url);
+    hold(t, true);
+    worker_start_beside_sick(t, 600);
+    count_await(t, &t->started, 1);
+    sicken(t, "{sick}:runs");
     log_await(t, "TRYAGAIN");
     beats_await(t, 8);
     sleeper_await(t);
@@ -845,27 +859,14 @@ static void test_sick_queue_does_not_delay_the_other(void **state)
  * and then. */
 static void test_end_in_a_sick_queue_does_not_keep_the_other_waiting(void **state)
 {
-    const culex_worker_options options = {.url = proxy_url(((struct theatre *)*state)->proxy),
-                                          .name = "w",
-                                          .concurrency = 2,
-                                          .isolation = CULEX_ISOLATION_NONE,
-                                          .lease_ms = 60000};
     struct theatre *t = *state;
-    culex_job_type well = number_type(), sick = sick_type();
     culex_client *client = client_open(t->server.url, 20000);
     culex_uuid id;
     hold(t, true);
     assert_int_equal(enqueue_to(client, "sick", &id, NULL), CULEX_OK);
-    assert_int_equal(culex_worker_create(&options, &t->worker, NULL), CULEX_OK);
-    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
-    assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
-    assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
-    assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
+    worker_start_beside_sick(t, 60000);
     count_await(t, &t->started, 1);
-    proxy_set(t->proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
-                                              .match = "{sick}:",
-                                              .text = "-TRYAGAIN Multiple keys request during "
-                                                      "rehashing of slot\r\n"});
+    sicken(t, "{sick}:");
     hold(t, false);
     log_await(t, "TRYAGAIN");
     for (unsigned i = 0; i < 3; i++) {
