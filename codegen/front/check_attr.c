@@ -8,7 +8,7 @@
 /* What an attribute may stand on. */
 enum { ON_FIELD = 1, ON_PARAM = 2, ON_JOB = 4, ON_ENUM = 8, ON_VALUE = 16, ON_STRUCT = 32 };
 
-enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_ALLOW, ARGS_LEN, ARGS_VALUE };
+enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_ALLOW, ARGS_LEN, ARGS_LIMIT, ARGS_VALUE };
 
 static const struct attr_rule {
     const char *name;
@@ -22,8 +22,8 @@ static const struct attr_rule {
     {"must_understand", ON_PARAM, ARGS_NONE},
     {"nonempty", ON_FIELD | ON_PARAM, ARGS_NONE},
     {"min_len", ON_FIELD | ON_PARAM, ARGS_LEN},
-    {"max_len", ON_FIELD | ON_PARAM, ARGS_LEN},
-    {"len", ON_FIELD | ON_PARAM, ARGS_LEN},
+    {"max_len", ON_FIELD | ON_PARAM, ARGS_LIMIT},
+    {"len", ON_FIELD | ON_PARAM, ARGS_LIMIT},
     {"min", ON_FIELD | ON_PARAM, ARGS_VALUE},
     {"max", ON_FIELD | ON_PARAM, ARGS_VALUE},
     {"closed", ON_ENUM, ARGS_NONE},
@@ -119,11 +119,23 @@ static bool check_allow(struct checker *checker, const struct ast_attr *attr)
     return false;
 }
 
-static bool is_len(const struct literal *args)
+static bool is_len(const struct literal *args, int64_t min)
 {
     int64_t value = -1;
     return args != NULL && args->next == NULL && args->kind == LITERAL_INT &&
-           wide_to_int64(args->integer, &value) && value >= 0 && value <= LIMIT_LEN;
+           wide_to_int64(args->integer, &value) && value >= min && value <= LIMIT_LEN;
+}
+
+/* 0 is "no limit" to some and "always empty" to others, and to the descriptor the former. */
+static bool check_limit(struct checker *checker, const struct ast_attr *attr)
+{
+    if (is_len(attr->args, 1))
+        return true;
+    refuse_args(checker, attr, "a length of 1 byte to 64 MiB");
+    if (is_len(attr->args, 0))
+        diag_help(checker->sink, "for no limit leave '%s' out; what is always empty tells nothing",
+                  attr->name.text);
+    return false;
 }
 
 static bool check_args(struct checker *checker, const struct ast_attr *attr, enum attr_args args)
@@ -142,7 +154,9 @@ static bool check_args(struct checker *checker, const struct ast_attr *attr, enu
     case ARGS_ALLOW:
         return check_allow(checker, attr);
     case ARGS_LEN:
-        return is_len(attr->args) || refuse_args(checker, attr, "a length of at most 64 MiB");
+        return is_len(attr->args, 0) || refuse_args(checker, attr, "a length of at most 64 MiB");
+    case ARGS_LIMIT:
+        return check_limit(checker, attr);
     case ARGS_VALUE:
         break;
     }

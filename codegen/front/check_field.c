@@ -77,19 +77,27 @@ static bool type_resolve(struct checker *checker, const struct ast_field *ast,
     return true;
 }
 
+static void check_count(struct checker *checker, const struct ast_field *ast,
+                        struct ir_field *field)
+{
+    int64_t count = -1;
+    if (wide_to_int64(ast->count.integer, &count) && count >= 1 && count <= LIMIT_LIST_COUNT) {
+        field->count = count;
+        return;
+    }
+    diag_report(checker->sink, DIAG_BAD_COUNT, ast->count.span, "a list holds 1 to %u values",
+                LIMIT_LIST_COUNT);
+    if (count == 0 && ast->shape == SHAPE_LIST)
+        diag_help(checker->sink, "for a list without a limit of its own write '[]'");
+}
+
 static void check_shape(struct checker *checker, const struct ast_field *ast,
                         struct ir_field *field)
 {
-    int64_t count = 0;
     field->shape = ast->shape;
     field->count = -1;
-    if (ast->count.kind == LITERAL_INT) {
-        if (wide_to_int64(ast->count.integer, &count) && count >= 1 && count <= LIMIT_LIST_COUNT)
-            field->count = count;
-        else
-            diag_report(checker->sink, DIAG_BAD_COUNT, ast->count.span,
-                        "a list holds 1 to %u values", LIMIT_LIST_COUNT);
-    }
+    if (ast->count.kind == LITERAL_INT)
+        check_count(checker, ast, field);
     if (ast->shape == SHAPE_LIST && field->is_optional) {
         diag_report(checker->sink, DIAG_OPTIONAL_LIST, ast->optional,
                     "a list is never optional: without values it is empty");

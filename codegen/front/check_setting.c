@@ -184,6 +184,32 @@ static void check_keep(struct checker *checker, const struct ast_setting *settin
         settings->keep_failure_ns = setting->extra.duration_ns;
 }
 
+/* Behind a report: 0 may have been meant as none at all. */
+static void help_without(struct checker *checker, const struct ast_setting *setting)
+{
+    const struct literal *value = &setting->value;
+    bool is_zero = value->kind == LITERAL_DURATION && value->duration_ns == 0;
+    is_zero |= value->kind == LITERAL_SIZE && wide_compare(value->integer, wide_from(0)) == 0;
+    if (is_zero)
+        diag_help(checker->sink, "for no limit leave '%s' out", setting_word(setting->kind));
+}
+
+static void apply_limit(struct checker *checker, const struct ast_setting *setting, int64_t *ret_ns)
+{
+    if (check_setting_duration(checker, &setting->value, NS_PER_MS))
+        *ret_ns = setting->value.duration_ns;
+    else
+        help_without(checker, setting);
+}
+
+static void apply_memory(struct checker *checker, const struct ast_setting *setting,
+                         struct ir_settings *settings)
+{
+    settings->memory_bytes = check_number(checker, &setting->value, (int64_t)LIMIT_MEMORY_MIN,
+                                          (int64_t)LIMIT_MEMORY_MAX, "memory in bytes");
+    help_without(checker, setting);
+}
+
 /* The settings that mean the same in `defaults` and in a job. */
 static void apply_plain(struct checker *checker, const struct ast_setting *setting,
                         struct ir_settings *settings)
@@ -196,19 +222,16 @@ static void apply_plain(struct checker *checker, const struct ast_setting *setti
         settings->priority = check_number(checker, &setting->value, 0, LIMIT_PRIORITY, "priority");
         break;
     case SETTING_TIMEOUT:
-        if (check_setting_duration(checker, &setting->value, NS_PER_MS))
-            settings->timeout_ns = setting->value.duration_ns;
+        apply_limit(checker, setting, &settings->timeout_ns);
         break;
     case SETTING_EXPIRES:
-        if (check_setting_duration(checker, &setting->value, NS_PER_MS))
-            settings->expires_ns = setting->value.duration_ns;
+        apply_limit(checker, setting, &settings->expires_ns);
         break;
     case SETTING_KEEP:
         check_keep(checker, setting, settings);
         break;
     case SETTING_MEMORY:
-        settings->memory_bytes = check_number(checker, &setting->value, (int64_t)LIMIT_MEMORY_MIN,
-                                              (int64_t)LIMIT_MEMORY_MAX, "memory in bytes");
+        apply_memory(checker, setting, settings);
         break;
     case SETTING_RETRY:
         check_retry(checker, setting, settings);

@@ -321,14 +321,17 @@ bool parser_literal(struct parser *parser, struct literal *ret_literal)
 
 bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal)
 {
-    bool lacks_unit = kind == TOKEN_DURATION && parser_at(parser, TOKEN_INT);
+    const char *units = kind == TOKEN_DURATION ? "w, d, h, m, s, ms, us or ns"
+                        : kind == TOKEN_SIZE   ? "K, M or G"
+                                               : NULL;
+    bool lacks_unit = units != NULL && parser_at(parser, TOKEN_INT);
     if (parser_at(parser, kind)) {
         *ret_literal = literal_take(parser);
         return true;
     }
     parser_expected(parser, token_kind_text(kind));
     if (lacks_unit)
-        diag_help(parser->sink, "add a unit: w, d, h, m, s, ms, us or ns");
+        diag_help(parser->sink, "add a unit: %s", units);
     return false;
 }
 

@@ -202,7 +202,7 @@ class Field:
             len_c=node.maybe("len_c", Node.name),
             default=None if node.is_null("default") else Value.read(node.child("default"), kind),
             min_len=node.maybe("min_len", Node.integer, *SIZE),
-            max_len=node.maybe("max_len", Node.integer, *SIZE),
+            max_len=node.maybe("max_len", Node.integer, 1, SIZE[1]),
             min=read_limit(node, "min", kind),
             max=read_limit(node, "max", kind),
             secret=node.flag("secret"),

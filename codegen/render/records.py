@@ -126,7 +126,7 @@ def _members(context: Context, fields: Sequence[Field]) -> List[MemberView]:
 def _limits(field: Field) -> str:
     """What a value must keep to, for the people who set it."""
     size = "" if field.kind not in ("string", "bytes") else _between(
-        field.min_len or None, field.max_len or None, " bytes")
+        field.min_len or None, field.max_len, " bytes")
     count = f"at most {field.count} values" if field.shape == "list" and field.count else ""
     unit = {"duration": " ns", "timestamp": " ns since 1970"}.get(field.kind, "")
     limits = [count, size, _between(field.min, field.max, unit), "secret" if field.secret else ""]
