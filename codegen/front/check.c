@@ -119,6 +119,32 @@ static void claim_decl(struct checker *checker, const struct module *module,
     }
 }
 
+/* What the name of a declaration means where it would be used, or NULL. */
+static const char *meaning_of(const struct ast_decl *decl)
+{
+    const char *name = decl->name.text;
+    if (decl->kind == DECL_POLICY)
+        return strcmp(name, "none") == 0 ? "means no retries" : NULL;
+    if (decl->kind == DECL_JOB)
+        return NULL;
+    if (ir_kind_find(name) != IR_KIND_COUNT)
+        return "is a type of the language";
+    bool is_word = strcmp(name, "optional") == 0 || strcmp(name, "reserved") == 0;
+    return is_word ? "is a word of the language" : NULL;
+}
+
+static void check_meaning(struct checker *checker, const struct ast_decl *decl)
+{
+    const char *meaning = meaning_of(decl);
+    if (meaning == NULL)
+        return;
+    diag_report(checker->sink, DIAG_RESERVED_NAME, decl->name.span, "'%s' %s", decl->name.text,
+                meaning);
+    diag_help(checker->sink, "'%s%s' would never mean this %s",
+              decl->kind == DECL_POLICY ? "retry " : "", decl->name.text,
+              ast_decl_word(decl->kind));
+}
+
 /* False when the name cannot be used at all. */
 static bool declare(struct checker *checker, const struct ast_decl *decl)
 {
@@ -129,6 +155,7 @@ static bool declare(struct checker *checker, const struct ast_decl *decl)
     symbol->qualified = qualify(checker, module->package, decl->name.text);
     if (!cname_check_shape(checker->sink, &decl->name))
         return false;
+    check_meaning(checker, decl);
     const struct symbol *other = map_add(&module->symbols, symbol->qualified, symbol);
     for (struct module_import *at = module->imports; other == NULL && at != NULL; at = at->next)
         other = map_get(&at->module->symbols, symbol->qualified);

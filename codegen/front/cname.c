@@ -300,7 +300,7 @@ static const char *owner_find(const char *c, enum cname_scope scope)
     if (is_in(library_names, COUNT(library_names), c) || is_math_function(c) ||
         (len > 2 && !strcmp(c + len - 2, "_t")))
         return "a name of the C library";
-    return ir_kind_find(c) != IR_KIND_COUNT ? "a type of the language" : NULL;
+    return NULL;
 }
 
 bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
