@@ -260,7 +260,7 @@ static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
     parser->doc_after = &decl->doc;
     if (!parse_body(parser, decl))
         return false;
-    if (kind != DECL_JOB) /* A C programmer's `};` is forgiven. */
+    if (parser->previous.kind == TOKEN_RIGHT_BRACE) /* A C programmer's `};` is forgiven. */
         parser_accept(parser, TOKEN_SEMICOLON);
     return true;
 }
