@@ -190,6 +190,12 @@ static void check_enum_reserved(struct checker *checker, const struct ast_decl *
     }
 }
 
+static void check_enum_reservations(struct checker *checker, const struct ast_decl *decl)
+{
+    for (const struct literal *at = decl->reserved; at != NULL; at = at->next)
+        check_old_name(checker, at, "a reserved");
+}
+
 /* Enum values with the same name or number. */
 static void check_enum_double(struct checker *checker, struct map *seen, const char *key,
                               const struct ast_enum_value *value, const char *what)
@@ -293,6 +299,7 @@ static struct ir_enum *check_enum(struct checker *checker, const struct ast_decl
     type->decl = decl;
     type->base = enum_base(checker, decl);
     check_enum_attrs(checker, type);
+    check_enum_reservations(checker, decl);
     check_enum_values(checker, decl, type);
     if (type->values == NULL && !checker->module->is_broken)
         diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no values",

@@ -216,20 +216,23 @@ static void check_was_sense(struct checker *checker, const struct ast_attr *attr
     }
 }
 
+void check_old_name(struct checker *checker, const struct literal *name, const char *kind)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t len = name->len;
+    if (name->kind != LITERAL_STRING ||
+        (len > 0 && len <= LIMIT_NAME_BYTES && strspn(name->text, allowed) == len &&
+         strchr("0123456789", name->text[0]) == NULL))
+        return;
+    diag_report(checker->sink, DIAG_BAD_NAME, name->span,
+                "%s name is 1 to 64 letters, digits and '_', and no digit first", kind);
+}
+
 static void check_was(struct checker *checker, const struct ast_attr *attr, const char *name)
 {
     check_was_sense(checker, attr, name);
-    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next) {
-        static const char allowed[] =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-        size_t len = arg->len;
-        if (arg->kind == LITERAL_STRING && len > 0 && len <= LIMIT_NAME_BYTES &&
-            strspn(arg->text, allowed) == len && strchr("0123456789", arg->text[0]) == NULL)
-            continue;
-        if (arg->kind == LITERAL_STRING)
-            diag_report(checker->sink, DIAG_BAD_NAME, arg->span,
-                        "a former name is a name as the language allows it");
-    }
+    for (const struct literal *arg = attr->args; arg != NULL; arg = arg->next)
+        check_old_name(checker, arg, "a former");
 }
 
 static const char *deprecation(const struct ast_attr *attr)

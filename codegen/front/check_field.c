@@ -236,6 +236,7 @@ static void check_reserved(struct checker *checker, const struct literal *reserv
         if (reserved->kind == LITERAL_INT)
             diag_report(checker->sink, DIAG_RESERVED_NUMBER, reserved->span,
                         "payloads go by name, so only names can be reserved here");
+        check_old_name(checker, reserved, "a reserved");
     }
 }
 

@@ -38,6 +38,8 @@ void check_job_attrs(struct checker *checker, struct ir_job *job);
 void check_struct_attrs(struct checker *checker, const struct ast_attr *attrs);
 void check_enum_attrs(struct checker *checker, struct ir_enum *type);
 void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value);
+/* Reports a text that could not be the name of anything, now or before. */
+void check_old_name(struct checker *checker, const struct literal *name, const char *kind);
 /* The first argument of [[was]], or NULL. */
 const struct literal *attr_was(const struct ast_attr *attrs);
 
