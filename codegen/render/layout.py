@@ -27,23 +27,27 @@ def comment(doc: str, columns: int = 0) -> List[CText]:
 
 def call(head: str, arguments: Sequence[str], tail: str) -> CText:
     """`head(arguments)tail`, broken before the line limit and aligned behind the parenthesis."""
-    margin = len(head.rpartition("\n")[2]) + 1
+    if not arguments:
+        return CText(f"{head}(){tail}")
+    margin = len(head) - head.rfind("\n")
     start = head + "("
-    widest = max([len(argument) for argument in arguments] or [0])
-    if margin + widest + len(tail) + 1 > LINE_MAX:
+    if margin + max(map(len, arguments)) + len(tail) + 1 > LINE_MAX:
         margin = len(head) - len(head.lstrip(" ")) + 4
         start += "\n" + " " * margin
-    lines = [start]
+    breaks = ",\n" + " " * margin
+    last = len(arguments) - 1
+    width, text = margin - 1, start
     for index, argument in enumerate(arguments):
-        is_last = index + 1 == len(arguments)
-        piece = argument + (")" + tail if is_last else ",")
-        current = lines[-1].rpartition("\n")[2]
-        gap = "" if current.endswith("(") or not current.strip() else " "
-        if gap and len(current) + len(gap) + len(piece) > LINE_MAX:
-            lines.append(" " * margin + piece)
+        piece = len(argument) + (1 if index < last else 1 + len(tail))
+        width += 1 + piece
+        if index == 0:
+            text += argument
+        elif width <= LINE_MAX:
+            text += ", " + argument
         else:
-            lines[-1] += gap + piece
-    return CText("\n".join(lines) if arguments else start + ")" + tail)
+            text += breaks + argument
+            width = margin + piece
+    return CText(f"{text}){tail}")
 
 
 def assign(left: str, right: str, margin: int = 0) -> CText:

@@ -17,6 +17,9 @@ STRING_LITERAL_MAX = 4000
 
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _.,:/-")
 
+# Most texts are plain altogether, and one look at the whole is much cheaper than one a byte.
+_IS_PLAIN = re.compile("[" + re.escape("".join(sorted(PLAIN))) + r"]*\Z")
+
 # Also printable inside a literal that the compiler shows to people and must not hold escapes.
 MESSAGE = PLAIN | frozenset("'()[]{}<>=+*!#$&;|~^@`")
 
@@ -38,6 +41,8 @@ ZERO = CText("0")
 
 def c_string(text: str) -> CText:
     """A string literal. Three-digit octal escapes end by themselves, unlike hex ones."""
+    if _IS_PLAIN.match(text):
+        return CText(f'"{text}"')
     return CText('"' + "".join(_escape(byte) for byte in text.encode("utf-8")) + '"')
 
 

@@ -8,6 +8,7 @@ the renderer's own files, for a depfile. A bad IR is one line on stderr and exit
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -34,6 +35,7 @@ def answer(data: bytes) -> Dict[str, Any]:
 
 def main() -> Union[int, str]:
     """Every failure is one line: the caller is a program that shows it to a person."""
+    gc.disable()  # all that is made is needed to the end; looking for garbage took a fifth of the time
     try:
         result = answer(sys.stdin.buffer.read())
         sys.stdout.buffer.write(json.dumps(result, ensure_ascii=True).encode("ascii") + b"\n")
