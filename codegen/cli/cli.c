@@ -55,8 +55,7 @@ static bool option_take(struct cli *cli, const struct cli_option *option, char *
 
 static bool options_take(struct cli *cli, const struct cli_option *options, char **argv, int *at)
 {
-    for (const struct cli_option *option = options; option != NULL && option->name != NULL;
-         option++) {
+    for (const struct cli_option *option = options; option->name != NULL; option++) {
         int next = *at;
         if (option_take(cli, option, argv, &next)) {
             *at = next;
@@ -122,17 +121,78 @@ static bool max_errors_read(struct cli *cli, const char *word)
     return false;
 }
 
+static const struct cli_option *option_find(const struct cli_option *options, const char *name)
+{
+    while (options->name != NULL && strcmp(options->name, name) != 0)
+        options++;
+    return options->name == NULL ? NULL : options;
+}
+
+/* What other tools call ours. */
+static const char *foreign_option(const char *name)
+{
+    static const struct {
+        const char *name, *ours;
+    } table[] = {{"-o", "--out"},
+                 {"--output", "--out"},
+                 {"--out-dir", "--out"},
+                 {"--output-dir", "--out"},
+                 {"--include", "-I"},
+                 {"--proto_path", "-I"},
+                 {"--check-only", "--check"},
+                 {"--write", "-w"},
+                 {"--format", "--message-format"},
+                 {"--deps", "--depfile"},
+                 {"-MF", "--depfile"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(name, table[i].name) == 0)
+            return table[i].ours;
+    }
+    return name;
+}
+
+static void options_offer(struct suggestion *near, const struct cli_option *options)
+{
+    for (; options->name != NULL; options++) {
+        if (strlen(options->name) > 2 || strcmp(options->name, near->word) == 0)
+            suggestion_offer(near, options->name);
+    }
+}
+
+static bool refuse_option(struct cli *cli, const struct cli_option *options,
+                          const struct cli_option *shared, const char *word)
+{
+    char *name = arena_printf(&cli->arena, "%.*s", (int)strcspn(word, "="), word);
+    const struct cli_option *known = option_find(options, name);
+    struct suggestion near = suggestion_start(foreign_option(name));
+    options_offer(&near, options);
+    options_offer(&near, shared);
+    suggestion_offer(&near, "--help");
+    if (known == NULL)
+        known = option_find(shared, name);
+    if (known != NULL)
+        cli_misused(cli, "the option '%s' %s", name,
+                    known->kind == CLI_FLAG ? "takes no value" : "needs a value");
+    else if (near.best != NULL)
+        cli_misused(cli, "no such option: '%s'; did you mean '%s'?", word, near.best);
+    else
+        cli_misused(cli, "no such option: '%s'", word);
+    return false;
+}
+
 /* The word at *at, which is no file; false after a message. */
 static bool option_read(struct cli *cli, const struct cli_option *options,
                         const struct cli_option *shared, char **argv, int *at)
 {
+    static const struct cli_option none[] = {{0}};
     bool has_shared = (cli->verb->shares & CLI_SCHEMAS) != 0;
-    if (options_take(cli, options, argv, at) || (has_shared && options_take(cli, shared, argv, at)))
+    options = options == NULL ? none : options;
+    shared = has_shared ? shared : none;
+    if (options_take(cli, options, argv, at) || options_take(cli, shared, argv, at))
         return true;
     if (has_shared && strncmp(argv[*at], "-W", 2) == 0)
         return cli_policy_read(cli, argv[*at] + 2);
-    cli_misused(cli, "bad option or missing value: '%s'", argv[*at]);
-    return false;
+    return refuse_option(cli, options, shared, argv[*at]);
 }
 
 static bool words_read(struct cli *cli, const struct cli_option *options, int argc, char **argv)
@@ -162,12 +222,22 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
     return true;
 }
 
+/* Wherever it stands before "--": who is in the middle of a command line may ask too. */
+static bool is_help_asked(int argc, char **argv)
+{
+    for (int at = 2; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0)
+            return true;
+    }
+    return false;
+}
+
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status)
 {
     *cli = (struct cli){.verb = verb, .word_count = (size_t)argc};
     *ret_status = EXIT_CLEAN;
-    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+    if (is_help_asked(argc, argv)) {
         fputs(verb->help, stdout);
         fputs((verb->shares & CLI_SCHEMAS) != 0 ? shared_help : "", stdout);
         return false;
