@@ -1,7 +1,6 @@
 #include "against.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,14 @@
 
 #include "check.h"
 #include "diag_print.h"
+#include "folder.h"
 #include "limits.h"
 #include "text.h"
 
-void against_init(struct against *against, struct compilation *now, const char *const *files,
-                  size_t file_count)
+void against_init(struct against *against, struct compilation *now, const struct texts *files,
+                  const struct texts *folders)
 {
-    *against = (struct against){.now = now, .files = files, .file_count = file_count};
+    *against = (struct against){.now = now, .files = files, .folders = folders};
     compilation_init(&against->then);
 }
 
@@ -58,12 +58,6 @@ static const struct lock *then_make(struct against *against)
     return NULL;
 }
 
-static bool is_schema(const char *name)
-{
-    size_t len = strlen(name);
-    return len > 4 && strcmp(name + len - 4, ".job") == 0;
-}
-
 /* Folders for the imports of older schemas: first their own, then those of today, where `own` is
  * NULL or the folder in which those of the work tree `top` lie. */
 static void include_dirs_set(struct against *against, const char *first, const char *top,
@@ -87,38 +81,24 @@ static void include_dirs_set(struct against *against, const char *first, const c
     against->then.include_count = count;
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+/* Loads every schema in a folder, and counts it; `is_flat`: not those in folders inside it. */
+static bool load_folder(struct against *against, const char *folder, bool is_flat, size_t *count)
 {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-/* Loads every schema in a folder; those in folders inside it too, if `is_deep`. */
-static bool load_folder(struct against *against, const char *folder, bool is_deep, unsigned *count)
-{
-    char *const roots[] = {(char *)(uintptr_t)folder, NULL};
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    bool is_good = walk != NULL || complain(folder, strerror(errno));
-    while (is_good) {
-        FTSENT *entry = fts_read(walk);
-        if (entry == NULL)
-            break;
-        if (entry->fts_info == FTS_D && entry->fts_level > 0 && !is_deep)
-            fts_set(walk, entry, FTS_SKIP);
-        if (entry->fts_info != FTS_F || !is_schema(entry->fts_name))
-            continue;
-        is_good = load_file(against, entry->fts_path);
-        ++*count;
-    }
-    if (walk != NULL)
-        fts_close(walk);
+    const struct folder_filter filter = {.is_flat = is_flat};
+    struct texts found = {0};
+    bool is_good = folder_walk(&against->then.arena, folder, &filter, &found);
+    for (size_t i = 0; i < found.count && is_good; i++)
+        is_good = load_file(against, found.items[i]);
+    *count += found.count;
+    texts_release(&found);
     return is_good;
 }
 
 static const struct lock *against_folder(struct against *against, const char *folder)
 {
-    unsigned count = 0;
+    size_t count = 0;
     include_dirs_set(against, folder, NULL, NULL);
-    if (!load_folder(against, folder, true, &count))
+    if (!load_folder(against, folder, false, &count))
         return NULL;
     if (count == 0)
         return complain(folder, "no .job file is in it"), NULL;
@@ -127,35 +107,66 @@ static const struct lock *against_folder(struct against *against, const char *fo
 
 /* ---- version control ---- */
 
-/* The folder of `path`, as it is called in the extracted tree; NULL when it is in no commit. */
-static const char *folder_then(struct against *against, const char *path)
+/* `path` as it is called in the extracted tree; NULL when it is in no commit. */
+static char *path_then(struct against *against, const char *path)
 {
     const struct git_tree *tree = &against->tree;
     size_t len = strlen(tree->top);
     char real[4096];
-    if (realpath(path, real) == NULL || strncmp(real, tree->top, len) != 0 || real[len] != '/')
+    if (realpath(path, real) == NULL || strncmp(real, tree->top, len) != 0 ||
+        (real[len] != '/' && real[len] != '\0')) {
+        complain(path, "it is not in this repository");
         return NULL;
-    *strrchr(real + len, '/') = '\0';
+    }
     return arena_printf(&against->then.arena, "%s%s", tree->folder, real + len);
 }
 
-/* What lay where today's schemas lie: a file that is gone since had jobs too. */
+/* Loads what was in a folder, if there was such a folder, and that is not done yet. */
+static bool load_folder_then(struct against *against, struct map *done, const char *folder,
+                             bool is_flat, size_t *count)
+{
+    if (folder == NULL)
+        return false;
+    const char *key = arena_printf(&against->then.arena, "%s%s", folder, is_flat ? "" : "/**");
+    if (map_add(done, key, against) != NULL || access(folder, F_OK) != 0)
+        return true;
+    return load_folder(against, folder, is_flat, count);
+}
+
+/* The same of the folder in which a file of today lies. */
+static bool load_beside_then(struct against *against, struct map *done, const char *file,
+                             size_t *count)
+{
+    char *folder = path_then(against, file);
+    if (folder != NULL)
+        *strrchr(folder, '/') = '\0';
+    return load_folder_then(against, done, folder, true, count);
+}
+
+/* What lay where today's schemas lie, and anywhere in the folders that were named: a file that is
+ * gone since had jobs too, and so had a folder. */
+static bool load_then(struct against *against, size_t *count)
+{
+    struct map done;
+    bool is_good = true;
+    map_init(&done, &against->then.arena);
+    for (size_t i = 0; i < against->folders->count && is_good; i++) {
+        const char *folder = path_then(against, against->folders->items[i]);
+        is_good = load_folder_then(against, &done, folder, false, count);
+    }
+    for (size_t i = 0; i < against->files->count && is_good; i++)
+        is_good = load_beside_then(against, &done, against->files->items[i], count);
+    return is_good;
+}
+
 static const struct lock *against_git(struct against *against, const char *ref)
 {
-    struct map folders;
-    unsigned count = 0;
-    map_init(&folders, &against->then.arena);
-    if (!git_extract(&against->then.arena, ref, against->files[0], &against->tree))
+    size_t count = 0;
+    if (!git_extract(&against->then.arena, ref, against->files->items[0], &against->tree))
         return NULL;
     include_dirs_set(against, NULL, against->tree.top, against->tree.folder);
-    for (size_t i = 0; i < against->file_count; i++) {
-        const char *folder = folder_then(against, against->files[i]);
-        if (folder == NULL)
-            return complain(against->files[i], "it is not in this repository"), NULL;
-        if (map_add(&folders, folder, against) == NULL && access(folder, F_OK) == 0 &&
-            !load_folder(against, folder, false, &count))
-            return NULL;
-    }
+    if (!load_then(against, &count))
+        return NULL;
     if (count == 0)
         return complain(ref, "no .job file was there"), NULL;
     return then_make(against);
@@ -183,7 +194,7 @@ const struct lock *against_load(struct against *against, const char *name)
         return against_git(against, name + 4);
     if (stat(name, &info) == 0 && S_ISDIR(info.st_mode))
         return against_folder(against, name);
-    if (!is_schema(name))
+    if (!folder_is_schema(name))
         return against_load_lock(against, name);
     include_dirs_set(against, NULL, NULL, NULL);
     return load_file(against, name) ? then_make(against) : NULL;

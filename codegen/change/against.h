@@ -4,17 +4,19 @@
 
 #include "git.h"
 #include "lock.h"
+#include "texts.h"
 
 struct against {
-    struct compilation *now;  /* takes the reports; has the present schemas */
-    struct compilation then;  /* of older schema files */
-    const char *const *files; /* the present schemas as named */
-    size_t file_count;
+    struct compilation *now;     /* takes the reports; has the present schemas */
+    struct compilation then;     /* of older schema files */
+    const struct texts *files;   /* the present schemas */
+    const struct texts *folders; /* in which all of them were asked for */
     struct git_tree tree;
 };
 
-void against_init(struct against *against, struct compilation *now, const char *const *files,
-                  size_t file_count);
+/* `files` and `folders` are borrowed, and wanted for git:REF only. */
+void against_init(struct against *against, struct compilation *now, const struct texts *files,
+                  const struct texts *folders);
 
 /* `name`: an older schema (FILE.job), a folder of them, git:REF, or a lock. NULL after a message
  * on standard error, or after a report in against->now->sink. */

@@ -1,3 +1,4 @@
+/* cli.c - the command line and its options, loading, reporting. */
 #include "cli.h"
 
 #include <stdarg.h>
@@ -9,15 +10,6 @@
 #include "diag_print.h"
 #include "limits.h"
 #include "lint.h"
-
-/* A text that may be given again lands behind its list's other items. Every list has room for
- * all words of the command line, so nothing moves. */
-static void list_add(struct cli *cli, struct cli_list *list, const char *item)
-{
-    if (list->items == NULL)
-        list->items = memory_resize(NULL, cli->word_count * sizeof(*list->items));
-    list->items[list->count++] = item;
-}
 
 /* The value of the option `name` at argv[*at], as "--name value", "--name=value" or "-Ivalue";
  * NULL when it is another option, "" when the value is missing. */
@@ -35,7 +27,7 @@ static const char *option_value(char **argv, int *at, const char *name)
 }
 
 /* True when the option was this one and well formed. */
-static bool option_take(struct cli *cli, const struct cli_option *option, char **argv, int *at)
+static bool option_take(const struct cli_option *option, char **argv, int *at)
 {
     if (option->kind == CLI_FLAG) {
         if (strcmp(argv[*at], option->name) != 0)
@@ -47,17 +39,17 @@ static bool option_take(struct cli *cli, const struct cli_option *option, char *
     if (value == NULL || *value == '\0')
         return false;
     if (option->kind == CLI_LIST)
-        list_add(cli, option->target, value);
+        texts_add(option->target, value);
     else
         *(const char **)option->target = value;
     return true;
 }
 
-static bool options_take(struct cli *cli, const struct cli_option *options, char **argv, int *at)
+static bool options_take(const struct cli_option *options, char **argv, int *at)
 {
     for (const struct cli_option *option = options; option->name != NULL; option++) {
         int next = *at;
-        if (option_take(cli, option, argv, &next)) {
+        if (option_take(option, argv, &next)) {
             *at = next;
             return true;
         }
@@ -66,6 +58,8 @@ static bool options_take(struct cli *cli, const struct cli_option *options, char
 }
 
 static const char shared_help[] =
+    "\nA FILE that is a folder stands for the .job files in it and in the folders inside it, but\n"
+    "hidden ones; links are not followed.\n"
     "\nOptions about schemas and diagnostics:\n"
     "  -I DIR                  also look for imports in DIR\n"
     "  -WID, -Wno-ID           give this warning, or do not ('culexc explain --list')\n"
@@ -188,7 +182,7 @@ static bool option_read(struct cli *cli, const struct cli_option *options,
     bool has_shared = (cli->verb->shares & CLI_SCHEMAS) != 0;
     options = options == NULL ? none : options;
     shared = has_shared ? shared : none;
-    if (options_take(cli, options, argv, at) || options_take(cli, shared, argv, at))
+    if (options_take(options, argv, at) || options_take(shared, argv, at))
         return true;
     if (has_shared && strncmp(argv[*at], "-W", 2) == 0)
         return cli_policy_read(cli, argv[*at] + 2);
@@ -210,7 +204,7 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
         if (!is_over && strcmp(argv[at], "--") == 0)
             is_over = true;
         else if (is_over || argv[at][0] != '-' || argv[at][1] == '\0')
-            list_add(cli, &cli->files, argv[at]);
+            texts_add(&cli->files, argv[at]);
         else if (!option_read(cli, options, shared, argv, &at))
             return false;
     }
@@ -218,7 +212,7 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
         (max_errors != NULL && !max_errors_read(cli, max_errors)))
         return false;
     if ((cli->verb->shares & CLI_SCHEMAS) && cli->files.count == 0)
-        return cli_misused(cli, "no schema file given"), false;
+        return cli_misused(cli, "no schema file or folder given"), false;
     return true;
 }
 
@@ -235,7 +229,7 @@ static bool is_help_asked(int argc, char **argv)
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status)
 {
-    *cli = (struct cli){.verb = verb, .word_count = (size_t)argc};
+    *cli = (struct cli){.verb = verb};
     *ret_status = EXIT_CLEAN;
     if (is_help_asked(argc, argv)) {
         fputs(verb->help, stdout);
@@ -243,13 +237,13 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
         return false;
     }
     cli->policy = arena_alloc(&cli->arena, sizeof(*cli->policy));
-    if (words_read(cli, options, argc, argv)) {
-        if (cli->format == FORMAT_SARIF)
-            cli->sarif = arena_alloc(&cli->arena, sizeof(*cli->sarif));
-        return true;
+    if (!words_read(cli, options, argc, argv)) {
+        *ret_status = EXIT_USAGE;
+        return false;
     }
-    *ret_status = EXIT_USAGE;
-    return false;
+    if (cli->format == FORMAT_SARIF)
+        cli->sarif = arena_alloc(&cli->arena, sizeof(*cli->sarif));
+    return !(verb->shares & CLI_SCHEMAS) || cli_files_open(cli);
 }
 
 int cli_misused(const struct cli *cli, const char *format, ...)
@@ -278,7 +272,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
 
 int cli_load_all(const struct cli *cli, struct compilation *compilation)
 {
-    int status = EXIT_CLEAN;
+    int status = cli->status; /* What is missing must not look as if it had been removed. */
     for (size_t i = 0; i < cli->files.count; i++) {
         if (cli_load(cli, compilation, cli->files.items[i]) == NULL)
             status = EXIT_BROKEN;
@@ -341,7 +335,7 @@ void cli_print(const char *text, size_t len)
     }
 }
 
-bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers)
+bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_tiers)
 {
     *ret_tiers = 0;
     for (size_t i = 0; i < names->count; i++) {
@@ -360,11 +354,6 @@ bool cli_is_c_name(const char *text)
            strspn(text, allowed) == strlen(text);
 }
 
-void cli_list_release(struct cli_list *list)
-{
-    free(list->items);
-}
-
 int cli_worse(int a, int b)
 {
     return a > b ? a : b;
@@ -372,11 +361,13 @@ int cli_worse(int a, int b)
 
 int cli_close(struct cli *cli, int status)
 {
+    status = cli_worse(status, cli->status);
     if (cli->sarif != NULL && status != EXIT_USAGE)
         sarif_print(cli->sarif, report_stream(cli), status != EXIT_BROKEN);
     arena_release(&cli->arena);
-    free(cli->files.items);
-    free(cli->include_dirs.items);
+    texts_release(&cli->files);
+    texts_release(&cli->folders);
+    texts_release(&cli->include_dirs);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     fputs("culexc: cannot write the output\n", stderr);

@@ -6,18 +6,14 @@
 #define CULEXC_CLI_H
 
 #include "check.h"
+#include "folder.h"
 
 enum { EXIT_CLEAN = 0, EXIT_DIAGNOSTICS = 1, EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 
 enum cli_kind {
     CLI_FLAG, /* bool */
     CLI_TEXT, /* const char *: "--name value" or "--name=value", not empty */
-    CLI_LIST  /* struct cli_list: a text that may be given again */
-};
-
-struct cli_list {
-    const char **items;
-    size_t count;
+    CLI_LIST  /* struct texts: a text that may be given again */
 };
 
 /* One option of a verb; an array of them ends with a zeroed one. */
@@ -31,20 +27,21 @@ enum message_format { FORMAT_HUMAN, FORMAT_SHORT, FORMAT_JSON, FORMAT_SARIF, FOR
 
 /* What a verb shares with others. */
 enum {
-    CLI_SCHEMAS = 1, /* it takes -I and the options about diagnostics, and needs files */
+    CLI_SCHEMAS = 1, /* it takes -I and the options about diagnostics, and needs files or folders */
     CLI_REPORTS = 2  /* diagnostics are its result: formats for programs go to standard output */
 };
 
 struct cli {
     const struct verb *verb;
-    struct cli_list files; /* what is no option, in order; "-" too */
-    struct cli_list include_dirs;
+    struct texts files; /* what is no option, in order, schemas instead of their folder; "-" too */
+    struct texts folders; /* of a verb about schemas: those that were named */
+    struct texts include_dirs;
     enum message_format format;
     bool is_coloured;
     struct diag_policy *policy; /* of every compilation that cli_load makes */
     struct sarif *sarif;        /* what cli_report collected */
     struct arena arena;
-    size_t word_count; /* of the command line: no list is longer */
+    int status; /* EXIT_BROKEN: a folder that was named has no schema, or could not be read */
 };
 
 struct verb {
@@ -57,7 +54,7 @@ struct verb {
 
 /* Reads argv[2] and on. False after a message on standard error when something is wrong with it,
  * or after the help on standard output when that was asked for; *ret_status is then what to
- * exit with. cli_close() is due in any case. */
+ * exit with, if cli_close() knows nothing worse. That is due in any case. */
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status);
 
@@ -73,6 +70,10 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
  * EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 
+/* files.c: puts the schemas of folders in their places. False when there is none at all;
+ * cli->status says whether some are missing. */
+bool cli_files_open(struct cli *cli);
+
 /* policy.c: one -W switch; false after a message when there is no such one. */
 bool cli_policy_read(const struct cli *cli, const char *word);
 
@@ -81,13 +82,11 @@ bool cli_policy_read(const struct cli *cli, const char *word);
 void cli_print(const char *text, size_t len);
 
 /* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
-bool cli_tiers(const struct cli *cli, const struct cli_list *names, unsigned *ret_tiers);
+bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_tiers);
 
-/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message. */
+/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message
+ * that some are missing. */
 int cli_load_all(const struct cli *cli, struct compilation *compilation);
-
-/* Of a list that is an option of one verb. */
-void cli_list_release(struct cli_list *list);
 
 /* Whether `text` can be the name of a macro. */
 bool cli_is_c_name(const char *text);
@@ -96,7 +95,7 @@ bool cli_is_c_name(const char *text);
 int cli_worse(int a, int b);
 
 /* Writes out what was printed on standard output (a full disk is a failure), releases all;
- * returns `status`, or EXIT_BROKEN. */
+ * returns `status`, or what is worse. */
 int cli_close(struct cli *cli, int status);
 
 /* The verbs, as main.c lists them. */

@@ -8,7 +8,7 @@
 
 struct question {
     const char *against, *mode, *live;
-    struct cli_list categories;
+    struct texts categories;
 };
 
 static bool category_read(const char *word, unsigned *categories)
@@ -66,7 +66,7 @@ static int all_compare(const struct cli *cli, const struct question *question, s
     struct against against;
     compilation_init(&compilation);
     int status = cli_load_all(cli, &compilation);
-    against_init(&against, &compilation, cli->files.items, cli->files.count);
+    against_init(&against, &compilation, &cli->files, &cli->folders);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0) {
         change.arena = &compilation.arena;
         change.sink = &compilation.sink;
@@ -100,7 +100,7 @@ static int run(const struct verb *verb, int argc, char **argv)
     if (cli_open(&cli, verb, options, argc, argv, &status))
         status = question_read(&cli, &question, &change) ? all_compare(&cli, &question, change)
                                                          : EXIT_USAGE;
-    cli_list_release(&question.categories);
+    texts_release(&question.categories);
     return cli_close(&cli, status);
 }
 

@@ -1,5 +1,4 @@
 /* verb_lint.c - says what is not as it should be in schemas without errors. */
-#include <stdlib.h>
 
 #include "cli.h"
 #include "lint.h"
@@ -26,7 +25,7 @@ static int run(const struct verb *verb, int argc, char **argv)
     struct cli cli;
     int status;
     unsigned tiers;
-    struct cli_list words = {0};
+    struct texts words = {0};
     const struct cli_option options[] = {{"--tier", CLI_LIST, &words}, {0}};
     if (cli_open(&cli, verb, options, argc, argv, &status)) {
         if (!cli_tiers(&cli, &words, &tiers))
@@ -36,7 +35,7 @@ static int run(const struct verb *verb, int argc, char **argv)
         for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
             status = cli_worse(status, file_lint(&cli, tiers, cli.files.items[i]));
     }
-    free(words.items);
+    texts_release(&words);
     return cli_close(&cli, status);
 }
 

@@ -1,13 +1,11 @@
 /* verb_lsp.c - serves an editor. */
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "server.h"
 
-static int serve(const struct cli *cli, const struct cli_list *include_dirs,
-                 const struct cli_list *tiers)
+static int serve(const struct cli *cli, const struct texts *include_dirs, const struct texts *tiers)
 {
     struct server_options options = {.in = STDIN_FILENO,
                                      .out = STDOUT_FILENO,
@@ -26,15 +24,15 @@ static int run(const struct verb *verb, int argc, char **argv)
     struct cli cli;
     int status;
     bool is_stdio = false; /* Some editors pass it always; there is nothing else. */
-    struct cli_list include_dirs = {0}, tiers = {0};
+    struct texts include_dirs = {0}, tiers = {0};
     const struct cli_option options[] = {{"--stdio", CLI_FLAG, &is_stdio},
                                          {"-I", CLI_LIST, &include_dirs},
                                          {"--tier", CLI_LIST, &tiers},
                                          {0}};
     if (cli_open(&cli, verb, options, argc, argv, &status))
         status = serve(&cli, &include_dirs, &tiers);
-    free(include_dirs.items);
-    free(tiers.items);
+    texts_release(&include_dirs);
+    texts_release(&tiers);
     return cli_close(&cli, status);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "folder.h"
 #include "limits.h"
 
 /* An analysis to be released. */
@@ -36,12 +37,6 @@ static void path_add(struct workspace *workspace, const char *path)
     modules_add(workspace, owned->analysis);
 }
 
-static bool is_schema(const char *name)
-{
-    size_t len = strlen(name);
-    return len > 4 && strcmp(name + len - 4, ".job") == 0;
-}
-
 /* False when there is more than is looked at. */
 static bool has_room(struct workspace *workspace, unsigned depth)
 {
@@ -59,12 +54,12 @@ static void folder_add(struct workspace *workspace, const char *folder, unsigned
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         struct stat info;
         bool may_be_folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
-        if (entry->d_name[0] == '.' || (!may_be_folder && !is_schema(entry->d_name)))
+        if (entry->d_name[0] == '.' || (!may_be_folder && !folder_is_schema(entry->d_name)))
             continue;
         const char *path = arena_printf(&workspace->arena, "%s/%s", folder, entry->d_name);
         if (lstat(path, &info) != 0)
             continue;
-        bool is_file = S_ISREG(info.st_mode) && is_schema(entry->d_name);
+        bool is_file = S_ISREG(info.st_mode) && folder_is_schema(entry->d_name);
         if ((is_file || S_ISDIR(info.st_mode)) && !has_room(workspace, depth))
             break;
         if (is_file)

@@ -1,0 +1,27 @@
+/* folder.h - the schemas in a folder and in the folders inside it.
+ *
+ * Hidden folders and files are left out, and no link is followed but the folder itself when it is
+ * one: so no walk is endless, and none finds a file twice. */
+#ifndef CULEXC_FOLDER_H
+#define CULEXC_FOLDER_H
+
+#include <stdbool.h>
+
+#include "arena.h"
+#include "texts.h"
+
+/* What a walk leaves out beside that. A zeroed one leaves out nothing. */
+struct folder_filter {
+    bool is_flat; /* folders inside the folder */
+};
+
+/* Whether a file of this name or path is a schema. */
+bool folder_is_schema(const char *path);
+
+/* Adds the schemas below `folder`, in the order of their names in each folder; the paths begin
+ * with that of the folder, unless it is ".", and lie in `arena`. False after a message on standard
+ * error when some folder could not be read; the others were. */
+bool folder_walk(struct arena *arena, const char *folder, const struct folder_filter *filter,
+                 struct texts *found);
+
+#endif
