@@ -7,7 +7,11 @@ place, rebuilds, and runs the conformance suite, a short differential test and t
 on the store concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
 test run."""
 
+import concurrent.futures
+import itertools
+import os
 import pathlib
+import queue
 import shutil
 import subprocess
 import sys
@@ -378,7 +382,7 @@ def killer(build, store, is_fsck):
 
 
 def build_all(build):
-    return subprocess.run(["ninja", "-C", build, "-j2", "tests/suite/conformance",
+    return subprocess.run(["ninja", "-C", build, "-j1", "tests/suite/conformance",
                            "tests/suite/differential", "tests/fsck/test_fsck_redis",
                            "tests/fsck/test_fsck_sqlite"], capture_output=True, check=False).returncode == 0
 
@@ -395,7 +399,7 @@ def tree_copy(target):
                    check=True)
     if not build_all(build):
         sys.exit("mutants.py: the tree does not build as it is")
-    return build
+    return target
 
 
 def try_mutant(tree, build, path, old, new, stores, is_fsck):
@@ -411,19 +415,32 @@ def try_mutant(tree, build, path, old, new, stores, is_fsck):
         (tree / path).write_text(original)
 
 
+def judge(mutant, trees):
+    """Borrows a tree, so that as many mutants are tried at a time as there are trees."""
+    name, path, old, new, stores = mutant
+    tree = trees.get()
+    try:
+        verdicts = try_mutant(tree, tree / "build", path, old, new, stores, mutant in FSCK_MUTANTS)
+    finally:
+        trees.put(tree)
+    return [(verdict, f"{pathlib.Path(path).name}: {name}: {verdict}") for verdict in verdicts]
+
+
 def main(arguments):
     only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    chosen = [mutant for mutant in MUTANTS + FSCK_MUTANTS[:: 1 if only or "--all" in arguments else 8]
+              if only in mutant[0] + mutant[1]]
+    lanes = min(len(os.sched_getaffinity(0)), len(chosen))
     bad = 0
-    with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
-        tree = pathlib.Path(folder)
-        build = tree_copy(tree)
-        for mutant in MUTANTS + FSCK_MUTANTS[:: 1 if only or "--all" in arguments else 8]:
-            name, path, old, new, stores = mutant
-            if only not in name + path:
-                continue
-            for verdict in try_mutant(tree, build, path, old, new, stores, mutant in FSCK_MUTANTS):
+    with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(max(lanes, 1)) as pool:
+        trees = queue.SimpleQueue()
+        for tree in pool.map(tree_copy, [pathlib.Path(folder) / str(lane) for lane in range(lanes)]):
+            trees.put(tree)
+        for said in pool.map(judge, chosen, itertools.repeat(trees)):
+            for verdict, line in said:
                 bad += verdict.startswith(("SURVIVED", "STALE"))
-                print(f"{pathlib.Path(path).name}: {name}: {verdict}", flush=True)
+                print(line, flush=True)
     print(f"{bad} mutants survived or are stale")
     return 1 if bad else 0
 
