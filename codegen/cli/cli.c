@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cname.h"
 #include "diag_print.h"
 #include "limits.h"
 #include "lint.h"
@@ -347,11 +348,21 @@ bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_t
     return true;
 }
 
-bool cli_is_c_name(const char *text)
+static bool is_c_name(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     return *text != '\0' && strchr("0123456789", *text) == NULL &&
            strspn(text, allowed) == strlen(text);
+}
+
+bool cli_macro_is_good(const struct cli *cli, const char *text)
+{
+    if (text == NULL)
+        return true;
+    const char *owner = is_c_name(text) ? cname_macro_owner(text) : "no name in C";
+    if (owner != NULL)
+        cli_misused(cli, "--export-macro: '%s' is %s", text, owner);
+    return owner == NULL;
 }
 
 int cli_worse(int a, int b)

@@ -88,8 +88,9 @@ bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_t
  * that some are missing. */
 int cli_load_all(const struct cli *cli, struct compilation *compilation);
 
-/* Whether `text` can be the name of a macro. */
-bool cli_is_c_name(const char *text);
+/* Whether `text`, of --export-macro, can be a macro of the generated code; false after a message.
+ * NULL is good: there is none. */
+bool cli_macro_is_good(const struct cli *cli, const char *text);
 
 /* The worse of two exit statuses. */
 int cli_worse(int a, int b);

@@ -38,8 +38,8 @@ static int run(const struct verb *verb, int argc, char **argv)
         return cli_close(&cli, status);
     if (target.out == NULL || (target.depfile != NULL && cli.files.count != 1))
         status = cli_misused(&cli, "gen needs --out DIR, and one file when there is a --depfile");
-    else if (target.export_macro != NULL && !cli_is_c_name(target.export_macro))
-        status = cli_misused(&cli, "no name in C: '%s'", target.export_macro);
+    else if (!cli_macro_is_good(&cli, target.export_macro))
+        status = EXIT_USAGE;
     for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
         status = cli_worse(status, file_generate(&cli, &target, cli.files.items[i]));
     return cli_close(&cli, status);

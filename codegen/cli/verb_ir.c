@@ -32,8 +32,8 @@ static int run(const struct verb *verb, int argc, char **argv)
         return cli_close(&cli, status);
     if (cli.files.count != 1)
         status = cli_misused(&cli, "ir takes one file");
-    else if (export_macro != NULL && !cli_is_c_name(export_macro))
-        status = cli_misused(&cli, "no name in C: '%s'", export_macro);
+    else if (!cli_macro_is_good(&cli, export_macro))
+        status = EXIT_USAGE;
     else
         status = file_print(&cli, cli.files.items[0], export_macro);
     return cli_close(&cli, status);

@@ -315,6 +315,17 @@ bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
     return false;
 }
 
+const char *cname_macro_owner(const char *c)
+{
+    size_t len = strlen(c);
+    if (c[0] == '_' || strcmp(c, "defined") == 0)
+        return "reserved in C";
+    if (is_in(library_names, COUNT(library_names), c) || is_math_function(c) ||
+        (len > 2 && strcmp(c + len - 2, "_t") == 0))
+        return "a name of the C library";
+    return owner_find(c, CNAME_CONSTANT);
+}
+
 struct claim {
     struct span span;
     const char *schema_name;

@@ -35,6 +35,10 @@ enum cname_scope { CNAME_FIELD, CNAME_TYPE, CNAME_CONSTANT };
 bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
                       enum cname_scope scope);
 
+/* Whose name a macro would take away that generated headers define as nothing ("a keyword of C or
+ * C++"), or NULL. No families are looked at: EXPORT and M_API are good names. */
+const char *cname_macro_owner(const char *c);
+
 /* Claims `c` in a scope; reports a collision with the name that has it. */
 void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struct span span,
                  const char *schema_name);

@@ -91,6 +91,22 @@ class CNames(unittest.TestCase):
         taken = self.taken({name: f"enum {enum.lower()} {{ {value} }}" for name, (enum, value) in names.items()})
         self.assert_compiles({name: f"enum {{ {name} = {at} }};\n" for at, name in enumerate(sorted(taken))})
 
+    def refuses_macro(self, name: str) -> bool:
+        with tempfile.TemporaryDirectory() as place:
+            with open(os.path.join(place, "a.job"), "w", encoding="ascii") as file:
+                file.write("job a;")
+            done = subprocess.run([CULEXC, "ir", "--export-macro", name, "a.job"], cwd=place, text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(done.returncode == 2, f"--export-macro: '{name}' is" in done.stderr, done)
+        return done.returncode == 2
+
+    def test_export_macros(self) -> None:
+        """A generated header would define it as nothing."""
+        for name in ("int", "class", "size_t", "printf", "sin", "defined", "_EXPORT", "NULL", "CULEX_API", "culex_uuid"):
+            self.assertTrue(self.refuses_macro(name), name)
+        for name in ("EXPORT", "SHOP_API", "M_API", "SIGNAL_API", "api"):
+            self.assertFalse(self.refuses_macro(name), name)
+
 
 if __name__ == "__main__":
     unittest.main()
