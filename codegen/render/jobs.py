@@ -85,7 +85,7 @@ def _function(context: Context, name: str, parameters: Sequence[str], called: st
               arguments: Sequence[str], deprecations: Sequence[CText] = ()) -> FunctionView:
     return FunctionView(
         deprecations=list(deprecations),
-        prototype=layout.call(f"{context.export} culex_status {name}", parameters, ";"),
+        prototype=layout.call(f"{context.export} CULEX_MUST_USE culex_status {name}", parameters, ";"),
         head=layout.call(f"culex_status {name}", parameters, ""),
         call=layout.call(f"    {called}", arguments, ";"),
     )

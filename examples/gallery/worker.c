@@ -82,7 +82,8 @@ static culex_outcome announce(culex_run *run, const gallery_announce_job *job, v
 
 static int setup(culex_worker *worker, void *user)
 {
-    culex_worker_on_process(worker, outbox_open, outbox_close, outbox_path);
+    if (culex_worker_on_process(worker, outbox_open, outbox_close, outbox_path) != CULEX_OK)
+        return 1;
     if (gallery_thumbnail_job_register(worker, thumbnail, user) != CULEX_OK)
         return 1;
     return gallery_announce_job_register(worker, announce, user);

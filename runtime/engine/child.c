@@ -227,8 +227,8 @@ static void memory_blame(const struct child *child, struct culex_run *run, int e
         return;
     char before[CULEX_ERROR_TEXT_MAX + 1];
     snprintf(before, sizeof before, "%s", run->end.text != NULL ? run->end.text : "failed");
-    culex_run_fail(run, "%.3900s (out of memory: the job's limit is %lld bytes)", before,
-                   (long long)child->limit_bytes);
+    culex__run_set_text(run, "%.3900s (out of memory: the job's limit is %lld bytes)", before,
+                        (long long)child->limit_bytes);
 }
 
 /* --- a run ----------------------------------------------------------------------------- */

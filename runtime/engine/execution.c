@@ -254,6 +254,14 @@ static void text_set(culex_run *run, const char *format, va_list list)
     run->end.text = run->text;
 }
 
+void culex__run_set_text(struct culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_set(run, format, list);
+    va_end(list);
+}
+
 culex_outcome culex_run_fail(culex_run *run, const char *format, ...)
 {
     va_list list;
@@ -333,14 +341,6 @@ static void end_release(struct culex_run *run, int64_t delay_ms)
     run->end.delay_ms = delay_ms;
 }
 
-static void end_set_text(struct culex_run *run, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    text_set(run, format, list);
-    va_end(list);
-}
-
 /* A payload that the very schema which encoded it does not read, no schema reads, nor does any read
  * what is no JSON object: such a run can never work and keeps its payload for the operator. All
  * else is left to a worker with another schema, whatever stands against it here: a kind that was
@@ -351,12 +351,12 @@ static void end_undecoded(struct culex_run *run, culex_status status, const cule
                       culex__payload_is_well_formed(run->payload, run->payload_len);
     if ((status == CULEX_EDECODE || status == CULEX_ELIMIT) && !is_foreign) {
         run->end.event = CULEX_EVENT_DISCARD;
-        end_set_text(run, "the payload cannot be decoded: %s", error->text);
+        culex__run_set_text(run, "the payload cannot be decoded: %s", error->text);
         return;
     }
     run->end.is_not_understood = true;
     end_release(run, culex__run_unknown_delay_ms(run->attempt));
-    end_set_text(run, "%s", error->text);
+    culex__run_set_text(run, "%s", error->text);
 }
 
 static void end_outcome(struct culex_run *run, culex_outcome outcome)
@@ -379,7 +379,7 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
         return;
     }
     run->end.event = CULEX_EVENT_FAIL;
-    end_set_text(run, "the handler returned %d, which is no outcome", (int)outcome);
+    culex__run_set_text(run, "the handler returned %d, which is no outcome", (int)outcome);
 }
 
 static culex_status params_decode(struct culex_run *run, const void **ret_params,

@@ -330,7 +330,7 @@ static void end_set_timed_out(struct culex_run *run, const char *how)
 {
     char span[CULEX_LOG_SPAN_SIZE];
     culex__log_format_span(run->timeout_ms, span);
-    culex_run_fail(run, "timed out after %s%s%s", span, how[0] != '\0' ? "; " : "", how);
+    culex__run_set_text(run, "timed out after %s%s%s", span, how[0] != '\0' ? "; " : "", how);
     run->end.event = CULEX_EVENT_FAIL;
     run->end.is_snoozed = run->end.is_not_understood = false;
     run->lane->worker->counts.timed_out++;
@@ -476,7 +476,7 @@ static void end_release(struct culex_run *run)
                       : is_executor_gone(run) ? "its process died with the one that starts them"
                                               : "shutdown";
     if (run->end.event == CULEX_EVENT_FAIL)
-        culex_run_fail(run, "%s; %s", why, run->end.text);
+        culex__run_set_text(run, "%s; %s", why, run->end.text);
     else
         run->end.text = why;
     run->end.event = CULEX_EVENT_RELEASE;
@@ -494,8 +494,8 @@ static bool end_is_loss(const struct culex_run *run)
 static void end_lose(struct culex_run *run)
 {
     unsigned losses = (unsigned)run->counters.losses + 1;
-    culex_run_fail(run, "its process died with the one that starts them (loss %u of %d)", losses,
-                   CULEX_LOSSES_MAX);
+    culex__run_set_text(run, "its process died with the one that starts them (loss %u of %d)",
+                        losses, CULEX_LOSSES_MAX);
     run->end.event = CULEX_EVENT_LOSS;
 }
 

@@ -112,12 +112,13 @@ static void crash_explain(struct culex_run *run)
     culex__run_apply(CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, run->has_cancel, false, &counters, &to);
     const char *text = run->end.text != NULL ? run->end.text : "no reason is known";
     if (to == CULEX_RUN_DEAD && counters.crash_streak >= CULEX_CRASH_STREAK_MAX)
-        culex_run_fail(run, "crashed %u times in a row: %s", (unsigned)counters.crash_streak, text);
+        culex__run_set_text(run, "crashed %u times in a row: %s", (unsigned)counters.crash_streak,
+                            text);
     else if (to == CULEX_RUN_DEAD && counters.failures > 0)
-        culex_run_fail(run, "crashed after %u failures and %u other crashes: %s",
-                       (unsigned)counters.failures, (unsigned)counters.crashes - 1, text);
+        culex__run_set_text(run, "crashed after %u failures and %u other crashes: %s",
+                            (unsigned)counters.failures, (unsigned)counters.crashes - 1, text);
     else
-        culex_run_fail(run, "crashed: %s", text);
+        culex__run_set_text(run, "crashed: %s", text);
 }
 
 static struct culex_ack ack_make(const culex_worker *worker, const struct culex_run *run)

@@ -40,9 +40,9 @@ static const void *decode(struct trial *trial, const culex_struct_type *type, co
     if (copy == NULL)
         abort();
     memcpy(copy, text, len);
-    culex_decode(type, trial->arena, copy, len, &value, &trial->error);
+    culex_status status = culex_decode(type, trial->arena, copy, len, &value, &trial->error);
     free(copy);
-    return value;
+    return status == CULEX_OK ? value : NULL;
 }
 
 static bool encode(struct trial *trial, const culex_struct_type *type, const void *value,

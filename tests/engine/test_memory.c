@@ -51,8 +51,8 @@ static culex_outcome act_mixed(struct world *world, culex_run *run, int64_t n)
     (void)world;
     if (n == 1 && culex_run_attempt(run) == 1)
         return culex_run_fail(run, "once");
-    culex_run_set_result(run, &number_struct, &result, NULL);
-    return CULEX_DONE;
+    return culex_run_set_result(run, &number_struct, &result, NULL) == CULEX_OK ? CULEX_DONE
+                                                                                : CULEX_FAILED;
 }
 
 static bool drain(struct world *world, culex_job_type *type)
@@ -83,8 +83,9 @@ static bool course_run(long n)
     size_t enqueued = 0;
     world->act = act_mixed;
     countdown = n;
-    culex_client_enqueue_many(world->client, &type, params, sizeof params[0], 3, NULL, NULL,
-                              &enqueued, NULL);
+    culex_status status = culex_client_enqueue_many(world->client, &type, params, sizeof params[0],
+                                                    3, NULL, NULL, &enqueued, NULL);
+    assert_int_equal(status == CULEX_OK, enqueued == 3);
     drain(world, &type);
     bool is_over = countdown >= 0;
     countdown = -1;

@@ -253,7 +253,7 @@ static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t
     culex_log(run, none, 0);
     REFUSED(culex_run_set_result(run, NULL, &value, &error));
     REFUSED(culex_run_set_result(run, &number_struct, NULL, &error));
-    culex_run_fail(run, "first thought");
+    assert_int_equal(culex_run_fail(run, "first thought"), CULEX_FAILED);
     return n == 1 ? culex_run_fail(run, none, 0) : culex_run_discard(run, none, 0);
 }
 

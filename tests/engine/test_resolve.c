@@ -212,8 +212,11 @@ static void test_forked_process_asks_anew(void **state)
         culex_error error = {0};
         culex_client *client = NULL;
         culex_client_options options = {.timeout_ms = TIMEOUT_MS};
-        culex_client_open("redis://other.test:1", &options, &client, &error);
-        _exit(strstr(error.text, "cannot connect to other.test port 1") != NULL ? 0 : 1);
+        culex_status status = culex_client_open("redis://other.test:1", &options, &client, &error);
+        _exit(status == CULEX_ECONNECT &&
+                      strstr(error.text, "cannot connect to other.test port 1") != NULL
+                  ? 0
+                  : 1);
     }
     int how;
     assert_int_equal(waitpid(child, &how, 0), child);

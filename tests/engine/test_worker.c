@@ -254,7 +254,8 @@ static void test_unknown_job_is_given_back_uncharged(void **state)
     world_run(world); /* stops at once, having claimed nothing */
     assert_int_equal(world->calls, 0);
     world_worker(world, (culex_worker_options){.drain = true, .lease_ms = 1000}, &type);
-    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
     world_run(world);
     assert_int_equal(world->calls, 2);
     assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
@@ -792,7 +793,8 @@ static void test_drain_with_other_work_says_nothing_of_paused_queues(void **stat
     world->then_ms = 60000;
     world_worker(world, (culex_worker_options){.drain = true, .queues = queues, .queue_count = 2},
                  &type);
-    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
     world_run(world);
     assert_int_equal(world->calls, 2);
     assert_false(world_log_has(world, "the drain waits"));
@@ -820,7 +822,8 @@ static void test_queues_option_limits_the_worker(void **state)
     world_enqueue(world, &other, 2);
     world_worker(world, (culex_worker_options){.drain = true, .queues = queues, .queue_count = 1},
                  &type);
-    culex_worker_register(world->worker, &other, number_call, number_handler, world);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
     world_run(world);
     assert_int_equal(world->calls, 1);
     assert_int_equal(world->call_n[0], 2);

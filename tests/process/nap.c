@@ -196,7 +196,9 @@ static culex_outcome ask(culex_run *run, const ask_job *job, void *user)
     (void)user;
     start_print(run);
     while (!culex_run_cancelled(run)) {
-        culex_client_cancel(culex_run_client(run), nap_job_type.queue, nobody, NULL, NULL);
+        if (culex_client_cancel(culex_run_client(run), nap_job_type.queue, nobody, NULL, NULL) ==
+            CULEX_OK)
+            return culex_run_discard(run, "nobody was cancelled");
         tick_sleep();
     }
     return culex_run_fail(run, "told");

@@ -122,7 +122,8 @@ static void worker_body(struct sim_process *process)
     for (int i = 0; i < JOBS; i++) {
         if (i == 2 && !has_rare)
             continue;
-        culex_worker_register(worker, &cast->jobs[i], sim_handler_call, handler, process);
+        sim_may_fail(
+            culex_worker_register(worker, &cast->jobs[i], sim_handler_call, handler, process));
     }
     while (world->options.is_sqlite && backend == NULL && !process->is_killed) {
         if (sim_store_open(process, options.store_timeout_ms, &backend, &error) != CULEX_OK)
@@ -317,8 +318,8 @@ static void enqueue_many(struct sim_process *process, culex_client *client)
     int job = (int)sim_below(random, 3);
     for (size_t i = 0; i < count; i++)
         params[i].n = cast->numbers++;
-    culex_client_enqueue_many(client, &cast->jobs[job], params, sizeof params[0], count, NULL, ids,
-                              &enqueued, &error);
+    sim_may_fail(culex_client_enqueue_many(client, &cast->jobs[job], params, sizeof params[0],
+                                           count, NULL, ids, &enqueued, &error));
     for (size_t i = 0; i < enqueued && !process->is_killed; i++) {
         sim_oracle_acknowledged(process->world->oracle, ids[i]);
         known_add(cast, ids[i], job, params[i].n)->is_sure = true;
@@ -405,9 +406,9 @@ static void operate_queue(struct sim_process *process, culex_client *client)
     size_t deleted;
     switch (sim_below(random, 9)) {
     case 6:
-        culex_client_limit(client, queue,
-                           sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 40) : 0,
-                           NULL);
+        sim_may_fail(culex_client_limit(
+            client, queue, sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 40) : 0,
+            NULL));
         break;
     case 7:
     case 8:
@@ -417,22 +418,23 @@ static void operate_queue(struct sim_process *process, culex_client *client)
         if (culex_client_pause(client, queue, NULL) == CULEX_OK)
             SOMETIMES(QUEUE_PAUSED);
         sim_sleep(process, sim_between(random, 1, 3000) * SIM_MS);
-        culex_client_resume(client, queue, NULL);
+        sim_may_fail(culex_client_resume(client, queue, NULL));
         break;
     case 1: {
         culex_run_state state = (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT);
         bool is_live = state == CULEX_RUN_WAITING || state == CULEX_RUN_SCHEDULED;
         if (!is_live || sim_chance(random, 100))
-            culex_client_purge(client, queue, state, (size_t)sim_between(random, 1, 20), &deleted,
-                               NULL);
+            sim_may_fail(culex_client_purge(client, queue, state,
+                                            (size_t)sim_between(random, 1, 20), &deleted, NULL));
         break;
     }
     case 2:
-        culex_client_list(client, queue, (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT),
-                          &cursor, 10, run_visit, NULL, NULL);
+        sim_may_fail(culex_client_list(client, queue,
+                                       (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT),
+                                       &cursor, 10, run_visit, NULL, NULL));
         break;
     default:
-        culex_client_stats(client, queue, &stats, NULL);
+        sim_may_fail(culex_client_stats(client, queue, &stats, NULL));
     }
 }
 
@@ -451,13 +453,13 @@ static void operate_run(struct sim_process *process, culex_client *client)
     const char *queue = queue_of(&cast->jobs[known->job]);
     switch (verb) {
     case 0:
-        culex_client_cancel(client, queue, id, &state, NULL);
+        sim_may_fail(culex_client_cancel(client, queue, id, &state, NULL));
         break;
     case 1:
-        culex_client_retry(client, queue, id, NULL);
+        sim_may_fail(culex_client_retry(client, queue, id, NULL));
         break;
     case 2:
-        culex_client_delete(client, queue, id, NULL);
+        sim_may_fail(culex_client_delete(client, queue, id, NULL));
         break;
     default:
         if (culex_client_get(client, queue, id, &info, NULL) == CULEX_OK)

@@ -221,11 +221,12 @@ static size_t batch_send(struct producer *producer)
     plain_options(producer, &options);
     ledger_write(producer->folder, LEDGER_PRODUCERS, "batch %zu", count);
     memset(ids, 0, sizeof ids);
-    storm_plain_job_enqueue_many(producer->client, jobs, count, &options, ids, &enqueued, NULL);
+    culex_status status =
+        storm_plain_job_enqueue_many(producer->client, jobs, count, &options, ids, &enqueued, NULL);
     for (size_t i = 0; i < count; i++) {
         struct order order = {.type = &storm_plain_job_type};
         order.options.id = ids[i];
-        if (i < enqueued)
+        if (status == CULEX_OK || i < enqueued)
             order_mark(producer, &order, "acked");
         else
             batch_repeat(producer, &jobs[i], &options, ids[i]);

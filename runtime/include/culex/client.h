@@ -46,8 +46,10 @@ typedef struct culex_client_options {
  * has left the folder that the path of the worker's store counts from, is CULEX_EURL: see
  * culex_run_client in culex/worker.h. A relative PATH means the same file until the client is
  * closed. `options` may be NULL. *ret_client is returned owned. */
-CULEX_API culex_status culex_client_open(const char *url, const culex_client_options *options,
-                                         culex_client **ret_client, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
+                                                        const culex_client_options *options,
+                                                        culex_client **ret_client,
+                                                        culex_error *error);
 
 /* Closes the connection and frees the client; in a forked process it frees what it can and leaves
  * the store alone. Accepts NULL. */
@@ -84,25 +86,25 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * the id's own time is more than ten minutes off its clock. Where an earlier call with this id
  * was CULEX_EUNKNOWN it remains so: after that time, or when the clock was set by as much, a run
  * may have come, ended and been forgotten. */
-CULEX_API culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
-                                            const void *params,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
+                                                           const culex_job_type *type,
+                                                           const void *params,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* Enqueues `count` runs whose params are `stride` bytes apart, one round trip per
  * few hundred. All or a prefix: on failure *ret_enqueued (may be NULL) tells how many of
  * the first runs are in the store for certain. `ret_ids`, when not NULL, has room
  * for `count` ids and is filled for every run, so a failed call can be repeated.
  * options->has_id is refused for more than one run. */
-CULEX_API culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,
-                                                 const void *params, size_t stride, size_t count,
-                                                 const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status
+culex_client_enqueue_many(culex_client *client, const culex_job_type *type, const void *params,
+                          size_t stride, size_t count, const culex_enqueue_options *options,
+                          culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* A fresh id with the time of the client's store clock (RFC 9562, version 7). */
-CULEX_API culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id,
-                                           culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id,
+                                                          culex_error *error);
 
 typedef enum CULEX_INT_ENUM culex_run_state {
     CULEX_RUN_SCHEDULED, /* waits for its time */
@@ -144,8 +146,9 @@ typedef struct culex_run_info {
 
 /* Reads one run, payload included. CULEX_ENOTFOUND when the store has forgotten it
  * or never knew it. *ret_run is returned owned: free with culex_run_info_free. */
-CULEX_API culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
-                                        culex_run_info **ret_run, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_get(culex_client *client, const char *queue,
+                                                       culex_uuid id, culex_run_info **ret_run,
+                                                       culex_error *error);
 
 /* Accepts NULL. */
 CULEX_API void culex_run_info_free(culex_run_info *run);
@@ -161,42 +164,44 @@ typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
  * (0 at first), and stores in *cursor where to go on, 0 at the end. A run that
  * changes state meanwhile may be missed or seen twice. Payloads and results are
  * left out. */
-CULEX_API culex_status culex_client_list(culex_client *client, const char *queue,
-                                         culex_run_state state, uint64_t *cursor, size_t limit,
-                                         culex_run_visitor visit, void *user, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
+                                                        culex_run_state state, uint64_t *cursor,
+                                                        size_t limit, culex_run_visitor visit,
+                                                        void *user, culex_error *error);
 
 /* Scheduled and waiting runs are cancelled at once. An active run is flagged; its
  * worker learns that within about a second and asks the handler to stop. *ret_state (may be NULL)
  * is the state after the call. CULEX_ESTATE when the run is already final. */
-CULEX_API culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
-                                           culex_run_state *ret_state, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_cancel(culex_client *client, const char *queue,
+                                                          culex_uuid id, culex_run_state *ret_state,
+                                                          culex_error *error);
 
 /* Puts a dead run back to waiting with a fresh allowance of attempts. CULEX_ESTATE
  * when it is not dead. */
-CULEX_API culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
-                                          culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, const char *queue,
+                                                         culex_uuid id, culex_error *error);
 
 /* Forgets a run that is final (done, dead, cancelled); CULEX_ESTATE otherwise. */
-CULEX_API culex_status culex_client_delete(culex_client *client, const char *queue, culex_uuid id,
-                                           culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_delete(culex_client *client, const char *queue,
+                                                          culex_uuid id, culex_error *error);
 
 /* Paused queues take runs in but give none out. */
-CULEX_API culex_status culex_client_pause(culex_client *client, const char *queue,
-                                          culex_error *error);
-CULEX_API culex_status culex_client_resume(culex_client *client, const char *queue,
-                                           culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_pause(culex_client *client, const char *queue,
+                                                         culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, const char *queue,
+                                                          culex_error *error);
 
 /* Bounds a backlog: while `most` runs of `queue` are scheduled, waiting or active, enqueues of new
  * ones fail with CULEX_EFULL. 0 lifts the bound. Retries, revived and periodic runs are not
  * refused. */
-CULEX_API culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
-                                          culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_limit(culex_client *client, const char *queue,
+                                                         uint64_t most, culex_error *error);
 
 /* Deletes up to `limit` runs of `queue` in a state other than active; *ret_deleted
  * tells how many. Call again while it equals `limit`. */
-CULEX_API culex_status culex_client_purge(culex_client *client, const char *queue,
-                                          culex_run_state state, size_t limit, size_t *ret_deleted,
-                                          culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_purge(culex_client *client, const char *queue,
+                                                         culex_run_state state, size_t limit,
+                                                         size_t *ret_deleted, culex_error *error);
 
 typedef struct culex_queue_stats {
     uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
@@ -213,16 +218,18 @@ typedef struct culex_queue_stats {
     bool paused;
 } culex_queue_stats;
 
-CULEX_API culex_status culex_client_stats(culex_client *client, const char *queue,
-                                          culex_queue_stats *ret_stats, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_stats(culex_client *client, const char *queue,
+                                                         culex_queue_stats *ret_stats,
+                                                         culex_error *error);
 
 /* Called for each queue name; return false to stop. The name is borrowed. */
 typedef bool (*culex_queue_visitor)(const char *queue, void *user);
 
 /* Visits every queue that ever had a run or a worker, in alphabetical order. (Redis: also one whose
  * only runs were refused.) */
-CULEX_API culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit,
-                                           void *user, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_queues(culex_client *client,
+                                                          culex_queue_visitor visit, void *user,
+                                                          culex_error *error);
 
 #ifdef __cplusplus
 }

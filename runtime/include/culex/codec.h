@@ -48,17 +48,17 @@ CULEX_API void culex_buf_release(culex_buf *buf);
  * CULEX_EENCODE names the field that the schema does not allow (NULL string, too
  * long, not UTF-8, unknown enum value ...), CULEX_ELIMIT when the text would pass
  * the buffer's max. On failure `ret_text` is as it was. */
-CULEX_API culex_status culex_encode(const culex_struct_type *type, const void *value,
-                                    culex_buf *ret_text, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_encode(const culex_struct_type *type, const void *value,
+                                                   culex_buf *ret_text, culex_error *error);
 
 /* Decodes `len` bytes of payload into a struct of `type` that lives in `arena`, as
  * does all that it points to. Unknown names are skipped, missing ones take the
  * default. CULEX_EDECODE names the field at fault; CULEX_EUNDERSTAND when the
  * payload has a must-understand param or an enum value that `type` does not know.
  * On failure the arena may hold garbage until it is reset. */
-CULEX_API culex_status culex_decode(const culex_struct_type *type, culex_arena *arena,
-                                    const void *text, size_t len, const void **ret_value,
-                                    culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_decode(const culex_struct_type *type,
+                                                   culex_arena *arena, const void *text, size_t len,
+                                                   const void **ret_value, culex_error *error);
 
 #ifdef __cplusplus
 }

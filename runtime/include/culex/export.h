@@ -6,6 +6,9 @@
 #ifndef CULEX_EXPORT_H
 #define CULEX_EXPORT_H
 
+/* CULEX_MUST_USE marks what says by its value alone whether it worked: a status that nobody looks
+ * at is a run that nobody misses. Where every answer is as good, hand it to a function of your own
+ * that takes a culex_status: gcc knows no cast that means so. */
 #if defined(__GNUC__)
 #define CULEX_API                 __attribute__((visibility("default")))
 #define CULEX_HIDDEN              __attribute__((visibility("hidden")))

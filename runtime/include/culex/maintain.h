@@ -46,13 +46,16 @@ typedef struct culex_doctor_report {
  * runs. Takes a second when runs wait in a queue in which none is at work, to see whether a worker
  * takes one. Settings that the store does not let us read become notes, not failures. *ret_report
  * is returned owned: free with culex_doctor_report_free. */
-CULEX_API culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
-                                           culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_doctor(culex_client *client,
+                                                          culex_doctor_report **ret_report,
+                                                          culex_error *error);
 
 /* The same for the store at `url` (as for culex_client_open), also when it cannot be opened: that
  * is a finding then, "open". Fails only when there is no memory for a report. */
-CULEX_API culex_status culex_doctor(const char *url, const culex_client_options *options,
-                                    culex_doctor_report **ret_report, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_doctor(const char *url,
+                                                   const culex_client_options *options,
+                                                   culex_doctor_report **ret_report,
+                                                   culex_error *error);
 
 /* Accepts NULL. */
 CULEX_API void culex_doctor_report_free(culex_doctor_report *report);
@@ -71,8 +74,10 @@ typedef struct culex_fsck_counts {
 /* Compares every index of `queue` with its records, and with `is_repairing` makes them agree.
  * Works in bounded steps, beside producers and workers, each step atomic. A sound queue
  * counts 0 wrong and 0 damaged. On failure the counts tell how far it came. */
-CULEX_API culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,
-                                         culex_fsck_counts *ret_counts, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_fsck(culex_client *client, const char *queue,
+                                                        bool is_repairing,
+                                                        culex_fsck_counts *ret_counts,
+                                                        culex_error *error);
 
 /* The runs of one job in one queue that one version of its schema has encoded. */
 typedef struct culex_live_schema {
@@ -97,8 +102,9 @@ typedef bool (*culex_live_visitor)(const culex_live_schema *schema, void *user);
  * beginning to end is counted whatever happens to it, perhaps twice; one that is enqueued
  * meanwhile may be missed, so stop the old producers first. Damaged records are left out.
  * CULEX_ELIMIT when a queue has more than 65536 of these. */
-CULEX_API culex_status culex_client_live(culex_client *client, const char *queue, bool with_ended,
-                                         culex_live_visitor visit, void *user, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_live(culex_client *client, const char *queue,
+                                                        bool with_ended, culex_live_visitor visit,
+                                                        void *user, culex_error *error);
 
 #ifdef __cplusplus
 }

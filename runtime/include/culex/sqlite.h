@@ -43,10 +43,11 @@ struct sqlite3;
  * On failure nothing of the run is left in the transaction, which goes on; only after a full disk,
  * an I/O error or without memory may SQLite have rolled back all of it (sqlite3_get_autocommit).
  * Changes sqlite3_changes and sqlite3_last_insert_rowid. */
-CULEX_API culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
-                                            const culex_job_type *type, const void *params,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
+                                                           const culex_job_type *type,
+                                                           const void *params,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 #ifdef __cplusplus
 }

@@ -68,17 +68,19 @@ CULEX_API const char *culex_run_fence(const culex_run *run);
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
  * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` A NULL for
  * `format` says that there is no reason to tell. */
-CULEX_API culex_outcome culex_run_fail(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
-CULEX_API culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
+CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char *format, ...)
+    CULEX_PRINTF(2, 3);
+CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 
 /* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. */
-CULEX_API culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
+CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
 /* Keeps the value as the run's result when it ends as done; generated
  * `P_set_result` functions call this. Copies. */
-CULEX_API culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
-                                            const void *value, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
+                                                           const culex_struct_type *type,
+                                                           const void *value, culex_error *error);
 
 /* Writes one log line that carries the run's job and id. */
 CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
@@ -145,8 +147,9 @@ typedef struct culex_worker_options {
  * are borrowed; `options` may be NULL. Of the environment only CULEX_ISOLATION is read
  * here. It belongs to the process that calls this: in a forked one culex_worker_run is
  * CULEX_EINVAL and culex_worker_stop does nothing. *ret_worker is returned owned. */
-CULEX_API culex_status culex_worker_create(const culex_worker_options *options,
-                                           culex_worker **ret_worker, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_create(const culex_worker_options *options,
+                                                          culex_worker **ret_worker,
+                                                          culex_error *error);
 
 /* Frees a worker that is not running. Accepts NULL. */
 CULEX_API void culex_worker_free(culex_worker *worker);
@@ -167,15 +170,17 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
  * directory, umask, environment, signals, timers, limits) is put back before the next run, and
  * processes that it leaves behind are killed with its end; see the README. Under NONE none of that
  * is so, and it must bear calls from several threads. */
-CULEX_API culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
-                                             culex_handler_call call, culex_handler_fn handler,
-                                             void *user);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_register(culex_worker *worker,
+                                                            const culex_job_type *type,
+                                                            culex_handler_call call,
+                                                            culex_handler_fn handler, void *user);
 
 /* In place of a handler, for a job that is [[retired]]: the runs that are left of it end dead as
  * "the job is retired", with their payloads, and it ticks no more. Without either they wait for a
  * worker that knows the job. Before culex_worker_run only. CULEX_EINVAL when the job is registered.
  */
-CULEX_API culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_retire(culex_worker *worker,
+                                                          const culex_job_type *type);
 
 /* What every process of handlers has once and keeps from run to run, a connection to a database
  * for instance. `open` is called in each before its first run (under isolation NONE in each thread)
@@ -192,8 +197,10 @@ typedef void (*culex_process_close)(void *process, void *user);
 
 /* Before culex_worker_run only (see culex_worker_register); the last call counts. CULEX_EINVAL
  * without a worker or `open`. */
-CULEX_API culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
-                                               culex_process_close close, void *user);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_on_process(culex_worker *worker,
+                                                              culex_process_open open,
+                                                              culex_process_close close,
+                                                              void *user);
 
 /* What `open` returned for the process or thread that runs this, NULL without one. */
 CULEX_API void *culex_run_process(const culex_run *run);
@@ -223,7 +230,7 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * handlers too, under the same numbers, for as long as the worker runs; a handler's process shares
  * the file's position with the others. Clients of Culex are no part of that, and a connection to a
  * database must not be used across a fork. Call it while the process has one thread. */
-CULEX_API culex_status culex_worker_run(culex_worker *worker, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, culex_error *error);
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set
@@ -246,10 +253,11 @@ typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 
 /* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and
  * returns 1. Without it the reason is the one for which a job was not registered. */
-CULEX_API int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
-    CULEX_PRINTF(2, 3);
+CULEX_API CULEX_MUST_USE int culex_worker_setup_failed(culex_worker *worker, const char *format,
+                                                       ...) CULEX_PRINTF(2, 3);
 
-CULEX_API int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *user);
+CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_worker_setup setup,
+                                               void *user);
 
 #ifdef __cplusplus
 }

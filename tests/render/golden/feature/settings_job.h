@@ -35,42 +35,46 @@ CULEX_HIDDEN extern const culex_job_type plain_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status plain_job_enqueue(culex_client *client, const plain_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue(culex_client *client,
+                                                           const plain_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status plain_job_enqueue_in(culex_client *client, const plain_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_in(culex_client *client,
+                                                              const plain_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status plain_job_enqueue_at(culex_client *client, const plain_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_at(culex_client *client,
+                                                              const plain_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status plain_job_enqueue_many(culex_client *client, const plain_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_many(
+    culex_client *client, const plain_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*plain_job_handler)(culex_run *run, const plain_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status plain_job_register(culex_worker *worker, plain_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_register(culex_worker *worker,
+                                                            plain_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status plain_job_encode(const plain_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_encode(const plain_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status plain_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const plain_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const plain_job **ret_job,
+                                                          culex_error *error);
 
 typedef struct from_defaults_job { /* settings.job:7 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -90,30 +94,30 @@ CULEX_HIDDEN extern const culex_job_type from_defaults_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status from_defaults_job_enqueue(culex_client *client,
-                                                    const from_defaults_job *job,
-                                                    const culex_enqueue_options *options,
-                                                    culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue(
+    culex_client *client, const from_defaults_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status from_defaults_job_enqueue_in(culex_client *client,
-                                                       const from_defaults_job *job,
-                                                       culex_duration delay, culex_uuid *ret_id,
-                                                       culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_in(culex_client *client,
+                                                                      const from_defaults_job *job,
+                                                                      culex_duration delay,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status from_defaults_job_enqueue_at(culex_client *client,
-                                                       const from_defaults_job *job, culex_time at,
-                                                       culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_at(culex_client *client,
+                                                                      const from_defaults_job *job,
+                                                                      culex_time at,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status from_defaults_job_enqueue_many(culex_client *client,
-                                                         const from_defaults_job *jobs,
-                                                         size_t count,
-                                                         const culex_enqueue_options *options,
-                                                         culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                         culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_many(
+    culex_client *client, const from_defaults_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*from_defaults_job_handler)(culex_run *run, const from_defaults_job *job,
@@ -121,17 +125,18 @@ typedef culex_outcome (*from_defaults_job_handler)(culex_run *run, const from_de
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status from_defaults_job_register(culex_worker *worker,
-                                                     from_defaults_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_register(
+    culex_worker *worker, from_defaults_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status from_defaults_job_encode(const from_defaults_job *job,
-                                                   culex_buf *ret_text, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_encode(const from_defaults_job *job,
+                                                                  culex_buf *ret_text,
+                                                                  culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status from_defaults_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                   const from_defaults_job **ret_job,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_decode(
+    culex_arena *arena, const void *text, size_t len, const from_defaults_job **ret_job,
+    culex_error *error);
 
 typedef struct linear_retry_job { /* settings.job:8 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -151,29 +156,30 @@ CULEX_HIDDEN extern const culex_job_type linear_retry_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status linear_retry_job_enqueue(culex_client *client,
-                                                   const linear_retry_job *job,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue(
+    culex_client *client, const linear_retry_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status linear_retry_job_enqueue_in(culex_client *client,
-                                                      const linear_retry_job *job,
-                                                      culex_duration delay, culex_uuid *ret_id,
-                                                      culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_in(culex_client *client,
+                                                                     const linear_retry_job *job,
+                                                                     culex_duration delay,
+                                                                     culex_uuid *ret_id,
+                                                                     culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status linear_retry_job_enqueue_at(culex_client *client,
-                                                      const linear_retry_job *job, culex_time at,
-                                                      culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_at(culex_client *client,
+                                                                     const linear_retry_job *job,
+                                                                     culex_time at,
+                                                                     culex_uuid *ret_id,
+                                                                     culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status linear_retry_job_enqueue_many(culex_client *client,
-                                                        const linear_retry_job *jobs, size_t count,
-                                                        const culex_enqueue_options *options,
-                                                        culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                        culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_many(
+    culex_client *client, const linear_retry_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*linear_retry_job_handler)(culex_run *run, const linear_retry_job *job,
@@ -181,17 +187,19 @@ typedef culex_outcome (*linear_retry_job_handler)(culex_run *run, const linear_r
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status linear_retry_job_register(culex_worker *worker,
-                                                    linear_retry_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_register(
+    culex_worker *worker, linear_retry_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status linear_retry_job_encode(const linear_retry_job *job, culex_buf *ret_text,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_encode(const linear_retry_job *job,
+                                                                 culex_buf *ret_text,
+                                                                 culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status linear_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                  const linear_retry_job **ret_job,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_decode(culex_arena *arena,
+                                                                 const void *text, size_t len,
+                                                                 const linear_retry_job **ret_job,
+                                                                 culex_error *error);
 
 typedef struct power_retry_job { /* settings.job:9 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -211,28 +219,30 @@ CULEX_HIDDEN extern const culex_job_type power_retry_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status power_retry_job_enqueue(culex_client *client, const power_retry_job *job,
-                                                  const culex_enqueue_options *options,
-                                                  culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue(
+    culex_client *client, const power_retry_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status power_retry_job_enqueue_in(culex_client *client,
-                                                     const power_retry_job *job,
-                                                     culex_duration delay, culex_uuid *ret_id,
-                                                     culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_in(culex_client *client,
+                                                                    const power_retry_job *job,
+                                                                    culex_duration delay,
+                                                                    culex_uuid *ret_id,
+                                                                    culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status power_retry_job_enqueue_at(culex_client *client,
-                                                     const power_retry_job *job, culex_time at,
-                                                     culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_at(culex_client *client,
+                                                                    const power_retry_job *job,
+                                                                    culex_time at,
+                                                                    culex_uuid *ret_id,
+                                                                    culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status power_retry_job_enqueue_many(culex_client *client,
-                                                       const power_retry_job *jobs, size_t count,
-                                                       const culex_enqueue_options *options,
-                                                       culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                       culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_many(
+    culex_client *client, const power_retry_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*power_retry_job_handler)(culex_run *run, const power_retry_job *job,
@@ -240,17 +250,20 @@ typedef culex_outcome (*power_retry_job_handler)(culex_run *run, const power_ret
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status power_retry_job_register(culex_worker *worker,
-                                                   power_retry_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_register(culex_worker *worker,
+                                                                  power_retry_job_handler handler,
+                                                                  void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status power_retry_job_encode(const power_retry_job *job, culex_buf *ret_text,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_encode(const power_retry_job *job,
+                                                                culex_buf *ret_text,
+                                                                culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status power_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                 const power_retry_job **ret_job,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_decode(culex_arena *arena,
+                                                                const void *text, size_t len,
+                                                                const power_retry_job **ret_job,
+                                                                culex_error *error);
 
 typedef struct doubling_retry_job { /* settings.job:10 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -270,31 +283,26 @@ CULEX_HIDDEN extern const culex_job_type doubling_retry_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status doubling_retry_job_enqueue(culex_client *client,
-                                                     const doubling_retry_job *job,
-                                                     const culex_enqueue_options *options,
-                                                     culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue(
+    culex_client *client, const doubling_retry_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status doubling_retry_job_enqueue_in(culex_client *client,
-                                                        const doubling_retry_job *job,
-                                                        culex_duration delay, culex_uuid *ret_id,
-                                                        culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_in(
+    culex_client *client, const doubling_retry_job *job, culex_duration delay, culex_uuid *ret_id,
+    culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status doubling_retry_job_enqueue_at(culex_client *client,
-                                                        const doubling_retry_job *job,
-                                                        culex_time at, culex_uuid *ret_id,
-                                                        culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_at(
+    culex_client *client, const doubling_retry_job *job, culex_time at, culex_uuid *ret_id,
+    culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status doubling_retry_job_enqueue_many(culex_client *client,
-                                                          const doubling_retry_job *jobs,
-                                                          size_t count,
-                                                          const culex_enqueue_options *options,
-                                                          culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                          culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_many(
+    culex_client *client, const doubling_retry_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*doubling_retry_job_handler)(culex_run *run, const doubling_retry_job *job,
@@ -302,18 +310,18 @@ typedef culex_outcome (*doubling_retry_job_handler)(culex_run *run, const doubli
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status doubling_retry_job_register(culex_worker *worker,
-                                                      doubling_retry_job_handler handler,
-                                                      void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_register(
+    culex_worker *worker, doubling_retry_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status doubling_retry_job_encode(const doubling_retry_job *job,
-                                                    culex_buf *ret_text, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_encode(const doubling_retry_job *job,
+                                                                   culex_buf *ret_text,
+                                                                   culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status doubling_retry_job_decode(culex_arena *arena, const void *text,
-                                                    size_t len, const doubling_retry_job **ret_job,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_decode(
+    culex_arena *arena, const void *text, size_t len, const doubling_retry_job **ret_job,
+    culex_error *error);
 
 typedef struct stepped_retry_job { /* settings.job:11 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -333,30 +341,30 @@ CULEX_HIDDEN extern const culex_job_type stepped_retry_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status stepped_retry_job_enqueue(culex_client *client,
-                                                    const stepped_retry_job *job,
-                                                    const culex_enqueue_options *options,
-                                                    culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue(
+    culex_client *client, const stepped_retry_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status stepped_retry_job_enqueue_in(culex_client *client,
-                                                       const stepped_retry_job *job,
-                                                       culex_duration delay, culex_uuid *ret_id,
-                                                       culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_in(culex_client *client,
+                                                                      const stepped_retry_job *job,
+                                                                      culex_duration delay,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status stepped_retry_job_enqueue_at(culex_client *client,
-                                                       const stepped_retry_job *job, culex_time at,
-                                                       culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_at(culex_client *client,
+                                                                      const stepped_retry_job *job,
+                                                                      culex_time at,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status stepped_retry_job_enqueue_many(culex_client *client,
-                                                         const stepped_retry_job *jobs,
-                                                         size_t count,
-                                                         const culex_enqueue_options *options,
-                                                         culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                         culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_many(
+    culex_client *client, const stepped_retry_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*stepped_retry_job_handler)(culex_run *run, const stepped_retry_job *job,
@@ -364,17 +372,18 @@ typedef culex_outcome (*stepped_retry_job_handler)(culex_run *run, const stepped
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status stepped_retry_job_register(culex_worker *worker,
-                                                     stepped_retry_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_register(
+    culex_worker *worker, stepped_retry_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status stepped_retry_job_encode(const stepped_retry_job *job,
-                                                   culex_buf *ret_text, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_encode(const stepped_retry_job *job,
+                                                                  culex_buf *ret_text,
+                                                                  culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status stepped_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                   const stepped_retry_job **ret_job,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_decode(
+    culex_arena *arena, const void *text, size_t len, const stepped_retry_job **ret_job,
+    culex_error *error);
 
 typedef struct no_retry_job { /* settings.job:12 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -394,43 +403,51 @@ CULEX_HIDDEN extern const culex_job_type no_retry_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status no_retry_job_enqueue(culex_client *client, const no_retry_job *job,
-                                               const culex_enqueue_options *options,
-                                               culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue(culex_client *client,
+                                                              const no_retry_job *job,
+                                                              const culex_enqueue_options *options,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status no_retry_job_enqueue_in(culex_client *client, const no_retry_job *job,
-                                                  culex_duration delay, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_in(culex_client *client,
+                                                                 const no_retry_job *job,
+                                                                 culex_duration delay,
+                                                                 culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status no_retry_job_enqueue_at(culex_client *client, const no_retry_job *job,
-                                                  culex_time at, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_at(culex_client *client,
+                                                                 const no_retry_job *job,
+                                                                 culex_time at, culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status no_retry_job_enqueue_many(culex_client *client, const no_retry_job *jobs,
-                                                    size_t count,
-                                                    const culex_enqueue_options *options,
-                                                    culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_many(
+    culex_client *client, const no_retry_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*no_retry_job_handler)(culex_run *run, const no_retry_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status no_retry_job_register(culex_worker *worker, no_retry_job_handler handler,
-                                                void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_register(culex_worker *worker,
+                                                               no_retry_job_handler handler,
+                                                               void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status no_retry_job_encode(const no_retry_job *job, culex_buf *ret_text,
-                                              culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_encode(const no_retry_job *job,
+                                                             culex_buf *ret_text,
+                                                             culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status no_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                              const no_retry_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_decode(culex_arena *arena, const void *text,
+                                                             size_t len,
+                                                             const no_retry_job **ret_job,
+                                                             culex_error *error);
 
 typedef struct bounded_job { /* settings.job:13 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -450,43 +467,50 @@ CULEX_HIDDEN extern const culex_job_type bounded_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status bounded_job_enqueue(culex_client *client, const bounded_job *job,
-                                              const culex_enqueue_options *options,
-                                              culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue(culex_client *client,
+                                                             const bounded_job *job,
+                                                             const culex_enqueue_options *options,
+                                                             culex_uuid *ret_id,
+                                                             culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status bounded_job_enqueue_in(culex_client *client, const bounded_job *job,
-                                                 culex_duration delay, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_in(culex_client *client,
+                                                                const bounded_job *job,
+                                                                culex_duration delay,
+                                                                culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status bounded_job_enqueue_at(culex_client *client, const bounded_job *job,
-                                                 culex_time at, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_at(culex_client *client,
+                                                                const bounded_job *job,
+                                                                culex_time at, culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *jobs,
-                                                   size_t count,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_many(
+    culex_client *client, const bounded_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*bounded_job_handler)(culex_run *run, const bounded_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler,
-                                               void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_register(culex_worker *worker,
+                                                              bounded_job_handler handler,
+                                                              void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status bounded_job_encode(const bounded_job *job, culex_buf *ret_text,
-                                             culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_encode(const bounded_job *job,
+                                                            culex_buf *ret_text,
+                                                            culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len,
-                                             const bounded_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_decode(culex_arena *arena, const void *text,
+                                                            size_t len, const bounded_job **ret_job,
+                                                            culex_error *error);
 
 typedef struct ticking_job { /* settings.job:14 */
     int32_t batch;    /* settings.job:14 */
@@ -509,43 +533,50 @@ CULEX_HIDDEN extern const culex_job_type ticking_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status ticking_job_enqueue(culex_client *client, const ticking_job *job,
-                                              const culex_enqueue_options *options,
-                                              culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue(culex_client *client,
+                                                             const ticking_job *job,
+                                                             const culex_enqueue_options *options,
+                                                             culex_uuid *ret_id,
+                                                             culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status ticking_job_enqueue_in(culex_client *client, const ticking_job *job,
-                                                 culex_duration delay, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_in(culex_client *client,
+                                                                const ticking_job *job,
+                                                                culex_duration delay,
+                                                                culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status ticking_job_enqueue_at(culex_client *client, const ticking_job *job,
-                                                 culex_time at, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_at(culex_client *client,
+                                                                const ticking_job *job,
+                                                                culex_time at, culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status ticking_job_enqueue_many(culex_client *client, const ticking_job *jobs,
-                                                   size_t count,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_many(
+    culex_client *client, const ticking_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ticking_job_handler)(culex_run *run, const ticking_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status ticking_job_register(culex_worker *worker, ticking_job_handler handler,
-                                               void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_register(culex_worker *worker,
+                                                              ticking_job_handler handler,
+                                                              void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status ticking_job_encode(const ticking_job *job, culex_buf *ret_text,
-                                             culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_encode(const ticking_job *job,
+                                                            culex_buf *ret_text,
+                                                            culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status ticking_job_decode(culex_arena *arena, const void *text, size_t len,
-                                             const ticking_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_decode(culex_arena *arena, const void *text,
+                                                            size_t len, const ticking_job **ret_job,
+                                                            culex_error *error);
 
 typedef struct words_job { /* settings.job:17 */
     const char *queue;         /* settings.job:19 */
@@ -593,52 +624,58 @@ CULEX_HIDDEN extern const culex_job_type words_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status words_job_enqueue(culex_client *client, const words_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue(culex_client *client,
+                                                           const words_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status words_job_enqueue_in(culex_client *client, const words_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_in(culex_client *client,
+                                                              const words_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status words_job_enqueue_at(culex_client *client, const words_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_at(culex_client *client,
+                                                              const words_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status words_job_enqueue_many(culex_client *client, const words_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_many(
+    culex_client *client, const words_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*words_job_handler)(culex_run *run, const words_job *job, void *user);
 
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
-CULEX_HIDDEN culex_status words_job_set_result(culex_run *run, const words_result *result,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_set_result(culex_run *run,
+                                                              const words_result *result,
+                                                              culex_error *error);
 
 /* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
  * in `arena`. */
-CULEX_HIDDEN culex_status words_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                                  const words_result **ret_result,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_decode_result(culex_arena *arena,
+                                                                 const void *text, size_t len,
+                                                                 const words_result **ret_result,
+                                                                 culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status words_job_register(culex_worker *worker, words_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_register(culex_worker *worker,
+                                                            words_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status words_job_encode(const words_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_encode(const words_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status words_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const words_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const words_job **ret_job,
+                                                          culex_error *error);
 
 CULEX_GENERATED_END
 

@@ -164,23 +164,23 @@ CULEX_HIDDEN extern const culex_job_type kitchen_defaults_of_all_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue(
     culex_client *client, const kitchen_defaults_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_in(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_in(
     culex_client *client, const kitchen_defaults_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_at(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_at(
     culex_client *client, const kitchen_defaults_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_enqueue_many(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_many(
     culex_client *client, const kitchen_defaults_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
@@ -191,15 +191,15 @@ typedef culex_outcome (*kitchen_defaults_of_all_job_handler)(
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_register(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_register(
     culex_worker *worker, kitchen_defaults_of_all_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_encode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_encode(
     const kitchen_defaults_of_all_job *job, culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status kitchen_defaults_of_all_job_decode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_decode(
     culex_arena *arena, const void *text, size_t len, const kitchen_defaults_of_all_job **ret_job,
     culex_error *error);
 
@@ -301,23 +301,23 @@ CULEX_HIDDEN extern const culex_job_type kitchen_required_of_all_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue(
     culex_client *client, const kitchen_required_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_in(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue_in(
     culex_client *client, const kitchen_required_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_at(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue_at(
     culex_client *client, const kitchen_required_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_enqueue_many(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue_many(
     culex_client *client, const kitchen_required_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
@@ -328,15 +328,15 @@ typedef culex_outcome (*kitchen_required_of_all_job_handler)(
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_register(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_register(
     culex_worker *worker, kitchen_required_of_all_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_encode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_encode(
     const kitchen_required_of_all_job *job, culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status kitchen_required_of_all_job_decode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_decode(
     culex_arena *arena, const void *text, size_t len, const kitchen_required_of_all_job **ret_job,
     culex_error *error);
 
@@ -384,23 +384,23 @@ CULEX_HIDDEN extern const culex_job_type kitchen_optional_of_all_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue(
     culex_client *client, const kitchen_optional_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_in(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_in(
     culex_client *client, const kitchen_optional_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_at(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_at(
     culex_client *client, const kitchen_optional_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_enqueue_many(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_many(
     culex_client *client, const kitchen_optional_of_all_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
@@ -411,15 +411,15 @@ typedef culex_outcome (*kitchen_optional_of_all_job_handler)(
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_register(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_register(
     culex_worker *worker, kitchen_optional_of_all_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_encode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_encode(
     const kitchen_optional_of_all_job *job, culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status kitchen_optional_of_all_job_decode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_decode(
     culex_arena *arena, const void *text, size_t len, const kitchen_optional_of_all_job **ret_job,
     culex_error *error);
 

@@ -171,56 +171,63 @@ CULEX_HIDDEN extern const culex_job_type attack_job_type;
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
-CULEX_HIDDEN culex_status attack_job_enqueue(culex_client *client, const attack_job *job,
-                                             const culex_enqueue_options *options,
-                                             culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue(culex_client *client,
+                                                            const attack_job *job,
+                                                            const culex_enqueue_options *options,
+                                                            culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
-CULEX_HIDDEN culex_status attack_job_enqueue_in(culex_client *client, const attack_job *job,
-                                                culex_duration delay, culex_uuid *ret_id,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_in(culex_client *client,
+                                                               const attack_job *job,
+                                                               culex_duration delay,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
-CULEX_HIDDEN culex_status attack_job_enqueue_at(culex_client *client, const attack_job *job,
-                                                culex_time at, culex_uuid *ret_id,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_at(culex_client *client,
+                                                               const attack_job *job, culex_time at,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
-CULEX_HIDDEN culex_status attack_job_enqueue_many(culex_client *client, const attack_job *jobs,
-                                                  size_t count,
-                                                  const culex_enqueue_options *options,
-                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_many(
+    culex_client *client, const attack_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*attack_job_handler)(culex_run *run, const attack_job *job, void *user);
 
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
-CULEX_HIDDEN culex_status attack_job_set_result(culex_run *run, const attack_result *result,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_set_result(culex_run *run,
+                                                               const attack_result *result,
+                                                               culex_error *error);
 
 /* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
  * in `arena`. */
-CULEX_HIDDEN culex_status attack_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                                   const attack_result **ret_result,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_decode_result(culex_arena *arena,
+                                                                  const void *text, size_t len,
+                                                                  const attack_result **ret_result,
+                                                                  culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status attack_job_register(culex_worker *worker, attack_job_handler handler,
-                                              void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_register(culex_worker *worker,
+                                                             attack_job_handler handler,
+                                                             void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status attack_job_encode(const attack_job *job, culex_buf *ret_text,
-                                            culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_encode(const attack_job *job,
+                                                           culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status attack_job_decode(culex_arena *arena, const void *text, size_t len,
-                                            const attack_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_decode(culex_arena *arena, const void *text,
+                                                           size_t len, const attack_job **ret_job,
+                                                           culex_error *error);
 
 CULEX_GENERATED_END
 

@@ -48,27 +48,29 @@ SAMPLE_API extern const culex_job_type import_both_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-SAMPLE_API culex_status import_both_job_enqueue(culex_client *client, const import_both_job *job,
-                                                const culex_enqueue_options *options,
-                                                culex_uuid *ret_id, culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue(
+    culex_client *client, const import_both_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-SAMPLE_API culex_status import_both_job_enqueue_in(culex_client *client, const import_both_job *job,
-                                                   culex_duration delay, culex_uuid *ret_id,
-                                                   culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue_in(culex_client *client,
+                                                                  const import_both_job *job,
+                                                                  culex_duration delay,
+                                                                  culex_uuid *ret_id,
+                                                                  culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-SAMPLE_API culex_status import_both_job_enqueue_at(culex_client *client, const import_both_job *job,
-                                                   culex_time at, culex_uuid *ret_id,
-                                                   culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue_at(culex_client *client,
+                                                                  const import_both_job *job,
+                                                                  culex_time at, culex_uuid *ret_id,
+                                                                  culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-SAMPLE_API culex_status import_both_job_enqueue_many(culex_client *client,
-                                                     const import_both_job *jobs, size_t count,
-                                                     const culex_enqueue_options *options,
-                                                     culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                     culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue_many(
+    culex_client *client, const import_both_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*import_both_job_handler)(culex_run *run, const import_both_job *job,
@@ -76,16 +78,20 @@ typedef culex_outcome (*import_both_job_handler)(culex_run *run, const import_bo
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-SAMPLE_API culex_status import_both_job_register(culex_worker *worker,
-                                                 import_both_job_handler handler, void *user);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_register(culex_worker *worker,
+                                                                import_both_job_handler handler,
+                                                                void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-SAMPLE_API culex_status import_both_job_encode(const import_both_job *job, culex_buf *ret_text,
-                                               culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_encode(const import_both_job *job,
+                                                              culex_buf *ret_text,
+                                                              culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-SAMPLE_API culex_status import_both_job_decode(culex_arena *arena, const void *text, size_t len,
-                                               const import_both_job **ret_job, culex_error *error);
+SAMPLE_API CULEX_MUST_USE culex_status import_both_job_decode(culex_arena *arena, const void *text,
+                                                              size_t len,
+                                                              const import_both_job **ret_job,
+                                                              culex_error *error);
 
 CULEX_GENERATED_END
 

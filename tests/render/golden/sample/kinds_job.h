@@ -115,27 +115,30 @@ CULEX_HIDDEN extern const culex_job_type all_single_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status all_single_job_enqueue(culex_client *client, const all_single_job *job,
-                                                 const culex_enqueue_options *options,
-                                                 culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue(
+    culex_client *client, const all_single_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status all_single_job_enqueue_in(culex_client *client, const all_single_job *job,
-                                                    culex_duration delay, culex_uuid *ret_id,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue_in(culex_client *client,
+                                                                   const all_single_job *job,
+                                                                   culex_duration delay,
+                                                                   culex_uuid *ret_id,
+                                                                   culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status all_single_job_enqueue_at(culex_client *client, const all_single_job *job,
-                                                    culex_time at, culex_uuid *ret_id,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue_at(culex_client *client,
+                                                                   const all_single_job *job,
+                                                                   culex_time at,
+                                                                   culex_uuid *ret_id,
+                                                                   culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status all_single_job_enqueue_many(culex_client *client,
-                                                      const all_single_job *jobs, size_t count,
-                                                      const culex_enqueue_options *options,
-                                                      culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                      culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue_many(
+    culex_client *client, const all_single_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*all_single_job_handler)(culex_run *run, const all_single_job *job,
@@ -143,16 +146,20 @@ typedef culex_outcome (*all_single_job_handler)(culex_run *run, const all_single
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status all_single_job_register(culex_worker *worker,
-                                                  all_single_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_register(culex_worker *worker,
+                                                                 all_single_job_handler handler,
+                                                                 void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status all_single_job_encode(const all_single_job *job, culex_buf *ret_text,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_encode(const all_single_job *job,
+                                                               culex_buf *ret_text,
+                                                               culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status all_single_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                const all_single_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_decode(culex_arena *arena, const void *text,
+                                                               size_t len,
+                                                               const all_single_job **ret_job,
+                                                               culex_error *error);
 
 typedef struct all_optional_job { /* kinds.job:4 */
     bool has_a_bool;
@@ -213,29 +220,30 @@ CULEX_HIDDEN extern const culex_job_type all_optional_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status all_optional_job_enqueue(culex_client *client,
-                                                   const all_optional_job *job,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue(
+    culex_client *client, const all_optional_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status all_optional_job_enqueue_in(culex_client *client,
-                                                      const all_optional_job *job,
-                                                      culex_duration delay, culex_uuid *ret_id,
-                                                      culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue_in(culex_client *client,
+                                                                     const all_optional_job *job,
+                                                                     culex_duration delay,
+                                                                     culex_uuid *ret_id,
+                                                                     culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status all_optional_job_enqueue_at(culex_client *client,
-                                                      const all_optional_job *job, culex_time at,
-                                                      culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue_at(culex_client *client,
+                                                                     const all_optional_job *job,
+                                                                     culex_time at,
+                                                                     culex_uuid *ret_id,
+                                                                     culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status all_optional_job_enqueue_many(culex_client *client,
-                                                        const all_optional_job *jobs, size_t count,
-                                                        const culex_enqueue_options *options,
-                                                        culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                        culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue_many(
+    culex_client *client, const all_optional_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*all_optional_job_handler)(culex_run *run, const all_optional_job *job,
@@ -243,17 +251,19 @@ typedef culex_outcome (*all_optional_job_handler)(culex_run *run, const all_opti
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status all_optional_job_register(culex_worker *worker,
-                                                    all_optional_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_register(
+    culex_worker *worker, all_optional_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status all_optional_job_encode(const all_optional_job *job, culex_buf *ret_text,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_encode(const all_optional_job *job,
+                                                                 culex_buf *ret_text,
+                                                                 culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status all_optional_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                  const all_optional_job **ret_job,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_decode(culex_arena *arena,
+                                                                 const void *text, size_t len,
+                                                                 const all_optional_job **ret_job,
+                                                                 culex_error *error);
 
 typedef struct all_list_job { /* kinds.job:4 */
     const bool *a_bool;               /* kinds.job:5 */
@@ -314,43 +324,51 @@ CULEX_HIDDEN extern const culex_job_type all_list_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status all_list_job_enqueue(culex_client *client, const all_list_job *job,
-                                               const culex_enqueue_options *options,
-                                               culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue(culex_client *client,
+                                                              const all_list_job *job,
+                                                              const culex_enqueue_options *options,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status all_list_job_enqueue_in(culex_client *client, const all_list_job *job,
-                                                  culex_duration delay, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue_in(culex_client *client,
+                                                                 const all_list_job *job,
+                                                                 culex_duration delay,
+                                                                 culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status all_list_job_enqueue_at(culex_client *client, const all_list_job *job,
-                                                  culex_time at, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue_at(culex_client *client,
+                                                                 const all_list_job *job,
+                                                                 culex_time at, culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status all_list_job_enqueue_many(culex_client *client, const all_list_job *jobs,
-                                                    size_t count,
-                                                    const culex_enqueue_options *options,
-                                                    culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue_many(
+    culex_client *client, const all_list_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*all_list_job_handler)(culex_run *run, const all_list_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status all_list_job_register(culex_worker *worker, all_list_job_handler handler,
-                                                void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_register(culex_worker *worker,
+                                                               all_list_job_handler handler,
+                                                               void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status all_list_job_encode(const all_list_job *job, culex_buf *ret_text,
-                                              culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_encode(const all_list_job *job,
+                                                             culex_buf *ret_text,
+                                                             culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status all_list_job_decode(culex_arena *arena, const void *text, size_t len,
-                                              const all_list_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_decode(culex_arena *arena, const void *text,
+                                                             size_t len,
+                                                             const all_list_job **ret_job,
+                                                             culex_error *error);
 
 typedef struct all_array_job { /* kinds.job:4 */
     bool a_bool[3];               /* kinds.job:5 */
@@ -426,27 +444,29 @@ CULEX_HIDDEN extern const culex_job_type all_array_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status all_array_job_enqueue(culex_client *client, const all_array_job *job,
-                                                const culex_enqueue_options *options,
-                                                culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue(
+    culex_client *client, const all_array_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status all_array_job_enqueue_in(culex_client *client, const all_array_job *job,
-                                                   culex_duration delay, culex_uuid *ret_id,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_in(culex_client *client,
+                                                                  const all_array_job *job,
+                                                                  culex_duration delay,
+                                                                  culex_uuid *ret_id,
+                                                                  culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status all_array_job_enqueue_at(culex_client *client, const all_array_job *job,
-                                                   culex_time at, culex_uuid *ret_id,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_at(culex_client *client,
+                                                                  const all_array_job *job,
+                                                                  culex_time at, culex_uuid *ret_id,
+                                                                  culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status all_array_job_enqueue_many(culex_client *client,
-                                                     const all_array_job *jobs, size_t count,
-                                                     const culex_enqueue_options *options,
-                                                     culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                     culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_many(
+    culex_client *client, const all_array_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*all_array_job_handler)(culex_run *run, const all_array_job *job,
@@ -454,16 +474,20 @@ typedef culex_outcome (*all_array_job_handler)(culex_run *run, const all_array_j
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status all_array_job_register(culex_worker *worker,
-                                                 all_array_job_handler handler, void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_register(culex_worker *worker,
+                                                                all_array_job_handler handler,
+                                                                void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status all_array_job_encode(const all_array_job *job, culex_buf *ret_text,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_encode(const all_array_job *job,
+                                                              culex_buf *ret_text,
+                                                              culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status all_array_job_decode(culex_arena *arena, const void *text, size_t len,
-                                               const all_array_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_decode(culex_arena *arena, const void *text,
+                                                              size_t len,
+                                                              const all_array_job **ret_job,
+                                                              culex_error *error);
 
 typedef struct lists_job { /* kinds.job:4 */
     const char *const *bounded; /* kinds.job:5; at most 50 values, 1 to 9 bytes */
@@ -488,42 +512,46 @@ CULEX_HIDDEN extern const culex_job_type lists_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status lists_job_enqueue(culex_client *client, const lists_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue(culex_client *client,
+                                                           const lists_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status lists_job_enqueue_in(culex_client *client, const lists_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue_in(culex_client *client,
+                                                              const lists_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status lists_job_enqueue_at(culex_client *client, const lists_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue_at(culex_client *client,
+                                                              const lists_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status lists_job_enqueue_many(culex_client *client, const lists_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue_many(
+    culex_client *client, const lists_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*lists_job_handler)(culex_run *run, const lists_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status lists_job_register(culex_worker *worker, lists_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_register(culex_worker *worker,
+                                                            lists_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status lists_job_encode(const lists_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_encode(const lists_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status lists_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const lists_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const lists_job **ret_job,
+                                                          culex_error *error);
 
 CULEX_GENERATED_END
 

@@ -62,43 +62,50 @@ CULEX_HIDDEN extern const culex_job_type limited_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status limited_job_enqueue(culex_client *client, const limited_job *job,
-                                              const culex_enqueue_options *options,
-                                              culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_enqueue(culex_client *client,
+                                                             const limited_job *job,
+                                                             const culex_enqueue_options *options,
+                                                             culex_uuid *ret_id,
+                                                             culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status limited_job_enqueue_in(culex_client *client, const limited_job *job,
-                                                 culex_duration delay, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_enqueue_in(culex_client *client,
+                                                                const limited_job *job,
+                                                                culex_duration delay,
+                                                                culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status limited_job_enqueue_at(culex_client *client, const limited_job *job,
-                                                 culex_time at, culex_uuid *ret_id,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_enqueue_at(culex_client *client,
+                                                                const limited_job *job,
+                                                                culex_time at, culex_uuid *ret_id,
+                                                                culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status limited_job_enqueue_many(culex_client *client, const limited_job *jobs,
-                                                   size_t count,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                   culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_enqueue_many(
+    culex_client *client, const limited_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*limited_job_handler)(culex_run *run, const limited_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status limited_job_register(culex_worker *worker, limited_job_handler handler,
-                                               void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_register(culex_worker *worker,
+                                                              limited_job_handler handler,
+                                                              void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status limited_job_encode(const limited_job *job, culex_buf *ret_text,
-                                             culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_encode(const limited_job *job,
+                                                            culex_buf *ret_text,
+                                                            culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status limited_job_decode(culex_arena *arena, const void *text, size_t len,
-                                             const limited_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status limited_job_decode(culex_arena *arena, const void *text,
+                                                            size_t len, const limited_job **ret_job,
+                                                            culex_error *error);
 
 CULEX_GENERATED_END
 

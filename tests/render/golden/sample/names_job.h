@@ -260,42 +260,46 @@ CULEX_HIDDEN extern const culex_job_type clash_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status clash_job_enqueue(culex_client *client, const clash_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue(culex_client *client,
+                                                           const clash_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status clash_job_enqueue_in(culex_client *client, const clash_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_in(culex_client *client,
+                                                              const clash_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status clash_job_enqueue_at(culex_client *client, const clash_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_at(culex_client *client,
+                                                              const clash_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status clash_job_enqueue_many(culex_client *client, const clash_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_many(
+    culex_client *client, const clash_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*clash_job_handler)(culex_run *run, const clash_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status clash_job_register(culex_worker *worker, clash_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_register(culex_worker *worker,
+                                                            clash_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status clash_job_encode(const clash_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_encode(const clash_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const clash_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const clash_job **ret_job,
+                                                          culex_error *error);
 
 typedef struct a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job { /* names.job:4 */
     const char *x; /* names.job:5 */
@@ -333,26 +337,26 @@ CULEX_HIDDEN extern const culex_job_type a_job_with_a_name_so_long_that_no_proto
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_duration delay, culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_time at, culex_uuid *ret_id, culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -365,32 +369,32 @@ typedef culex_outcome (*a_job_with_a_name_so_long_that_no_prototype_of_it_fits_o
     void *user);
 
 /* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
     culex_run *run,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
     culex_error *error);
 
 /* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
  * in `arena`. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
     culex_arena *arena, const void *text, size_t len,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
     culex_error *error);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
     culex_worker *worker,
     a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler handler,
     void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(
     culex_arena *arena, const void *text, size_t len,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job **ret_job,
     culex_error *error);

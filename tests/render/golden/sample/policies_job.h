@@ -35,42 +35,46 @@ CULEX_HIDDEN extern const culex_job_type steps_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status steps_job_enqueue(culex_client *client, const steps_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue(culex_client *client,
+                                                           const steps_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status steps_job_enqueue_in(culex_client *client, const steps_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_in(culex_client *client,
+                                                              const steps_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status steps_job_enqueue_at(culex_client *client, const steps_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_at(culex_client *client,
+                                                              const steps_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status steps_job_enqueue_many(culex_client *client, const steps_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_many(
+    culex_client *client, const steps_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*steps_job_handler)(culex_run *run, const steps_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status steps_job_register(culex_worker *worker, steps_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_register(culex_worker *worker,
+                                                            steps_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status steps_job_encode(const steps_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_encode(const steps_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status steps_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const steps_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const steps_job **ret_job,
+                                                          culex_error *error);
 
 typedef struct ratio_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -90,42 +94,46 @@ CULEX_HIDDEN extern const culex_job_type ratio_job_type;
 
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN culex_status ratio_job_enqueue(culex_client *client, const ratio_job *job,
-                                            const culex_enqueue_options *options,
-                                            culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue(culex_client *client,
+                                                           const ratio_job *job,
+                                                           const culex_enqueue_options *options,
+                                                           culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
-CULEX_HIDDEN culex_status ratio_job_enqueue_in(culex_client *client, const ratio_job *job,
-                                               culex_duration delay, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_in(culex_client *client,
+                                                              const ratio_job *job,
+                                                              culex_duration delay,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
-CULEX_HIDDEN culex_status ratio_job_enqueue_at(culex_client *client, const ratio_job *job,
-                                               culex_time at, culex_uuid *ret_id,
-                                               culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_at(culex_client *client,
+                                                              const ratio_job *job, culex_time at,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN culex_status ratio_job_enqueue_many(culex_client *client, const ratio_job *jobs,
-                                                 size_t count, const culex_enqueue_options *options,
-                                                 culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                 culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_many(
+    culex_client *client, const ratio_job *jobs, size_t count, const culex_enqueue_options *options,
+    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ratio_job_handler)(culex_run *run, const ratio_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status ratio_job_register(culex_worker *worker, ratio_job_handler handler,
-                                             void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_register(culex_worker *worker,
+                                                            ratio_job_handler handler, void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status ratio_job_encode(const ratio_job *job, culex_buf *ret_text,
-                                           culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_encode(const ratio_job *job, culex_buf *ret_text,
+                                                          culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status ratio_job_decode(culex_arena *arena, const void *text, size_t len,
-                                           const ratio_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_decode(culex_arena *arena, const void *text,
+                                                          size_t len, const ratio_job **ret_job,
+                                                          culex_error *error);
 
 typedef struct linear_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -147,46 +155,51 @@ CULEX_HIDDEN extern const culex_job_type linear_job_type;
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
 CULEX_DEPRECATED("use steps")
-CULEX_HIDDEN culex_status linear_job_enqueue(culex_client *client, const linear_job *job,
-                                             const culex_enqueue_options *options,
-                                             culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue(culex_client *client,
+                                                            const linear_job *job,
+                                                            const culex_enqueue_options *options,
+                                                            culex_uuid *ret_id, culex_error *error);
 
 /* The same, to start after `delay`. */
 CULEX_DEPRECATED("use steps")
-CULEX_HIDDEN culex_status linear_job_enqueue_in(culex_client *client, const linear_job *job,
-                                                culex_duration delay, culex_uuid *ret_id,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_in(culex_client *client,
+                                                               const linear_job *job,
+                                                               culex_duration delay,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
 CULEX_DEPRECATED("use steps")
-CULEX_HIDDEN culex_status linear_job_enqueue_at(culex_client *client, const linear_job *job,
-                                                culex_time at, culex_uuid *ret_id,
-                                                culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_at(culex_client *client,
+                                                               const linear_job *job, culex_time at,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("use steps")
-CULEX_HIDDEN culex_status linear_job_enqueue_many(culex_client *client, const linear_job *jobs,
-                                                  size_t count,
-                                                  const culex_enqueue_options *options,
-                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_many(
+    culex_client *client, const linear_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*linear_job_handler)(culex_run *run, const linear_job *job, void *user);
 
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
-CULEX_HIDDEN culex_status linear_job_register(culex_worker *worker, linear_job_handler handler,
-                                              void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_register(culex_worker *worker,
+                                                             linear_job_handler handler,
+                                                             void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status linear_job_encode(const linear_job *job, culex_buf *ret_text,
-                                            culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_encode(const linear_job *job,
+                                                           culex_buf *ret_text, culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status linear_job_decode(culex_arena *arena, const void *text, size_t len,
-                                            const linear_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_decode(culex_arena *arena, const void *text,
+                                                           size_t len, const linear_job **ret_job,
+                                                           culex_error *error);
 
 typedef struct constant_job { /* policies.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
@@ -208,30 +221,34 @@ CULEX_HIDDEN extern const culex_job_type constant_job_type;
 /* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
  * so may `ret_id`. See culex_client_enqueue. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
-CULEX_HIDDEN culex_status constant_job_enqueue(culex_client *client, const constant_job *job,
-                                               const culex_enqueue_options *options,
-                                               culex_uuid *ret_id, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue(culex_client *client,
+                                                              const constant_job *job,
+                                                              const culex_enqueue_options *options,
+                                                              culex_uuid *ret_id,
+                                                              culex_error *error);
 
 /* The same, to start after `delay`. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
-CULEX_HIDDEN culex_status constant_job_enqueue_in(culex_client *client, const constant_job *job,
-                                                  culex_duration delay, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_in(culex_client *client,
+                                                                 const constant_job *job,
+                                                                 culex_duration delay,
+                                                                 culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* The same, to start at `at`; a time in the past means now. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
-CULEX_HIDDEN culex_status constant_job_enqueue_at(culex_client *client, const constant_job *job,
-                                                  culex_time at, culex_uuid *ret_id,
-                                                  culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_at(culex_client *client,
+                                                                 const constant_job *job,
+                                                                 culex_time at, culex_uuid *ret_id,
+                                                                 culex_error *error);
 
 /* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
  * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
-CULEX_HIDDEN culex_status constant_job_enqueue_many(culex_client *client, const constant_job *jobs,
-                                                    size_t count,
-                                                    const culex_enqueue_options *options,
-                                                    culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                    culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_many(
+    culex_client *client, const constant_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*constant_job_handler)(culex_run *run, const constant_job *job, void *user);
@@ -239,16 +256,20 @@ typedef culex_outcome (*constant_job_handler)(culex_run *run, const constant_job
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that
  * as the reason. */
-CULEX_HIDDEN culex_status constant_job_register(culex_worker *worker, constant_job_handler handler,
-                                                void *user);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_register(culex_worker *worker,
+                                                               constant_job_handler handler,
+                                                               void *user);
 
 /* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN culex_status constant_job_encode(const constant_job *job, culex_buf *ret_text,
-                                              culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_encode(const constant_job *job,
+                                                             culex_buf *ret_text,
+                                                             culex_error *error);
 
 /* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN culex_status constant_job_decode(culex_arena *arena, const void *text, size_t len,
-                                              const constant_job **ret_job, culex_error *error);
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_decode(culex_arena *arena, const void *text,
+                                                             size_t len,
+                                                             const constant_job **ret_job,
+                                                             culex_error *error);
 
 CULEX_GENERATED_END
 
