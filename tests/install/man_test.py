@@ -58,6 +58,44 @@ def live_check(page: str, env: dict) -> None:
            sorted(page_options(page)))
 
 
+def plain(page: pathlib.Path) -> str:
+    """What a reader sees of it, without line breaks and spaces, which the formatter sets."""
+    return re.sub(r"\s|.\x08", "", run("mandoc", "-T", "ascii", page))
+
+
+def prototypes(prefix: pathlib.Path) -> dict:
+    """Name to text of what the public headers export, each on one line, as they write it."""
+    text = "".join(path.read_text() for path in (prefix / "include/culex").glob("*.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    found = {}
+    for match in re.finditer(r"^CULEX_API\b([^;]*);", text, re.M):
+        words = re.sub(r"CULEX_(PRINTF\([^)]*\)|MUST_USE)", "", match.group(1))
+        found[re.search(r"\b(culex_\w+)\s*\(", words).group(1)] = re.sub(r"\s", "", words) + ";"
+    return found
+
+
+def functions_check(prefix: pathlib.Path) -> None:
+    """Every function of the library has a page by its name, with its prototype."""
+    manual = prefix / "share/man/man3"
+    exported = {line.split()[-1] for line in
+                run("nm", "-D", "--defined-only", prefix / "lib/libculex.so").splitlines()}
+    declared = prototypes(prefix)
+    expect("functions with a prototype", sorted(exported), sorted(declared))
+    for name in sorted(exported):
+        page = manual / f"{name}.3"
+        link = re.fullmatch(r"\.so man3/(\S+)\n", page.read_text())
+        page = manual / link.group(1) if link else page
+        seen = plain(page)
+        for wanted in (declared[name], "SYNOPSIS", "DESCRIPTION"):
+            if wanted not in seen:
+                fail(f"{page.name} does not show {wanted}")
+    for page in manual.iterdir():
+        if not page.read_text().startswith(".so "):
+            run("mandoc", "-T", "lint", "-W", "warning", page)
+        elif not (prefix / "share/man" / page.read_text().split()[1]).is_file():
+            fail(f"{page.name} leads nowhere")
+
+
 def main() -> None:
     repository, build = map(pathlib.Path, sys.argv[1:])
     pages = repository / "man"
@@ -67,6 +105,7 @@ def main() -> None:
         prefix = prefix_copy(build, scratch / "prefix")
         env = environment(prefix)
         compiler_check((pages / "culexc.1").read_text(), env)
+        functions_check(prefix)
         live_check((pages / "culex-live.1").read_text(), env)
         worker_check((pages / "culex.7").read_text(),
                      worker_help(repository, scratch / "hello", env))

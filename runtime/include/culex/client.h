@@ -71,6 +71,7 @@ typedef struct culex_enqueue_options {
     size_t tag_count;
 } culex_enqueue_options;
 
+/* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
     culex_enqueue_options options = {false, {{0}}, false, 0, false, 0, NULL, false, 0, NULL, 0};
@@ -150,7 +151,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_get(culex_client *client, con
                                                        culex_uuid id, culex_run_info **ret_run,
                                                        culex_error *error);
 
-/* Accepts NULL. */
+/* Frees what culex_client_get returned. Accepts NULL. */
 CULEX_API void culex_run_info_free(culex_run_info *run);
 
 /* A queue begins with its first run or with the first worker that serves it. Until then every call
@@ -203,6 +204,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_purge(culex_client *client, c
                                                          culex_run_state state, size_t limit,
                                                          size_t *ret_deleted, culex_error *error);
 
+/* What is in a queue and what has happened there. */
 typedef struct culex_queue_stats {
     uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
     uint64_t enqueued;                     /* totals since the queue began */
@@ -218,6 +220,8 @@ typedef struct culex_queue_stats {
     bool paused;
 } culex_queue_stats;
 
+/* Fills *ret_stats with the figures of `queue`. CULEX_ENOTFOUND for a queue that never had a run
+ * or a worker. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_stats(culex_client *client, const char *queue,
                                                          culex_queue_stats *ret_stats,
                                                          culex_error *error);

@@ -17,7 +17,7 @@ extern "C" {
 /* Memory that is freed all at once. Not for use by two threads at a time. */
 typedef struct culex_arena culex_arena;
 
-/* Returns owned, or NULL when out of memory. */
+/* An empty arena. Returns owned, or NULL when out of memory. */
 CULEX_API culex_arena *culex_arena_create(void);
 
 /* Frees `arena` and everything taken from it. Accepts NULL. */

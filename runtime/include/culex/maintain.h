@@ -57,7 +57,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_doctor(const char *url,
                                                    culex_doctor_report **ret_report,
                                                    culex_error *error);
 
-/* Accepts NULL. */
+/* Frees a report with all its findings. Accepts NULL. */
 CULEX_API void culex_doctor_report_free(culex_doctor_report *report);
 
 /* The report for people: the promise, then a line a finding and its advice below it. Returned

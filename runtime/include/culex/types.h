@@ -58,12 +58,14 @@ typedef int64_t culex_duration;
 __extension__ typedef __int128 culex_native_int128;
 __extension__ typedef unsigned __int128 culex_native_uint128;
 
+/* The same value in the compiler's own 128-bit type, where it has one. */
 static inline culex_native_int128 culex_int128_native(culex_int128 value)
 {
     culex_native_uint128 high = CULEX_CAST(uint64_t, value.hi);
     return CULEX_CAST(culex_native_int128, high << 64 | value.lo);
 }
 
+/* The same value in the layout that params have. */
 static inline culex_int128 culex_int128_make(culex_native_int128 value)
 {
     culex_int128 made;
@@ -72,12 +74,14 @@ static inline culex_int128 culex_int128_make(culex_native_int128 value)
     return made;
 }
 
+/* The same value in the compiler's own 128-bit type, where it has one. */
 static inline culex_native_uint128 culex_uint128_native(culex_uint128 value)
 {
     culex_native_uint128 high = value.hi;
     return high << 64 | value.lo;
 }
 
+/* The same value in the layout that params have. */
 static inline culex_uint128 culex_uint128_make(culex_native_uint128 value)
 {
     culex_uint128 made;

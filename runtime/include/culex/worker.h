@@ -25,6 +25,7 @@ typedef enum CULEX_INT_ENUM culex_outcome {
     CULEX_SNOOZED = 3    /* later, without charging an attempt */
 } culex_outcome;
 
+/* Facts of the run. Texts live as long as the handler runs. */
 CULEX_API culex_uuid culex_run_id(const culex_run *run);
 CULEX_API uint32_t culex_run_attempt(const culex_run *run);  /* counted from 1 */
 CULEX_API uint32_t culex_run_failures(const culex_run *run); /* before this attempt */
@@ -250,14 +251,13 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
  * removed, replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
  * registered (CULEX_ELEFT). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
+CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_worker_setup setup,
+                                               void *user);
 
 /* For a setup that cannot go on: tells the reason (printf rules), which the program prints, and
  * returns 1. Without it the reason is the one for which a job was not registered. */
 CULEX_API CULEX_MUST_USE int culex_worker_setup_failed(culex_worker *worker, const char *format,
                                                        ...) CULEX_PRINTF(2, 3);
-
-CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_worker_setup setup,
-                                               void *user);
 
 #ifdef __cplusplus
 }
