@@ -284,7 +284,8 @@ int cli_load_all(const struct cli *cli, struct compilation *compilation)
 static FILE *report_stream(const struct cli *cli)
 {
     bool is_for_people = cli->format == FORMAT_HUMAN || cli->format == FORMAT_SHORT;
-    return is_for_people || !(cli->verb->shares & CLI_REPORTS) ? stderr : stdout;
+    bool is_result = (cli->verb->shares & CLI_REPORTS) != 0 && !cli->is_output_taken;
+    return is_for_people || !is_result ? stderr : stdout;
 }
 
 static void print_left_out(const struct diag_sink *sink)

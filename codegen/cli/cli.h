@@ -38,6 +38,7 @@ struct cli {
     struct texts include_dirs;
     enum message_format format;
     bool is_coloured;
+    bool is_output_taken;       /* standard output is for something else than reports */
     struct diag_policy *policy; /* of every compilation that cli_load makes */
     struct sarif *sarif;        /* what cli_report collected */
     struct arena arena;

@@ -4,104 +4,142 @@
 #include <string.h>
 
 #include "cli.h"
-#include "fix.h"
-#include "output.h"
 #include "diag_print.h"
+#include "output.h"
+#include "repair.h"
+#include "textdiff.h"
 
-/* A fix may uncover what another one is for. */
-enum { FIX_ROUNDS = 10 };
-
-struct tally {
+struct check {
+    struct cli cli;
+    bool is_fixing, is_trial;
+    const struct overlay *trials; /* texts that --dry-run keeps from the files */
     unsigned fixes, errors, warnings;
-    bool is_broken; /* a file could not be read or written */
+    int status;
 };
 
-/* Writes the file with all fixes that agree with each other, and counts them. False when there
- * were none, or after a message that the file cannot be written. */
-static bool round_apply(struct compilation *compilation, const struct module *module,
-                        struct tally *tally)
+static void log_print(const struct buf *log)
 {
-    struct buf text = {0};
-    unsigned fixed = fix_apply(&compilation->sink, module->source, &text);
-    if (fixed > 0 && !output_replace(module->path, text.data, text.len)) {
-        diag_say("cannot write '%s': %s", module->path, strerror(errno));
-        tally->is_broken = true;
-        fixed = 0;
+    for (size_t at = 0; at < log->len;) {
+        size_t len = strcspn(log->data + at, "\n");
+        diag_print_line(stderr, log->data + at, len);
+        at += len + 1;
     }
-    buf_release(&text);
-    tally->fixes += fixed;
-    return fixed > 0;
+}
+
+/* Shows what a file would become, and has it compiled as that from now on. */
+static void trial_show(struct check *check, const char *path, const struct buf *before,
+                       const struct buf *after)
+{
+    struct arena *arena = &check->cli.arena;
+    struct overlay *trial = arena_alloc(arena, sizeof(*trial));
+    struct buf diff = {0};
+    textdiff_write(path, before, after, &diff);
+    cli_print(diff.data, diff.len);
+    buf_release(&diff);
+    *trial = (struct overlay){.path = path_resolve(arena, path),
+                              .text = arena_copy(arena, after->data, after->len),
+                              .size = after->len,
+                              .next = check->trials};
+    check->trials = trial;
+}
+
+static void fixes_use(struct check *check, const char *path, const struct repair *repair)
+{
+    const struct attempt *best = &repair->attempts[repair->best];
+    if (best->fixes == 0)
+        return;
+    if (check->is_trial) {
+        trial_show(check, path, &repair->attempts[0].text, &best->text);
+    } else if (!output_replace(path, best->text.data, best->text.len)) {
+        diag_say("cannot write '%s': %s", path, strerror(errno));
+        check->status = EXIT_BROKEN;
+        return;
+    }
+    log_print(&best->log);
+    check->fixes += best->fixes;
 }
 
 /* False after a message that the file cannot be read. */
-static bool file_fix(const struct cli *cli, const char *path, struct tally *tally)
+static bool file_fix(struct check *check, const char *path)
 {
-    bool is_read = true, is_going_on = true;
-    for (int round = 0; round < FIX_ROUNDS && is_going_on; round++) {
-        struct compilation compilation;
-        compilation_init(&compilation);
-        const struct module *module = cli_load(cli, &compilation, path);
-        is_read = module != NULL;
-        is_going_on = is_read && round_apply(&compilation, module, tally);
-        compilation_release(&compilation);
-    }
+    struct repair repair;
+    bool is_read = repair_find(&repair, &check->cli, check->trials, path);
+    if (is_read)
+        fixes_use(check, path, &repair);
+    if (is_read && repair.best == 0 && repair.count > 1)
+        diag_say("%s: fixes left out: %u; with them there would be no fewer errors", path,
+                 repair.attempts[1].fixes);
+    repair_release(&repair);
     return is_read;
 }
 
 /* A file that cannot be read is not looked at again. */
-static void files_fix(struct cli *cli, struct tally *tally)
+static void files_fix(struct check *check)
 {
+    struct texts *files = &check->cli.files;
     size_t kept = 0;
-    for (size_t i = 0; i < cli->files.count; i++) {
-        if (file_fix(cli, cli->files.items[i], tally))
-            cli->files.items[kept++] = cli->files.items[i];
+    for (size_t i = 0; i < files->count; i++) {
+        if (file_fix(check, files->items[i]))
+            files->items[kept++] = files->items[i];
         else
-            tally->is_broken = true;
+            check->status = EXIT_BROKEN;
     }
-    cli->files.count = kept;
+    files->count = kept;
 }
 
 /* Each file is a compilation of its own, so that what one names does not matter to another. */
-static int file_check(const struct cli *cli, const char *path, struct tally *tally)
+static void file_check(struct check *check, const char *path)
 {
     struct compilation compilation;
     int status = EXIT_BROKEN;
     compilation_init(&compilation);
-    if (cli_load(cli, &compilation, path) != NULL)
-        status = cli_report(cli, &compilation);
-    tally->errors += compilation.sink.errors;
-    tally->warnings += compilation.sink.warnings;
+    compilation.overlays = check->trials;
+    if (cli_load(&check->cli, &compilation, path) != NULL)
+        status = cli_report(&check->cli, &compilation);
+    check->errors += compilation.sink.errors;
+    check->warnings += compilation.sink.warnings;
+    check->status = cli_worse(check->status, status);
     compilation_release(&compilation);
-    return status;
+}
+
+static void files_check(struct check *check)
+{
+    if (check->is_fixing)
+        files_fix(check);
+    for (size_t i = 0; i < check->cli.files.count; i++)
+        file_check(check, check->cli.files.items[i]);
+    if (check->is_fixing)
+        diag_say("%s: %u; left: errors %u, warnings %u",
+                 check->is_trial ? "fixes not written" : "fixes applied", check->fixes,
+                 check->errors, check->warnings);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-    struct cli cli;
+    struct check check = {0};
     int status;
-    bool is_fixing = false;
-    struct tally tally = {0};
-    const struct cli_option options[] = {{"--fix", CLI_FLAG, &is_fixing}, {0}};
-    if (!cli_open(&cli, verb, options, argc, argv, &status))
-        return cli_close(&cli, status);
-    if (is_fixing)
-        files_fix(&cli, &tally);
-    status = tally.is_broken ? EXIT_BROKEN : EXIT_CLEAN;
-    for (size_t i = 0; i < cli.files.count; i++)
-        status = cli_worse(status, file_check(&cli, cli.files.items[i], &tally));
-    if (is_fixing)
-        diag_say("fixes applied: %u; left: errors %u, warnings %u", tally.fixes, tally.errors,
-                 tally.warnings);
-    return cli_close(&cli, status);
+    const struct cli_option options[] = {
+        {"--fix", CLI_FLAG, &check.is_fixing}, {"--dry-run", CLI_FLAG, &check.is_trial}, {0}};
+    if (!cli_open(&check.cli, verb, options, argc, argv, &status))
+        return cli_close(&check.cli, status);
+    check.status = status;
+    check.cli.is_output_taken = check.is_trial;
+    if (check.is_trial && !check.is_fixing)
+        check.status = cli_misused(&check.cli, "--dry-run is for --fix");
+    else
+        files_check(&check);
+    return cli_close(&check.cli, check.status);
 }
 
 const struct verb verb_check = {
     .name = "check",
     .summary = "say what is wrong with schemas",
-    .help = "usage: culexc check [OPTION...] [--fix] FILE...\n"
+    .help = "usage: culexc check [OPTION...] [--fix [--dry-run]] FILE...\n"
             "Says what is wrong with schemas.\n"
-            "  --fix                   apply the fixes whose meaning is plain to the files named,\n"
-            "                          not to what they import, and check again\n",
+            "  --fix                   apply the fixes whose meaning is sure to the files named,\n"
+            "                          not to what they import; say what was done; check again\n"
+            "  --dry-run               with --fix: print what would change, as patch(1) takes\n"
+            "                          it, and write nothing\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };

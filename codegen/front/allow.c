@@ -46,7 +46,7 @@ static void report_unknown(const struct reading *reading, const char *slug, stru
         return;
     diag_find(slug, &near);
     diag_suggest(sink, span, &near);
-    if (suggestion_is_plain(&near)) /* What was to be kept must not be fixed away. */
+    if (near.best != NULL) /* What was to be kept must not be fixed away. */
         id = diag_find(near.best, NULL);
     if (id != DIAG_COUNT && diag_default_severity(id) != DIAG_ERROR)
         allowance_add(reading, id, span);
@@ -178,6 +178,6 @@ void allow_report_unused(struct diag_sink *sink, const struct source *source,
         diag_report(sink, DIAG_UNUSED_ALLOW, at->span, "there is no '%s' here to be allowed",
                     diag_slug(at->id));
         if (memchr(source->text + at->whole.offset, ',', at->whole.length) == NULL)
-            diag_fix(sink, span_with_line(at->whole), "%s", "");
+            diag_fix(sink, FIX_MAYBE_INCORRECT, span_with_line(at->whole), "%s", "");
     }
 }

@@ -61,6 +61,8 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
         suggestion_offer(suggestion, decl->name.text);
         if (suggestion->best == decl->name.text && !is_near)
             suggestion->best = qualified;
+        suggestion->is_doubtful |=
+            suggestion->best == qualified || suggestion->best == decl->name.text;
     }
 }
 
@@ -74,6 +76,7 @@ struct suggestion checker_suggest(struct checker *checker, const char *name, boo
     offer_module(&suggestion, checker, checker->module, is_type);
     for (const struct module_import *at = checker->module->imports; at != NULL; at = at->next)
         offer_module(&suggestion, checker, at->module, is_type);
+    suggestion.is_doubtful |= !is_type || checker->module->is_broken;
     return suggestion;
 }
 
@@ -550,7 +553,7 @@ static void check_imports(struct checker *checker)
             continue;
         diag_report(checker->sink, DIAG_UNUSED_IMPORT, at->span, "nothing of '%s' is used",
                     at->path);
-        diag_fix(checker->sink, span_with_line(at->statement), "%s", "");
+        diag_fix(checker->sink, FIX_MACHINE_APPLICABLE, span_with_line(at->statement), "%s", "");
     }
 }
 

@@ -59,15 +59,19 @@ static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char
     return attrs;
 }
 
-static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr)
+static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr,
+                                         unsigned place)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
         if (strcmp(rules[i].name, attr->name.text) == 0)
             return &rules[i];
     }
     struct suggestion suggestion = suggestion_start(attr->name.text);
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        suggestion_offer(&suggestion, rules[i].name);
+    suggestion.is_doubtful = true; /* One attribute for another is another meaning. */
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        if ((rules[i].places & place) != 0)
+            suggestion_offer(&suggestion, rules[i].name);
+    }
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
     if (suggestion.best != NULL)
@@ -167,7 +171,7 @@ static bool check_args(struct checker *checker, const struct ast_attr *attr, enu
 static bool check_attr(struct checker *checker, const struct ast_attr *first,
                        const struct ast_attr *attr, unsigned place)
 {
-    const struct attr_rule *rule = is_free(attr) ? NULL : rule_find(checker, attr);
+    const struct attr_rule *rule = is_free(attr) ? NULL : rule_find(checker, attr, place);
     const struct ast_attr *earlier = first;
     while (!is_same(earlier, attr))
         earlier = earlier->next;
@@ -177,7 +181,8 @@ static bool check_attr(struct checker *checker, const struct ast_attr *first,
         diag_note(checker->sink, earlier->name.span, "first given here");
         struct span span = attr->name.span;
         if (attr->args == NULL && span_add_comma(&span))
-            diag_fix(checker->sink, span, "%s", "");
+            diag_fix(checker->sink, rule != NULL ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT,
+                     span, "%s", "");
         return false;
     }
     if (rule == NULL)

@@ -30,13 +30,16 @@ static struct suggestion foreign_type(const char *name)
     } table[] = {
         {"int", "int32", false},         {"integer", "int32", false}, {"long", "int64", false},
         {"short", "int16", false},       {"uint", "uint32", false},   {"unsigned", "uint32", false},
-        {"byte", "uint8", false},        {"float", "float32", true},  {"double", "float64", true},
+        {"byte", "uint8", false},        {"float", "float32", false}, {"double", "float64", true},
         {"boolean", "bool", true},       {"str", "string", true},     {"text", "string", false},
         {"datetime", "timestamp", false}};
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].word, name) == 0)
-            return (struct suggestion){
-                .word = name, .best = table[i].ours, .is_tied = !table[i].is_plain};
+            return (struct suggestion){.word = name,
+                                       .best = table[i].ours,
+                                       .distance = 1,
+                                       .next = SUGGESTION_FAR,
+                                       .is_doubtful = !table[i].is_plain};
     }
     return (struct suggestion){0};
 }
@@ -44,8 +47,11 @@ static struct suggestion foreign_type(const char *name)
 static void report_unknown_type(struct checker *checker, const struct ast_field *field)
 {
     struct suggestion near = foreign_type(field->type.text);
+    struct suggestion own = checker_suggest(checker, field->type.text, true);
+    near.is_doubtful |= own.is_doubtful;
     if (near.best == NULL)
-        near = checker_suggest(checker, field->type.text, true);
+        near = own;
+    near.is_doubtful |= ir_kind_find(field->name.text) != IR_KIND_COUNT; /* Maybe swapped. */
     /* The name may stand where an error was, unless it looks like one that is known. */
     if (checker->module->is_broken && near.best == NULL)
         return;
@@ -101,7 +107,7 @@ static void check_shape(struct checker *checker, const struct ast_field *ast,
     if (ast->shape == SHAPE_LIST && field->is_optional) {
         diag_report(checker->sink, DIAG_OPTIONAL_LIST, ast->optional,
                     "a list is never optional: without values it is empty");
-        diag_fix(checker->sink, span_with_blanks(ast->optional), "%s", "");
+        diag_fix(checker->sink, FIX_MAYBE_INCORRECT, span_with_blanks(ast->optional), "%s", "");
         field->is_optional = false;
     }
 }

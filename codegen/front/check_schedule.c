@@ -39,6 +39,7 @@ static void check_zone(struct checker *checker, const struct literal *zone)
                     "this machine's tz database has no zone '%s'", zone->text);
         if (checker->sink->current != NULL) /* It reads the whole database. */
             zone_suggest(checker->arena, &near);
+        near.is_doubtful = true; /* There are newer databases than this one. */
         diag_suggest(checker->sink, inside, &near);
     }
 }

@@ -63,7 +63,7 @@ static void check_tags(struct checker *checker, const struct ast_setting *settin
             diag_report(checker->sink, DIAG_DUPLICATE_NAME, tag->span, "this tag is given twice");
             struct span span = tag->span;
             if (span_add_comma(&span))
-                diag_fix(checker->sink, span, "%s", "");
+                diag_fix(checker->sink, FIX_MAYBE_INCORRECT, span, "%s", "");
         }
     }
 }
@@ -116,7 +116,7 @@ static void check_names_once(struct diag_sink *sink, const struct ast_names *nam
             continue;
         diag_report(sink, DIAG_DUPLICATE_NAME, span, "'%.64s' is named twice", name->name.text);
         if (span_add_comma(&span))
-            diag_fix(sink, span, "%s", "");
+            diag_fix(sink, FIX_MAYBE_INCORRECT, span, "%s", "");
     }
 }
 
@@ -148,6 +148,7 @@ static void check_by(struct job_check *check, const struct ast_setting *setting)
         if (field != NULL || check->checker->module->ast->has_errors)
             continue;
         struct suggestion suggestion = suggestion_start(by->name.text);
+        suggestion.is_doubtful = true;
         for (field = check->job->params; field != NULL; field = field->next)
             suggestion_offer(&suggestion, field->name);
         diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",

@@ -73,7 +73,8 @@ static struct ir_value value_bool(struct checker *checker, const struct ir_field
     if (!is_true && !is_false) {
         refuse(checker, field, literal, "true or false");
         if (literal->kind == LITERAL_INT && literal->integer.hi == 0 && literal->integer.lo <= 1)
-            diag_fix(checker->sink, literal->span, literal->integer.lo == 1 ? "true" : "false");
+            diag_fix(checker->sink, FIX_MACHINE_APPLICABLE, literal->span,
+                     literal->integer.lo == 1 ? "true" : "false");
         return (struct ir_value){0};
     }
     return (struct ir_value){.kind = VALUE_BOOL, .number = is_true};
@@ -85,7 +86,7 @@ static void requote(struct checker *checker, const struct literal *literal, char
     struct span span = literal->span;
     const char *text = span.source->text + span.offset;
     if (span.length == 3 && strchr("'\"\\", text[1]) == NULL)
-        diag_fix(checker->sink, span, "%c%c%c", quote, text[1], quote);
+        diag_fix(checker->sink, FIX_MACHINE_APPLICABLE, span, "%c%c%c", quote, text[1], quote);
 }
 
 static struct ir_value value_char(struct checker *checker, const struct ir_field *field,
@@ -224,6 +225,7 @@ static struct ir_value value_enum(struct checker *checker, const struct ir_field
                                  .decimal = arena_copy(checker->arena, decimal, strlen(decimal))};
     }
     struct suggestion suggestion = suggestion_start(literal->text);
+    suggestion.is_doubtful = true;
     for (const struct ir_enum_value *at = field->enumeration->values; at != NULL; at = at->next)
         suggestion_offer(&suggestion, at->name);
     diag_report(checker->sink, DIAG_UNKNOWN_VALUE, literal->span, "enum '%s' has no value '%.64s'",

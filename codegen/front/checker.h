@@ -18,7 +18,8 @@ enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 
 /* check.c: the symbol that `name` means in this module, or NULL, unreported. */
 struct symbol *checker_find(struct checker *checker, const char *name);
-/* Offers every visible symbol of a kind to a suggestion. */
+/* The visible name of a kind that is closest to `name`. Doubtful when it is one that somebody
+ * declared, or when such a one may be missing: only a word of the language is ever sure. */
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type);
 
 /* check_field.c */

@@ -170,17 +170,28 @@ void diag_help(struct diag_sink *sink, const char *format, ...)
     va_end(args);
 }
 
-void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
+const char *diag_applicability_word(enum diag_applicability applicability)
 {
-    if (sink->current == NULL)
+    static const char *const words[] = {"unspecified", "has-placeholders", "maybe-incorrect",
+                                        "machine-applicable"};
+    return words[applicability];
+}
+
+void diag_fix(struct diag_sink *sink, enum diag_applicability applicability, struct span span,
+              const char *format, ...)
+{
+    struct diag *diag = sink->current;
+    if (diag == NULL)
         return;
+    if (diag->fixes == NULL || applicability < diag->applicability)
+        diag->applicability = applicability;
     struct diag_fix *fix = arena_alloc(sink->arena, sizeof(*fix));
     va_list args;
     va_start(args, format);
     fix->text = arena_vprintf(sink->arena, format, args);
     va_end(args);
     fix->span = span;
-    struct diag_fix **end = &sink->current->fixes;
+    struct diag_fix **end = &diag->fixes;
     while (*end != NULL)
         end = &(*end)->next;
     *end = fix;
@@ -191,8 +202,9 @@ void diag_suggest(struct diag_sink *sink, struct span span, const struct suggest
     if (suggestion->best == NULL)
         return;
     diag_help(sink, "did you mean '%s'?", suggestion->best);
-    if (suggestion_is_plain(suggestion))
-        diag_fix(sink, span, "%s", suggestion->best);
+    bool is_plain = suggestion_is_plain(suggestion);
+    diag_fix(sink, is_plain ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT, span, "%s",
+             suggestion->best);
 }
 
 static bool is_before(const struct diag *a, const struct diag *b)

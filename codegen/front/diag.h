@@ -42,6 +42,14 @@ struct diag_policy {
     unsigned errors_max; /* 0: LIMIT_ERRORS */
 };
 
+/* How sure a fix is; the names are those of rustc. A later one is surer. */
+enum diag_applicability {
+    FIX_UNSPECIFIED,       /* nobody has thought about it */
+    FIX_HAS_PLACEHOLDERS,  /* parts of it are to be replaced by hand */
+    FIX_MAYBE_INCORRECT,   /* probably what was meant; it compiles, or leads on */
+    FIX_MACHINE_APPLICABLE /* what was meant, for sure: `check --fix` applies it */
+};
+
 /* A change of the text that removes the cause: `span` (it may be empty) becomes `text`. */
 struct diag_fix {
     struct diag_fix *next;
@@ -64,7 +72,8 @@ struct diag {
     const char *text;
     const char *help; /* NULL or one sentence */
     struct diag_note *notes;
-    struct diag_fix *fixes; /* all of them together are one fix */
+    struct diag_fix *fixes;                /* all of them together are one fix */
+    enum diag_applicability applicability; /* of all of them together */
 };
 
 struct diag_sink {
@@ -91,12 +100,18 @@ void diag_note(struct diag_sink *sink, struct span span, const char *format, ...
 void diag_help(struct diag_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A fix must keep the meaning that the author plainly had: it is applied without asking. */
-void diag_fix(struct diag_sink *sink, struct span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* FIX_MACHINE_APPLICABLE is for a change of keywords or punctuation that has one meaning only: it
+ * is applied without asking. What touches a name that somebody declared, an attribute, or what may
+ * be a misspelling of something else is FIX_MAYBE_INCORRECT. Of several changes the least sure
+ * one counts. */
+void diag_fix(struct diag_sink *sink, enum diag_applicability applicability, struct span span,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* "did you mean 'best'?" of the text at `span`, with a fix when only one word comes close.
- * Nothing when none does. */
+/* "machine-applicable" and so on. */
+const char *diag_applicability_word(enum diag_applicability applicability);
+
+/* "did you mean 'best'?" of the text at `span`, with a fix that is as sure as the suggestion.
+ * Nothing when no word comes close. */
 void diag_suggest(struct diag_sink *sink, struct span span, const struct suggestion *suggestion);
 
 /* Sorts by place; call once, before printing. */

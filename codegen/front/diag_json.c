@@ -37,6 +37,7 @@ static void json_fixes(struct json_out *json, const struct diag *diag)
         json_open(json, NULL, '{');
         json_place(json, fix->span);
         json_text(json, "text", fix->text);
+        json_text(json, "applicability", diag_applicability_word(diag->applicability));
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -154,6 +155,9 @@ static void sarif_fix(struct json_out *json, const struct diag *diag)
         json_close(json, '}');
     }
     json_close(json, ']');
+    json_open(json, "properties", '{');
+    json_text(json, "applicability", diag_applicability_word(diag->applicability));
+    json_close(json, '}');
     json_close(json, '}');
     json_close(json, ']');
 }

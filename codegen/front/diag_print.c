@@ -32,13 +32,18 @@ static void print_safely(FILE *out, const char *text, size_t len)
     }
 }
 
+void diag_print_line(FILE *out, const char *text, size_t len)
+{
+    print_safely(out, text, len);
+    fputc('\n', out);
+}
+
 void diag_vsay(const char *format, va_list args)
 {
     struct buf text = {0};
     buf_vprintf(&text, format, args);
     fputs("culexc: ", stderr);
-    print_safely(stderr, text.data, text.len);
-    fputc('\n', stderr);
+    diag_print_line(stderr, text.data, text.len);
     buf_release(&text);
 }
 

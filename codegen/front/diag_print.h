@@ -14,6 +14,9 @@
 void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void diag_vsay(const char *format, va_list args);
 
+/* A line that holds words of a schema, as safely; `text` has no line end. */
+void diag_print_line(FILE *out, const char *text, size_t len);
+
 /* For people: `file:line:col: error: text [id]`, the line, a caret under the span. */
 void diag_print_human(const struct diag_sink *sink, FILE *out, bool is_coloured);
 

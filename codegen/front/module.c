@@ -271,7 +271,7 @@ static bool import_is_usable(struct compilation *compilation, struct module *imp
         diag_report(&compilation->sink, DIAG_DUPLICATE_IMPORT, import->path.span,
                     "'%.256s' is imported twice", import->path.text);
         diag_note(&compilation->sink, at->span, "first imported here");
-        diag_fix(&compilation->sink, span_with_line(import->span), "%s", "");
+        diag_fix(&compilation->sink, FIX_MAYBE_INCORRECT, span_with_line(import->span), "%s", "");
         return false;
     }
     return true;

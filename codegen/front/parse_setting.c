@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-/* ORDER SETTING_WORDS: as enum setting_kind. */
-const char *const setting_words[SETTING_COUNT + 1] = {
-    "queue",  "priority",    "timeout", "expires", "keep", "memory", "retry",
-    "unique", "concurrency", "rate",    "every",   "cron", "tags",   NULL};
+/* ORDER SETTING_WORDS: blocks, then as enum setting_kind. */
+enum { BLOCK_COUNT = 2 };
+const char *const job_words[BLOCK_COUNT + SETTING_COUNT + 1] = {
+    "params", "returns", "queue",       "priority", "timeout", "expires", "keep", "memory",
+    "retry",  "unique",  "concurrency", "rate",     "every",   "cron",    "tags", NULL};
 
 const char *setting_word(enum setting_kind kind)
 {
-    return setting_words[kind];
+    return job_words[BLOCK_COUNT + kind];
 }
 
 static bool parse_names(struct parser *parser, struct ast_names **ret_names)
@@ -143,13 +144,14 @@ static bool parse_setting_body(struct parser *parser, struct ast_setting *settin
     return parser_literals(parser, TOKEN_STRING, &setting->list);
 }
 
-bool parse_setting(struct parser *parser, struct ast_setting **ret_setting)
+bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **ret_setting)
 {
     int kind = 0;
-    while (kind < SETTING_COUNT && !parser_at_word(parser, setting_words[kind]))
+    while (kind < SETTING_COUNT && !parser_at_word(parser, setting_word((enum setting_kind)kind)))
         kind++;
     if (kind == SETTING_COUNT)
-        return parser_unknown(parser, DIAG_UNKNOWN_SETTING, "a setting", setting_words);
+        return parser_unknown(parser, DIAG_UNKNOWN_SETTING, "a setting",
+                              is_in_job ? job_words : job_words + BLOCK_COUNT);
     struct ast_setting *setting = arena_alloc(parser->arena, sizeof(*setting));
     setting->kind = (enum setting_kind)kind;
     setting->span = parser_span(parser);

@@ -195,7 +195,7 @@ static bool parse_settings(struct parser *parser, struct ast_decl *decl)
         else if (decl->kind == DECL_JOB && parser_at_word(parser, "returns"))
             is_whole = parse_params(parser, &decl->returns);
         else
-            is_whole = parse_setting(parser, end);
+            is_whole = parse_setting(parser, decl->kind == DECL_JOB, end);
         if (*end != NULL)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);

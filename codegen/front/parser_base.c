@@ -63,7 +63,7 @@ static void report_stray(struct parser *parser, struct span span)
         diag_help(parser->sink, "this is a blank of another kind");
     else
         diag_help(parser->sink, "did you mean %s?", meant);
-    diag_fix(parser->sink, span, "%s", meant);
+    diag_fix(parser->sink, FIX_MACHINE_APPLICABLE, span, "%s", meant);
 }
 
 /* Reports a token that is broken in itself; true when it is to be dropped. */
@@ -175,7 +175,8 @@ bool parser_semicolon(struct parser *parser)
     if (parser->previous.fault == FAULT_UNTERMINATED)
         return true;
     diag_report(parser->sink, DIAG_SYNTAX, end, "expected ';' at the end of this");
-    diag_fix(parser->sink, end, ";");
+    diag_fix(parser->sink, FIX_MACHINE_APPLICABLE, end, ";");
+    parser->lacks_now = parser->sink->current;
     return true;
 }
 
@@ -218,8 +219,7 @@ bool parser_in_block(const struct parser *parser)
 
 static bool at_item_of_job(const struct parser *parser)
 {
-    static const char *const blocks[] = {"params", "returns", NULL};
-    return at_word_of(parser, setting_words) || at_word_of(parser, blocks);
+    return at_word_of(parser, job_words);
 }
 
 bool parser_at_setting(const struct parser *parser)
@@ -234,8 +234,18 @@ bool parser_at_setting(const struct parser *parser)
            kind != TOKEN_EQUALS;
 }
 
+/* A ';' is surely missing only where an item follows that stands on its own. */
+static void lacks_judge(struct parser *parser, bool is_whole)
+{
+    if (!is_whole && parser->lacks_before != NULL)
+        parser->lacks_before->applicability = FIX_MAYBE_INCORRECT;
+    parser->lacks_before = parser->lacks_now;
+    parser->lacks_now = NULL;
+}
+
 bool parser_item_end(struct parser *parser, bool is_whole)
 {
+    lacks_judge(parser, is_whole);
     parser->is_item_broken = !is_whole;
     if (!is_whole)
         parser_recover(parser);
@@ -368,6 +378,14 @@ static const char *out_of_place(const struct parser *parser, enum diag_id id, co
     return NULL;
 }
 
+/* "jobs job": the two may have changed places. */
+static bool is_before_one_of(const struct parser *parser, const char *const *words)
+{
+    struct parser ahead = *parser;
+    ahead.token = lexer_next(&ahead.lexer);
+    return at_word_of(&ahead, words);
+}
+
 bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
                     const char *const *words)
 {
@@ -377,6 +395,7 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
     name.text = arena_copy(parser->arena, parser->source->text + parser->token.offset,
                            parser->token.length);
     struct suggestion suggestion = suggestion_start(name.text);
+    suggestion.is_doubtful = is_before_one_of(parser, words);
     for (; *words != NULL; words++)
         suggestion_offer(&suggestion, *words);
     parser->has_errors = true;

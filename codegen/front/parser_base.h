@@ -21,6 +21,7 @@ struct parser {
     bool has_errors;
     bool is_after_stray; /* a reported token was dropped just before `token` */
     bool is_item_broken; /* the item before was skipped: what follows may be out of place */
+    struct diag *lacks_now, *lacks_before; /* what was said of a missing ';': now, an item before */
 };
 
 void parser_advance(struct parser *parser);
@@ -70,8 +71,8 @@ bool parser_number(struct parser *parser, struct literal *ret_literal);
 bool parser_literals(struct parser *parser, enum token_kind kind, struct literal **ret_list);
 
 /* parse_setting.c */
-extern const char *const setting_words[];
-bool parse_setting(struct parser *parser, struct ast_setting **ret_setting);
+extern const char *const job_words[]; /* what an item of a job starts with */
+bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **ret_setting);
 bool parse_policy(struct parser *parser, struct ast_policy **ret_policy);
 
 /* Reports an unknown word and suggests one of `words` (a NULL ends them): false. */

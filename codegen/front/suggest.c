@@ -4,6 +4,11 @@
 
 enum { WORD_MAX = 64 };
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* A word of three letters is close at one edit, a long one at a third of its letters. */
 static size_t distance_allowed(size_t len)
 {
@@ -14,7 +19,8 @@ static size_t distance_allowed(size_t len)
 
 struct suggestion suggestion_start(const char *word)
 {
-    return (struct suggestion){.word = word, .distance = distance_allowed(strlen(word)) + 1};
+    return (struct suggestion){
+        .word = word, .distance = distance_allowed(strlen(word)) + 1, .next = SUGGESTION_FAR};
 }
 
 /* "que" for "queue": a word cut short is as close as one with a letter wrong. */
@@ -26,27 +32,27 @@ static bool is_cut_short(const char *word, const char *candidate)
 
 void suggestion_offer(struct suggestion *suggestion, const char *candidate)
 {
-    size_t distance = edit_distance(suggestion->word, candidate, suggestion->distance + 1);
-    if (distance > 1 && is_cut_short(suggestion->word, candidate))
+    size_t far = suggestion->distance < SUGGESTION_FAR ? SUGGESTION_FAR : suggestion->distance + 1;
+    size_t distance = edit_distance(suggestion->word, candidate, far);
+    bool is_part = distance > 1 && is_cut_short(suggestion->word, candidate);
+    if (is_part)
         distance = 1;
     if (distance < suggestion->distance) {
+        if (suggestion->best != NULL)
+            suggestion->next = least(suggestion->next, suggestion->distance);
         suggestion->distance = distance;
         suggestion->best = candidate;
-        suggestion->is_tied = false;
-    } else if (distance == suggestion->distance && suggestion->best != NULL) {
-        suggestion->is_tied |= strcmp(candidate, suggestion->best) != 0;
+        suggestion->is_part = is_part;
+    } else if (suggestion->best == NULL || strcmp(candidate, suggestion->best) != 0) {
+        suggestion->next = least(suggestion->next, distance);
     }
 }
 
 bool suggestion_is_plain(const struct suggestion *suggestion)
 {
-    return suggestion->best != NULL && !suggestion->is_tied &&
-           suggestion->distance * 2 < strlen(suggestion->word);
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
+    return suggestion->best != NULL && suggestion->distance == 1 &&
+           suggestion->next >= SUGGESTION_FAR && !suggestion->is_part && !suggestion->is_doubtful &&
+           strlen(suggestion->word) >= 3;
 }
 
 /* One row of the table; `before` and `before2` are the two rows above it. */

@@ -53,7 +53,8 @@ static void name_offer(struct arena *arena, struct suggestion *suggestion, const
     const char *kept = arena_copy(arena, name, strlen(name));
     suggestion_offer(suggestion, kept);
     if (city != NULL && strcasecmp(city + 1, suggestion->word) == 0 && suggestion->distance > 0)
-        *suggestion = (struct suggestion){.word = suggestion->word, .best = kept};
+        *suggestion =
+            (struct suggestion){.word = suggestion->word, .best = kept, .next = SUGGESTION_FAR};
 }
 
 /* The database's folders posix and right repeat all names; files with a dot are no zones. */
@@ -85,7 +86,7 @@ static void folder_offer(struct arena *arena, struct suggestion *suggestion, con
 void zone_suggest(struct arena *arena, struct suggestion *suggestion)
 {
     folder_offer(arena, suggestion, "", 1);
-    if (suggestion->is_tied) /* A continent alone is the start of many. */
+    if (suggestion->next <= suggestion->distance) /* A continent alone is the start of many. */
         suggestion->best = NULL;
 }
 

@@ -43,10 +43,14 @@ static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char
 void lint_deprecated(struct linter *linter, const struct ast_attr *attrs)
 {
     const struct ast_attr *attr = attr_find(attrs, "deprecated");
-    if (attr != NULL && (attr->args == NULL || attr->args->len == 0) &&
-        lint_report(linter, DIAG_DEPRECATED_SILENT, attr->name.span,
-                    "this does not say what to use instead"))
-        diag_help(linter->sink, "add a text: [[deprecated(\"use ...\")]]");
+    if (attr == NULL || (attr->args != NULL && attr->args->len > 0) ||
+        !lint_report(linter, DIAG_DEPRECATED_SILENT, attr->name.span,
+                     "this does not say what to use instead"))
+        return;
+    struct span end = {attr->name.span.source, attr->name.span.offset + attr->name.span.length, 0};
+    diag_help(linter->sink, "add a text: [[deprecated(\"use ...\")]]");
+    if (attr->args == NULL)
+        diag_fix(linter->sink, FIX_HAS_PLACEHOLDERS, end, "(\"use ...\")");
 }
 
 static void fix_secret(struct linter *linter, const struct ast_field *ast)
@@ -57,9 +61,9 @@ static void fix_secret(struct linter *linter, const struct ast_field *ast)
     span.length = 0;
     if (ast->attrs != NULL) {
         span.offset = ast->attrs->name.span.offset;
-        diag_fix(linter->sink, span, "secret, ");
+        diag_fix(linter->sink, FIX_MAYBE_INCORRECT, span, "secret, ");
     } else if (ast->shape == SHAPE_SINGLE) {
-        diag_fix(linter->sink, span, " [[secret]]");
+        diag_fix(linter->sink, FIX_MAYBE_INCORRECT, span, " [[secret]]");
     }
 }
 

@@ -1,6 +1,7 @@
 /* actions.c - the fixes that come with diagnostics. */
 #include <string.h>
 
+#include "fix.h"
 #include "request.h"
 
 static bool position_read(const struct json *json, struct position *ret_position)
@@ -11,19 +12,13 @@ static bool position_read(const struct json *json, struct position *ret_position
 
 static const char *action_title(struct arena *arena, const struct diag *diag)
 {
-    const struct diag_fix *fix = diag->fixes;
-    const char *title;
-    if (fix->next != NULL || strlen(fix->text) > 80 || strchr(fix->text, '\n') != NULL)
-        title = arena_printf(arena, "Fix: %s", diag->text);
-    else if (fix->text[0] == '\0')
-        title =
-            arena_printf(arena, "Remove '%.*s'", fix->span.length > 80 ? 80 : (int)fix->span.length,
-                         fix->span.source->text + fix->span.offset);
-    else if (fix->span.length == 0)
-        title = arena_printf(arena, "Insert '%s'", fix->text);
-    else
-        title = arena_printf(arena, "Change to '%s'", fix->text);
-    return shown_text(arena, title, strlen(title));
+    struct buf title = {0};
+    for (const struct diag_fix *fix = diag->fixes; fix != NULL; fix = fix->next)
+        buf_printf(&title, "%s%s", title.len > 0 ? ", " : "", fix_title(arena, fix));
+    title.data[0] = (char)(title.data[0] - 'a' + 'A');
+    const char *shown = shown_text(arena, title.data, title.len);
+    buf_release(&title);
+    return shown;
 }
 
 static void write_action(struct request *request, const struct target *target,
@@ -33,6 +28,8 @@ static void write_action(struct request *request, const struct target *target,
     json_open(json, NULL, '{');
     json_text(json, "title", action_title(request->arena, diag));
     json_text(json, "kind", "quickfix");
+    if (diag->applicability == FIX_MACHINE_APPLICABLE) /* What editors apply without asking. */
+        json_bool(json, "isPreferred", true);
     json_open(json, "diagnostics", '[');
     write_diagnostic(request->server, request->arena, json, NULL, target->analysis, diag);
     json_close(json, ']');

@@ -207,58 +207,155 @@ class Fix(Case):
         self.write("a.job", text)
         return self.run_culexc("check", "--fix", *options, "a.job")
 
-    def test_plain_ones_are_applied(self):
+    def fixes(self, text="", *options):
+        """(what it says, new text, applicability) of each fix of a schema."""
+        self.write("a.job", text)
+        _, out, _ = self.run_culexc("check", "--message-format=json", *options, "a.job")
+        return [(one["id"], fix["text"], fix["applicability"])
+                for one in map(json.loads, out.splitlines()) for fix in one["fixes"]]
+
+    def test_sure_ones_are_applied(self):
         for before, after in [
                 ("job a { params { sting x; } }", "job a { params { string x; } }"),
                 ("job a { priorty 3; }", "job a { priority 3; }"),
+                ("job a { parms { string x; } }", "job a { params { string x; } }"),
                 ("jobb a;", "job a;"),
-                ("job a [[retierd]];", "job a [[retired]];"),
-                ("enum e { RED, BLUE } job a { params { e x = BLU; } }",
-                 "enum e { RED, BLUE } job a { params { e x = BLUE; } }"),
-                ("retry_policy far { max 1; } job a { retry farr; }",
-                 "retry_policy far { max 1; } job a { retry far; }"),
                 ("job a {\n    priority 3\n}\n", "job a {\n    priority 3;\n}\n"),
                 (UNUSED, "job a;\n"),
                 ('import "types.job"; // kept\njob a;\n', " // kept\njob a;\n"),
-                ('import "types.job";\nimport "types.job";\njob a { params { point p; } }',
-                 'import "types.job";\njob a { params { point p; } }'),
-                ("job a { params { optional  int32 x[]; } }", "job a { params { int32 x[]; } }"),
-                ('job a { tags "x", "y",\n    "x", "z"; }', 'job a { tags "x", "y", "z"; }'),
                 ("job a { params { string s [[secret, nonempty, secret]]; } }",
                  "job a { params { string s [[secret, nonempty]]; } }"),
                 ("job a { params { bool b = 1; } }", "job a { params { bool b = true; } }"),
                 ("job a { params { bool b = 0; } }", "job a { params { bool b = false; } }"),
                 ('job a { params { char c = "x"; } }', "job a { params { char c = 'x'; } }"),
                 ("job a { params { string s = 'x'; } }", 'job a { params { string s = "x"; } }'),
-                ("job a { params { int32 x; } unique by (x, x) for 1m while (active, active); }",
+                ("job a { params { int32 x; } unique by (x) for 1m while (actve); }",
                  "job a { params { int32 x; } unique by (x) for 1m while (active); }"),
                 # Two of these overlap: one waits for the next round.
-                ("job a [[retierd, retierd]];", "job a [[retired]];"),
+                ("job a [[retired, retired, retired]];", "job a [[retired]];"),
                 ("job a { params { double d; } }", "job a { params { float64 d; } }"),
-                ("enum e : unit8 { A } job a { params { e x = A; } }",
-                 "enum e : uint8 { A } job a { params { e x = A; } }"),
                 ("job\u00a0a { queue \u201cmail\u201d\uff1b }", 'job a { queue "mail"; }'),
-                ('job a { cron "@daily" tz "Rome"; }', 'job a { cron "@daily" tz "Europe/Rome"; }'),
-                ("// culexc:allow(unused-import) long ago\njob a;\n", "job a;\n"),
-                ("job a; // culexc:allow(unused-import)\n", "job a; \n"),
                 ("// culexc:allow(unused-imprt) long ago\n" + UNUSED,
                  "// culexc:allow(unused-import) long ago\n" + UNUSED)]:
             with self.subTest(before=before):
                 status, _, messages = self.fix(before)
                 self.assertEqual((status, self.text()), (0, after))
-                self.assertRegex(messages, "^culexc: fixes applied: [1-4]; left: errors 0, warnings 0\n$")
+                self.assertRegex(messages, "(?m)^a.job:1?[0-9]:[0-9]+: fix: (change|insert|remove) '.*' ?.*\\[[a-z-]+\\]$")
+                self.assertRegex(messages, "\nculexc: fixes applied: [1-4]; left: errors 0, warnings 0\n$")
+
+    # What is offered, and not applied: names, attributes, words that are near two, whole parts.
+    OFFERED = [
+        ("job a [[required]];", "retired"),
+        ("job a [[retierd]];", "retired"),
+        ("job a { return { int32 x; } }", "returns"),
+        ("struct pointer { int32 x; } job a { params { pointr p; } }", "pointer"),
+        ("struct strings { int32 x; } job a { params { strng p; } }", "string"),
+        ("struct doubled { int32 x; } job a { params { double p; } }", "float64"),
+        ("job a { params { int x; } }", "int32"),  # int8, int16, int32 ...
+        ("job a { params { float x; } }", "float32"),  # 64 bits in other languages
+        ("job a { params { sting string; } }", "string"),  # swapped?
+        ("jobs job { queue \"x\"; }", "job"),
+        ("enum e : unit8 { A } job a { params { e x = A; } }", "uint8"),
+        ("enum e { RED, BLUE } job a { params { e x = BLU; } }", "BLUE"),
+        ("enum e { RED, REX } job a { params { e x = REY; } }", "RED"),
+        ("retry_policy far { max 1; } job a { retry farr; }", "far"),
+        ("job a { retry non; }", "none"),
+        ("job a { params { int32 user; } unique by (usr); }", "user"),
+        ('import "types.job";\nimport "types.job";\njob a { params { point p; } }', ""),
+        ("job a { params { optional  int32 x[]; } }", ""),
+        ('job a { tags "x1", "x2", "x1"; }', ""),
+        ("job a { params { int32 x; } unique by (x, x); }", ""),
+        ("job a { params { string s [[x_a, x_a]]; } }", ""),
+        ('job a { cron "@daily" tz "Rome"; }', "Europe/Rome"),
+        ("// culexc:allow(unused-import) long ago\njob a;\n", ""),
+    ]
+
+    def test_what_is_not_sure_is_offered(self):
+        for text, new in self.OFFERED:
+            with self.subTest(text=text):
+                offers = self.fixes(text)
+                self.assertEqual([(at[1], at[2]) for at in offers[:1]], [(new, "maybe-incorrect")])
+                _, _, messages = self.fix(text)
+                self.assertEqual(self.text(), text)
+                self.assertIn("fixes applied: 0;", messages)
+
+    def test_where_a_name_may_be_missing_nothing_is_sure(self):
+        broken = "job b { params { ] } }\njob a { params { sting x; } }\n"
+        self.assertIn(("unknown-type", "string", "maybe-incorrect"), self.fixes(broken))
+        self.fix('import "none.job";\n' + broken.splitlines()[1])
+        self.assertIn("sting", self.text())
 
     def test_what_is_not_plain_is_left(self):
-        for text in ["job a { params { int x; } }",  # int8, int16, int32 ...
-                     "job a { params { bool b = 2; } }",
+        for text in ["job a { params { bool b = 2; } }",
                      'job a { params { char c = "\'"; } }',
                      "job a { params { string s [[secret, /* so */ secret]]; } }",
-                     "enum e { RED, REX } job a { params { e x = REY; } }",
                      "job a { params { optional int32 x = 1; } }"]:
             with self.subTest(text=text):
                 status, _, messages = self.fix(text)
                 self.assertEqual((status, self.text()), (1, text))
                 self.assertIn("fixes applied: 0; left: errors 1, warnings 0", messages)
+
+    def test_a_fix_that_leads_nowhere_is_taken_back(self):
+        # A type at the place of a setting's word uncovers three errors more.
+        text = "job a {\n  param { int x; long y; byte z; }\n}\n"
+        status, _, messages = self.fix(text)
+        self.assertEqual((status, self.text()), (1, text))
+        self.assertIn("culexc: a.job: fixes left out: 1; with them there would be no fewer errors\n", messages)
+
+    def test_a_semicolon_is_sure_where_an_item_follows(self):
+        for text in ["  unique by (x)\n    whle (active);", "  rate 5 per 1m\n    brst 3;",
+                     "  retry {\n    backoff exponential 1s\n      cp 1h;\n  }"]:
+            with self.subTest(text=text):
+                text = f"job a {{\n  params {{ int32 x; }}\n{text}\n}}\n"
+                self.assertIn(("syntax", ";", "maybe-incorrect"), self.fixes(text))
+                self.fix(text)
+                self.assertEqual(self.text(), text)
+
+    def test_a_fix_with_placeholders_says_so(self):
+        self.write("a.job", "package p;\njob a { params { optional int32 x [[deprecated]]; } }\n")
+        _, out, _ = self.run_culexc("lint", "--message-format=json", "a.job")
+        fixes = [fix for one in map(json.loads, out.splitlines()) if one["id"] == "deprecated-silent"
+                 for fix in one["fixes"]]
+        self.assertEqual([(fix["text"], fix["applicability"]) for fix in fixes],
+                         [('("use ...")', "has-placeholders")])
+
+    def test_a_warning_waits_until_no_error_is_left(self):
+        text = 'import "types.job";\njob a { params { pont p; } }\n'
+        self.fix(text)
+        self.assertEqual(self.text(), text)
+
+    def test_more_errors_than_are_shown(self):
+        self.fix("".join(f"job a{at} {{ priorty 3; }}\n" for at in range(70)))
+        self.assertEqual(self.text().count("priority"), 70)
+
+    def test_what_was_done_is_said(self):
+        _, _, messages = self.fix("job a {\n    priorty 3\n    params { bool x; }\n}\n")
+        self.assertEqual(messages.splitlines()[:2],
+                         ["a.job:2:5: fix: change 'priorty' to 'priority' [unknown-setting]",
+                          "a.job:2:15: fix: insert ';' [syntax]"])
+
+    def test_a_dry_run_shows_and_writes_nothing(self):
+        text = "job a {\n    priorty 3;\n}\n"
+        self.write("b.job", text)
+        status, out, messages = self.run_culexc("check", "--fix", "--dry-run", "b.job", "b.job")
+        self.assertEqual((status, self.text("b.job")), (0, text))
+        self.assertEqual(out, "--- b.job\n+++ b.job\n@@ -1,3 +1,3 @@\n job a {\n-    priorty 3;\n+    priority 3;\n }\n")
+        self.assertIn("b.job:2:5: fix: change 'priorty' to 'priority'", messages)
+        self.assertIn("culexc: fixes not written: 1; left: errors 0, warnings 0\n", messages)
+        patched = subprocess.run(["patch", "-p0"], cwd=self.work, input=out.encode(), capture_output=True, check=False)
+        self.assertEqual((patched.returncode, self.text("b.job")), (0, text.replace("priorty", "priority")))
+
+    def test_a_dry_run_checks_what_would_be_written(self):
+        self.write("types.job", "struct point { sting x; }\n")
+        self.write("a.job", 'import "types.job"; job a { params { point p; sting q; } return { int32 x; } }')
+        status, out, messages = self.run_culexc("check", "--fix", "--dry-run", "--message-format=json",
+                                                "types.job", "a.job")
+        self.assertEqual(status, 1)
+        self.assertTrue(out.startswith("--- types.job\n"), out)
+        left = [json.loads(line)["id"] for line in messages.splitlines() if line.startswith("{")]
+        self.assertEqual(left, ["unknown-type", "unknown-setting"])
+        self.assertIn("sting", self.text("types.job"))
+        self.assert_usage(self.run_culexc("check", "--dry-run", "a.job"), "--dry-run is for --fix")
 
     def test_one_fix_may_uncover_another(self):
         status, _, messages = self.fix("job a {\n    priorty 3\n    timeot 5s;\n}\n")

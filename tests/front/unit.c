@@ -98,6 +98,28 @@ static void test_edit_distance__counts_swaps_as_one(void **state)
     assert_null(suggestion.best);
     suggestion_offer(&suggestion, "int32");
     assert_string_equal(suggestion.best, "int32");
+    assert_true(suggestion_is_plain(&suggestion));
+    suggestion_offer(&suggestion, "int32"); /* the same again is no other */
+    assert_true(suggestion_is_plain(&suggestion));
+    suggestion_offer(&suggestion, "uint32");
+    assert_string_equal(suggestion.best, "int32");
+    assert_false(suggestion_is_plain(&suggestion));
+}
+
+static void test_suggest__near_is_not_plain(void **state)
+{
+    static const char *const cases[][3] = {{"return", "retry", "returns"}, /* two are near */
+                                           {"que", "queue", "queue"},      /* cut short */
+                                           {"jb", "job", "job"},           /* too short */
+                                           {"quuuee", "queue", "queue"}};  /* two edits */
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct suggestion suggestion = suggestion_start(cases[i][0]);
+        suggestion_offer(&suggestion, cases[i][1]);
+        suggestion_offer(&suggestion, cases[i][2]);
+        assert_string_equal(suggestion.best, cases[i][2]);
+        assert_false(suggestion_is_plain(&suggestion));
+    }
 }
 
 static void test_utf8__refuses_malformed(void **state)
@@ -293,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_wide__reads_and_prints_128_bits),
         cmocka_unit_test(test_wide__limits_of_types),
         cmocka_unit_test(test_edit_distance__counts_swaps_as_one),
+        cmocka_unit_test(test_suggest__near_is_not_plain),
         cmocka_unit_test(test_utf8__refuses_malformed),
         cmocka_unit_test(test_place__columns_are_code_points),
         cmocka_unit_test(test_lexer__kinds_and_offsets),

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *nowhere;
     struct compilation compilation;
-    struct buf json = {0}, fixed = {0};
+    struct buf json = {0}, fixed = {0}, log = {0};
     if (nowhere == NULL)
         nowhere = fopen("/dev/null", "w");
     if (size > LIMIT_FILE_BYTES || nowhere == NULL)
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lint_module(&compilation, module, ~0u);
     diag_sort(&compilation.sink);
     print_all(&compilation.sink, nowhere);
-    fix_apply(&compilation.sink, module->source, &fixed);
+    fix_apply(&compilation.sink, module->source, &fixed, &log);
     if (compilation.sink.errors == 0) {
         ir_json_write(module->ir, NULL, &json);
         doc_write(&compilation.arena, module, DOC_MARKDOWN, &json);
@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     buf_release(&json);
     buf_release(&fixed);
+    buf_release(&log);
     compilation_release(&compilation);
     return 0;
 }

@@ -567,6 +567,7 @@ class Actions(Feature):
         action, = self.actions(uri, 2, 3)
         self.assertEqual((action["title"], action["kind"]), ("Insert ' [[secret]]'", "quickfix"))
         self.assertEqual(action["diagnostics"], [item])
+        self.assertNotIn("isPreferred", action)
         fixed = edited(self.TEXT, action["edit"]["changes"][uri])
         self.assertIn("string api_token [[secret]];", fixed)
         self.assertEqual(self.actions(uri, 0, 1), [])
@@ -579,9 +580,27 @@ class Actions(Feature):
         text = "job a {\n    params {\n        sting x\n    }\n}\n"
         uri = self.open("a.job", text)
         first, second = self.actions(uri, 0, 99)
-        self.assertEqual([first["title"], second["title"]], ["Change to 'string'", "Insert ';'"])
+        self.assertEqual([first["title"], second["title"]], ["Change 'sting' to 'string'", "Insert ';'"])
+        # Behind a broken part a type may be missing, so only the one is sure.
+        self.assertEqual([first.get("isPreferred"), second.get("isPreferred")], [None, True])
         edits = first["edit"]["changes"][uri] + second["edit"]["changes"][uri]
         self.assertIn("        string x;\n", edited(text, edits))
+
+    def test_what_may_not_be_meant_is_offered_and_not_preferred(self):
+        self.start()
+        text = ('import "b.job";\nenum e { RED, BLUE }\njob a [[required]] {\n    params {\n        e x = BLU;\n'
+                '        strng y;\n    }\n}\n')
+        uri = self.open("a.job", text)
+        self.open("b.job", "struct strings { int8 x; }\n")
+        found = [(action["title"], action.get("isPreferred")) for action in self.actions(uri, 0, 99)]
+        self.assertEqual(found, [("Change 'required' to 'retired'", None), ("Change 'BLU' to 'BLUE'", None),
+                                 ("Change 'strng' to 'string'", None)])
+
+    def test_a_sure_fix_is_preferred(self):
+        self.start()
+        uri = self.open("a.job", "job a {\n    priorty 3;\n}\n")
+        action, = self.actions(uri, 0, 99)
+        self.assertEqual((action["title"], action["isPreferred"]), ("Change 'priorty' to 'priority'", True))
 
     def test_lint_is_not_asked_for_by_itself(self):
         self.start()

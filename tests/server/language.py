@@ -34,7 +34,7 @@ def compiler_words(root):
                             (front / "check_attr.c").read_text(), re.M)
     types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
     asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
-    listed = [word for name in ("words", "conflicts", "missed", "kinds", "setting_words")
+    listed = [word for name in ("words", "conflicts", "missed", "kinds", "job_words")
               for word in table(parser + setting, name)]
     states = table(check, "states")
     compared = re.findall(r'strcmp\(setting->word\.text, "(\w+)"\)', check) + re.findall(
