@@ -78,7 +78,31 @@ def schema_view(schema: Schema) -> SchemaView:
         forwards=[CText(struct.c) for struct in order if struct.c in forwards],
         structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
         jobs=[job_view(context, job) for job in schema.jobs],
+        typed_calls=[typed_call(name) for name in function_names(schema)],
     )
+
+
+def typed_call(name: str) -> CText:
+    head, body = f"#define {name}(...)", f"CULEX_TYPED(({name})(__VA_ARGS__))"
+    fits = len(head) + 1 + len(body) <= layout.LINE_MAX
+    return CText(head + (" " if fits else " \\\n    ") + body)
+
+
+def function_names(schema: Schema) -> List[str]:
+    """All that take an argument of a type that the schema decides."""
+    names = [struct.make for struct in schema.structs if requires(struct.fields)]
+    for job in schema.jobs:
+        f = job.functions
+        names += [f.make] if requires(job.params) else []
+        names += [f.enqueue, f.enqueue_in, f.enqueue_at, f.enqueue_many, f.register, f.encode, f.decode]
+        if job.result is not None and f.set_result is not None:
+            names += [job.result.make] if requires(job.result.fields) else []
+            names += [f.set_result, job.result.decode]
+    return names
+
+
+def requires(fields: Sequence[Field]) -> bool:
+    return any(field.required for field in fields)
 
 
 def system_headers(schema: Schema) -> List[str]:

@@ -86,7 +86,7 @@ def _function(context: Context, name: str, parameters: Sequence[str], called: st
     return FunctionView(
         deprecations=list(deprecations),
         prototype=layout.call(f"{context.export} CULEX_MUST_USE culex_status {name}", parameters, ";"),
-        head=layout.call(f"culex_status {name}", parameters, ""),
+        head=layout.call(f"culex_status ({name})", parameters, ""),
         call=layout.call(f"    {called}", arguments, ";"),
     )
 

@@ -227,7 +227,7 @@ def _type_words(fields: Sequence[Field]) -> Set[str]:
 def _parameters(field: Field, arguments: Dict[str, CText]) -> List[CText]:
     c_type, name = _element_type(field, set()), arguments[field.c]
     if field.shape == "array":
-        return [CText(f"{declare(_const(c_type), name)}[{field.count}]")]
+        return [CText(f"{declare(_const(c_type), name)}[CULEX_AT_LEAST({field.count})]")]
     if field.len_c is not None:
         return [declare(_pointer_to(c_type), name), CText(f"size_t {arguments[field.len_c]}")]
     return [declare(c_type, name)]

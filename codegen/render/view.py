@@ -135,3 +135,4 @@ class SchemaView:
     forwards: List[CText]
     structs: List[RecordView]
     jobs: List[JobView]
+    typed_calls: List[CText]  # the macros of the functions whose arguments are checked

@@ -167,6 +167,21 @@ static void test_enqueue_in__sets_only_the_delay(void **state)
     assert_int_equal(called.options.delay, expected.delay);
 }
 
+static void test_arguments__are_evaluated_once(void **state)
+{
+    (void)state;
+    greet_job jobs[2] = {greet_job_make("Ann"), greet_job_make("Bob")};
+    const greet_job *next = jobs;
+    int names = 0;
+
+    greet_job made = greet_job_make((names++, "Cid"));
+    assert_string_equal(made.who, "Cid");
+    assert_int_equal(names, 1);
+    assert_int_equal(greet_job_enqueue(NULL, next++, NULL, NULL, NULL), CULEX_OK);
+    assert_ptr_equal(called.value, jobs);
+    assert_ptr_equal(next, jobs + 1);
+}
+
 static void test_enqueue_at__sets_only_the_time(void **state)
 {
     (void)state;
@@ -465,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_enqueue__hands_everything_on, setup),
         cmocka_unit_test_setup(test_enqueue_in__sets_only_the_delay, setup),
+        cmocka_unit_test_setup(test_arguments__are_evaluated_once, setup),
         cmocka_unit_test_setup(test_enqueue_at__sets_only_the_time, setup),
         cmocka_unit_test_setup(test_enqueue_many__tells_the_stride, setup),
         cmocka_unit_test_setup(test_register__reaches_the_typed_handler, setup),

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <culex/typed.h>
 #include <culex/types.h>
 
 #ifdef __cplusplus

@@ -45,16 +45,16 @@ const culex_job_type attr_old_report_job_type = {
     0,                            /* how many */
 };
 
-culex_status attr_old_report_job_enqueue(culex_client *client, const attr_old_report_job *job,
-                                         const culex_enqueue_options *options, culex_uuid *ret_id,
-                                         culex_error *error)
+culex_status (attr_old_report_job_enqueue)(culex_client *client, const attr_old_report_job *job,
+                                           const culex_enqueue_options *options, culex_uuid *ret_id,
+                                           culex_error *error)
 {
     return culex_client_enqueue(client, &attr_old_report_job_type, job, options, ret_id, error);
 }
 
-culex_status attr_old_report_job_enqueue_in(culex_client *client, const attr_old_report_job *job,
-                                            culex_duration delay, culex_uuid *ret_id,
-                                            culex_error *error)
+culex_status (attr_old_report_job_enqueue_in)(culex_client *client, const attr_old_report_job *job,
+                                              culex_duration delay, culex_uuid *ret_id,
+                                              culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -62,8 +62,8 @@ culex_status attr_old_report_job_enqueue_in(culex_client *client, const attr_old
     return culex_client_enqueue(client, &attr_old_report_job_type, job, &options, ret_id, error);
 }
 
-culex_status attr_old_report_job_enqueue_at(culex_client *client, const attr_old_report_job *job,
-                                            culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (attr_old_report_job_enqueue_at)(culex_client *client, const attr_old_report_job *job,
+                                              culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -71,10 +71,11 @@ culex_status attr_old_report_job_enqueue_at(culex_client *client, const attr_old
     return culex_client_enqueue(client, &attr_old_report_job_type, job, &options, ret_id, error);
 }
 
-culex_status attr_old_report_job_enqueue_many(culex_client *client, const attr_old_report_job *jobs,
-                                              size_t count, const culex_enqueue_options *options,
-                                              culex_uuid *ret_ids, size_t *ret_enqueued,
-                                              culex_error *error)
+culex_status (attr_old_report_job_enqueue_many)(culex_client *client,
+                                                const attr_old_report_job *jobs, size_t count,
+                                                const culex_enqueue_options *options,
+                                                culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                culex_error *error)
 {
     return culex_client_enqueue_many(client, &attr_old_report_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -88,8 +89,8 @@ static culex_outcome attr_old_report_job_call(culex_run *run, culex_handler_fn h
     return typed(run, CULEX_PTR_CAST(const attr_old_report_job *, params), user);
 }
 
-culex_status attr_old_report_job_register(culex_worker *worker, attr_old_report_job_handler handler,
-                                          void *user)
+culex_status (attr_old_report_job_register)(culex_worker *worker,
+                                            attr_old_report_job_handler handler, void *user)
 {
     if (handler == NULL)
         return culex_worker_retire(worker, &attr_old_report_job_type);
@@ -97,14 +98,14 @@ culex_status attr_old_report_job_register(culex_worker *worker, attr_old_report_
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status attr_old_report_job_encode(const attr_old_report_job *job, culex_buf *ret_text,
-                                        culex_error *error)
+culex_status (attr_old_report_job_encode)(const attr_old_report_job *job, culex_buf *ret_text,
+                                          culex_error *error)
 {
     return culex_encode(&attr_old_report_job_params, job, ret_text, error);
 }
 
-culex_status attr_old_report_job_decode(culex_arena *arena, const void *text, size_t len,
-                                        const attr_old_report_job **ret_job, culex_error *error)
+culex_status (attr_old_report_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                          const attr_old_report_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&attr_old_report_job_params, arena, text, len,
@@ -189,16 +190,16 @@ const culex_job_type attr_limits_job_type = {
     0,                            /* how many */
 };
 
-culex_status attr_limits_job_enqueue(culex_client *client, const attr_limits_job *job,
-                                     const culex_enqueue_options *options, culex_uuid *ret_id,
-                                     culex_error *error)
+culex_status (attr_limits_job_enqueue)(culex_client *client, const attr_limits_job *job,
+                                       const culex_enqueue_options *options, culex_uuid *ret_id,
+                                       culex_error *error)
 {
     return culex_client_enqueue(client, &attr_limits_job_type, job, options, ret_id, error);
 }
 
-culex_status attr_limits_job_enqueue_in(culex_client *client, const attr_limits_job *job,
-                                        culex_duration delay, culex_uuid *ret_id,
-                                        culex_error *error)
+culex_status (attr_limits_job_enqueue_in)(culex_client *client, const attr_limits_job *job,
+                                          culex_duration delay, culex_uuid *ret_id,
+                                          culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -206,8 +207,8 @@ culex_status attr_limits_job_enqueue_in(culex_client *client, const attr_limits_
     return culex_client_enqueue(client, &attr_limits_job_type, job, &options, ret_id, error);
 }
 
-culex_status attr_limits_job_enqueue_at(culex_client *client, const attr_limits_job *job,
-                                        culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (attr_limits_job_enqueue_at)(culex_client *client, const attr_limits_job *job,
+                                          culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -215,10 +216,10 @@ culex_status attr_limits_job_enqueue_at(culex_client *client, const attr_limits_
     return culex_client_enqueue(client, &attr_limits_job_type, job, &options, ret_id, error);
 }
 
-culex_status attr_limits_job_enqueue_many(culex_client *client, const attr_limits_job *jobs,
-                                          size_t count, const culex_enqueue_options *options,
-                                          culex_uuid *ret_ids, size_t *ret_enqueued,
-                                          culex_error *error)
+culex_status (attr_limits_job_enqueue_many)(culex_client *client, const attr_limits_job *jobs,
+                                            size_t count, const culex_enqueue_options *options,
+                                            culex_uuid *ret_ids, size_t *ret_enqueued,
+                                            culex_error *error)
 {
     return culex_client_enqueue_many(client, &attr_limits_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -232,21 +233,21 @@ static culex_outcome attr_limits_job_call(culex_run *run, culex_handler_fn handl
     return typed(run, CULEX_PTR_CAST(const attr_limits_job *, params), user);
 }
 
-culex_status attr_limits_job_register(culex_worker *worker, attr_limits_job_handler handler,
-                                      void *user)
+culex_status (attr_limits_job_register)(culex_worker *worker, attr_limits_job_handler handler,
+                                        void *user)
 {
     return culex_worker_register(worker, &attr_limits_job_type, attr_limits_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status attr_limits_job_encode(const attr_limits_job *job, culex_buf *ret_text,
-                                    culex_error *error)
+culex_status (attr_limits_job_encode)(const attr_limits_job *job, culex_buf *ret_text,
+                                      culex_error *error)
 {
     return culex_encode(&attr_limits_job_params, job, ret_text, error);
 }
 
-culex_status attr_limits_job_decode(culex_arena *arena, const void *text, size_t len,
-                                    const attr_limits_job **ret_job, culex_error *error)
+culex_status (attr_limits_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                      const attr_limits_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&attr_limits_job_params, arena, text, len,

@@ -184,6 +184,29 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attr_limits_job_decode(culex_arena *are
 
 CULEX_GENERATED_END
 
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define attr_parcel_make(...) CULEX_TYPED((attr_parcel_make)(__VA_ARGS__))
+#define attr_old_report_job_enqueue(...) CULEX_TYPED((attr_old_report_job_enqueue)(__VA_ARGS__))
+#define attr_old_report_job_enqueue_in(...) \
+    CULEX_TYPED((attr_old_report_job_enqueue_in)(__VA_ARGS__))
+#define attr_old_report_job_enqueue_at(...) \
+    CULEX_TYPED((attr_old_report_job_enqueue_at)(__VA_ARGS__))
+#define attr_old_report_job_enqueue_many(...) \
+    CULEX_TYPED((attr_old_report_job_enqueue_many)(__VA_ARGS__))
+#define attr_old_report_job_register(...) CULEX_TYPED((attr_old_report_job_register)(__VA_ARGS__))
+#define attr_old_report_job_encode(...) CULEX_TYPED((attr_old_report_job_encode)(__VA_ARGS__))
+#define attr_old_report_job_decode(...) CULEX_TYPED((attr_old_report_job_decode)(__VA_ARGS__))
+#define attr_limits_job_make(...) CULEX_TYPED((attr_limits_job_make)(__VA_ARGS__))
+#define attr_limits_job_enqueue(...) CULEX_TYPED((attr_limits_job_enqueue)(__VA_ARGS__))
+#define attr_limits_job_enqueue_in(...) CULEX_TYPED((attr_limits_job_enqueue_in)(__VA_ARGS__))
+#define attr_limits_job_enqueue_at(...) CULEX_TYPED((attr_limits_job_enqueue_at)(__VA_ARGS__))
+#define attr_limits_job_enqueue_many(...) CULEX_TYPED((attr_limits_job_enqueue_many)(__VA_ARGS__))
+#define attr_limits_job_register(...) CULEX_TYPED((attr_limits_job_register)(__VA_ARGS__))
+#define attr_limits_job_encode(...) CULEX_TYPED((attr_limits_job_encode)(__VA_ARGS__))
+#define attr_limits_job_decode(...) CULEX_TYPED((attr_limits_job_decode)(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

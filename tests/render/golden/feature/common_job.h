@@ -50,6 +50,11 @@ CULEX_HIDDEN extern const culex_struct_type shop_money_type;
 
 CULEX_GENERATED_END
 
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define shop_money_make(...) CULEX_TYPED((shop_money_make)(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

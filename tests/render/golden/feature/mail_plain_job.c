@@ -99,19 +99,19 @@ const culex_job_type shop_mail_send_email_job_type = {
     2,                                 /* how many */
 };
 
-culex_status shop_mail_send_email_job_enqueue(culex_client *client,
-                                              const shop_mail_send_email_job *job,
-                                              const culex_enqueue_options *options,
-                                              culex_uuid *ret_id, culex_error *error)
+culex_status (shop_mail_send_email_job_enqueue)(culex_client *client,
+                                                const shop_mail_send_email_job *job,
+                                                const culex_enqueue_options *options,
+                                                culex_uuid *ret_id, culex_error *error)
 {
     return culex_client_enqueue(client, &shop_mail_send_email_job_type, job, options, ret_id,
                                 error);
 }
 
-culex_status shop_mail_send_email_job_enqueue_in(culex_client *client,
-                                                 const shop_mail_send_email_job *job,
-                                                 culex_duration delay, culex_uuid *ret_id,
-                                                 culex_error *error)
+culex_status (shop_mail_send_email_job_enqueue_in)(culex_client *client,
+                                                   const shop_mail_send_email_job *job,
+                                                   culex_duration delay, culex_uuid *ret_id,
+                                                   culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -120,9 +120,10 @@ culex_status shop_mail_send_email_job_enqueue_in(culex_client *client,
                                 error);
 }
 
-culex_status shop_mail_send_email_job_enqueue_at(culex_client *client,
-                                                 const shop_mail_send_email_job *job, culex_time at,
-                                                 culex_uuid *ret_id, culex_error *error)
+culex_status (shop_mail_send_email_job_enqueue_at)(culex_client *client,
+                                                   const shop_mail_send_email_job *job,
+                                                   culex_time at, culex_uuid *ret_id,
+                                                   culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -131,28 +132,27 @@ culex_status shop_mail_send_email_job_enqueue_at(culex_client *client,
                                 error);
 }
 
-culex_status shop_mail_send_email_job_enqueue_many(culex_client *client,
-                                                   const shop_mail_send_email_job *jobs,
-                                                   size_t count,
-                                                   const culex_enqueue_options *options,
-                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                   culex_error *error)
+culex_status (shop_mail_send_email_job_enqueue_many)(culex_client *client,
+                                                     const shop_mail_send_email_job *jobs,
+                                                     size_t count,
+                                                     const culex_enqueue_options *options,
+                                                     culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                     culex_error *error)
 {
     return culex_client_enqueue_many(client, &shop_mail_send_email_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
-culex_status shop_mail_send_email_job_set_result(culex_run *run,
-                                                 const shop_mail_send_email_result *result,
-                                                 culex_error *error)
+culex_status (shop_mail_send_email_job_set_result)(culex_run *run,
+                                                   const shop_mail_send_email_result *result,
+                                                   culex_error *error)
 {
     return culex_run_set_result(run, &shop_mail_send_email_result_type, result, error);
 }
 
-culex_status shop_mail_send_email_job_decode_result(culex_arena *arena, const void *text,
-                                                    size_t len,
-                                                    const shop_mail_send_email_result **ret_result,
-                                                    culex_error *error)
+culex_status (shop_mail_send_email_job_decode_result)(
+    culex_arena *arena, const void *text, size_t len,
+    const shop_mail_send_email_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&shop_mail_send_email_result_type, arena, text, len,
@@ -171,23 +171,24 @@ static culex_outcome shop_mail_send_email_job_call(culex_run *run, culex_handler
     return typed(run, CULEX_PTR_CAST(const shop_mail_send_email_job *, params), user);
 }
 
-culex_status shop_mail_send_email_job_register(culex_worker *worker,
-                                               shop_mail_send_email_job_handler handler, void *user)
+culex_status (shop_mail_send_email_job_register)(culex_worker *worker,
+                                                 shop_mail_send_email_job_handler handler,
+                                                 void *user)
 {
     return culex_worker_register(worker, &shop_mail_send_email_job_type,
                                  shop_mail_send_email_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status shop_mail_send_email_job_encode(const shop_mail_send_email_job *job,
-                                             culex_buf *ret_text, culex_error *error)
+culex_status (shop_mail_send_email_job_encode)(const shop_mail_send_email_job *job,
+                                               culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&shop_mail_send_email_job_params, job, ret_text, error);
 }
 
-culex_status shop_mail_send_email_job_decode(culex_arena *arena, const void *text, size_t len,
-                                             const shop_mail_send_email_job **ret_job,
-                                             culex_error *error)
+culex_status (shop_mail_send_email_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                               const shop_mail_send_email_job **ret_job,
+                                               culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&shop_mail_send_email_job_params, arena, text, len,

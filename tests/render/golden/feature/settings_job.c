@@ -34,15 +34,15 @@ const culex_job_type plain_job_type = {
     0,                            /* how many */
 };
 
-culex_status plain_job_enqueue(culex_client *client, const plain_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (plain_job_enqueue)(culex_client *client, const plain_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &plain_job_type, job, options, ret_id, error);
 }
 
-culex_status plain_job_enqueue_in(culex_client *client, const plain_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (plain_job_enqueue_in)(culex_client *client, const plain_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -50,8 +50,8 @@ culex_status plain_job_enqueue_in(culex_client *client, const plain_job *job, cu
     return culex_client_enqueue(client, &plain_job_type, job, &options, ret_id, error);
 }
 
-culex_status plain_job_enqueue_at(culex_client *client, const plain_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (plain_job_enqueue_at)(culex_client *client, const plain_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -59,9 +59,9 @@ culex_status plain_job_enqueue_at(culex_client *client, const plain_job *job, cu
     return culex_client_enqueue(client, &plain_job_type, job, &options, ret_id, error);
 }
 
-culex_status plain_job_enqueue_many(culex_client *client, const plain_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (plain_job_enqueue_many)(culex_client *client, const plain_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &plain_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -75,19 +75,19 @@ static culex_outcome plain_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const plain_job *, params), user);
 }
 
-culex_status plain_job_register(culex_worker *worker, plain_job_handler handler, void *user)
+culex_status (plain_job_register)(culex_worker *worker, plain_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &plain_job_type, plain_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status plain_job_encode(const plain_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (plain_job_encode)(const plain_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&plain_job_params, job, ret_text, error);
 }
 
-culex_status plain_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const plain_job **ret_job, culex_error *error)
+culex_status (plain_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const plain_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&plain_job_params, arena, text, len,
@@ -122,16 +122,16 @@ const culex_job_type from_defaults_job_type = {
     0,                            /* how many */
 };
 
-culex_status from_defaults_job_enqueue(culex_client *client, const from_defaults_job *job,
-                                       const culex_enqueue_options *options, culex_uuid *ret_id,
-                                       culex_error *error)
+culex_status (from_defaults_job_enqueue)(culex_client *client, const from_defaults_job *job,
+                                         const culex_enqueue_options *options, culex_uuid *ret_id,
+                                         culex_error *error)
 {
     return culex_client_enqueue(client, &from_defaults_job_type, job, options, ret_id, error);
 }
 
-culex_status from_defaults_job_enqueue_in(culex_client *client, const from_defaults_job *job,
-                                          culex_duration delay, culex_uuid *ret_id,
-                                          culex_error *error)
+culex_status (from_defaults_job_enqueue_in)(culex_client *client, const from_defaults_job *job,
+                                            culex_duration delay, culex_uuid *ret_id,
+                                            culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -139,8 +139,8 @@ culex_status from_defaults_job_enqueue_in(culex_client *client, const from_defau
     return culex_client_enqueue(client, &from_defaults_job_type, job, &options, ret_id, error);
 }
 
-culex_status from_defaults_job_enqueue_at(culex_client *client, const from_defaults_job *job,
-                                          culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (from_defaults_job_enqueue_at)(culex_client *client, const from_defaults_job *job,
+                                            culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -148,10 +148,10 @@ culex_status from_defaults_job_enqueue_at(culex_client *client, const from_defau
     return culex_client_enqueue(client, &from_defaults_job_type, job, &options, ret_id, error);
 }
 
-culex_status from_defaults_job_enqueue_many(culex_client *client, const from_defaults_job *jobs,
-                                            size_t count, const culex_enqueue_options *options,
-                                            culex_uuid *ret_ids, size_t *ret_enqueued,
-                                            culex_error *error)
+culex_status (from_defaults_job_enqueue_many)(culex_client *client, const from_defaults_job *jobs,
+                                              size_t count, const culex_enqueue_options *options,
+                                              culex_uuid *ret_ids, size_t *ret_enqueued,
+                                              culex_error *error)
 {
     return culex_client_enqueue_many(client, &from_defaults_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -165,21 +165,21 @@ static culex_outcome from_defaults_job_call(culex_run *run, culex_handler_fn han
     return typed(run, CULEX_PTR_CAST(const from_defaults_job *, params), user);
 }
 
-culex_status from_defaults_job_register(culex_worker *worker, from_defaults_job_handler handler,
-                                        void *user)
+culex_status (from_defaults_job_register)(culex_worker *worker, from_defaults_job_handler handler,
+                                          void *user)
 {
     return culex_worker_register(worker, &from_defaults_job_type, from_defaults_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status from_defaults_job_encode(const from_defaults_job *job, culex_buf *ret_text,
-                                      culex_error *error)
+culex_status (from_defaults_job_encode)(const from_defaults_job *job, culex_buf *ret_text,
+                                        culex_error *error)
 {
     return culex_encode(&from_defaults_job_params, job, ret_text, error);
 }
 
-culex_status from_defaults_job_decode(culex_arena *arena, const void *text, size_t len,
-                                      const from_defaults_job **ret_job, culex_error *error)
+culex_status (from_defaults_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                        const from_defaults_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&from_defaults_job_params, arena, text, len,
@@ -214,16 +214,16 @@ const culex_job_type linear_retry_job_type = {
     0,                            /* how many */
 };
 
-culex_status linear_retry_job_enqueue(culex_client *client, const linear_retry_job *job,
-                                      const culex_enqueue_options *options, culex_uuid *ret_id,
-                                      culex_error *error)
+culex_status (linear_retry_job_enqueue)(culex_client *client, const linear_retry_job *job,
+                                        const culex_enqueue_options *options, culex_uuid *ret_id,
+                                        culex_error *error)
 {
     return culex_client_enqueue(client, &linear_retry_job_type, job, options, ret_id, error);
 }
 
-culex_status linear_retry_job_enqueue_in(culex_client *client, const linear_retry_job *job,
-                                         culex_duration delay, culex_uuid *ret_id,
-                                         culex_error *error)
+culex_status (linear_retry_job_enqueue_in)(culex_client *client, const linear_retry_job *job,
+                                           culex_duration delay, culex_uuid *ret_id,
+                                           culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -231,8 +231,8 @@ culex_status linear_retry_job_enqueue_in(culex_client *client, const linear_retr
     return culex_client_enqueue(client, &linear_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status linear_retry_job_enqueue_at(culex_client *client, const linear_retry_job *job,
-                                         culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (linear_retry_job_enqueue_at)(culex_client *client, const linear_retry_job *job,
+                                           culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -240,10 +240,10 @@ culex_status linear_retry_job_enqueue_at(culex_client *client, const linear_retr
     return culex_client_enqueue(client, &linear_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status linear_retry_job_enqueue_many(culex_client *client, const linear_retry_job *jobs,
-                                           size_t count, const culex_enqueue_options *options,
-                                           culex_uuid *ret_ids, size_t *ret_enqueued,
-                                           culex_error *error)
+culex_status (linear_retry_job_enqueue_many)(culex_client *client, const linear_retry_job *jobs,
+                                             size_t count, const culex_enqueue_options *options,
+                                             culex_uuid *ret_ids, size_t *ret_enqueued,
+                                             culex_error *error)
 {
     return culex_client_enqueue_many(client, &linear_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -257,21 +257,21 @@ static culex_outcome linear_retry_job_call(culex_run *run, culex_handler_fn hand
     return typed(run, CULEX_PTR_CAST(const linear_retry_job *, params), user);
 }
 
-culex_status linear_retry_job_register(culex_worker *worker, linear_retry_job_handler handler,
-                                       void *user)
+culex_status (linear_retry_job_register)(culex_worker *worker, linear_retry_job_handler handler,
+                                         void *user)
 {
     return culex_worker_register(worker, &linear_retry_job_type, linear_retry_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status linear_retry_job_encode(const linear_retry_job *job, culex_buf *ret_text,
-                                     culex_error *error)
+culex_status (linear_retry_job_encode)(const linear_retry_job *job, culex_buf *ret_text,
+                                       culex_error *error)
 {
     return culex_encode(&linear_retry_job_params, job, ret_text, error);
 }
 
-culex_status linear_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                     const linear_retry_job **ret_job, culex_error *error)
+culex_status (linear_retry_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                       const linear_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&linear_retry_job_params, arena, text, len,
@@ -306,16 +306,16 @@ const culex_job_type power_retry_job_type = {
     0,                            /* how many */
 };
 
-culex_status power_retry_job_enqueue(culex_client *client, const power_retry_job *job,
-                                     const culex_enqueue_options *options, culex_uuid *ret_id,
-                                     culex_error *error)
+culex_status (power_retry_job_enqueue)(culex_client *client, const power_retry_job *job,
+                                       const culex_enqueue_options *options, culex_uuid *ret_id,
+                                       culex_error *error)
 {
     return culex_client_enqueue(client, &power_retry_job_type, job, options, ret_id, error);
 }
 
-culex_status power_retry_job_enqueue_in(culex_client *client, const power_retry_job *job,
-                                        culex_duration delay, culex_uuid *ret_id,
-                                        culex_error *error)
+culex_status (power_retry_job_enqueue_in)(culex_client *client, const power_retry_job *job,
+                                          culex_duration delay, culex_uuid *ret_id,
+                                          culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -323,8 +323,8 @@ culex_status power_retry_job_enqueue_in(culex_client *client, const power_retry_
     return culex_client_enqueue(client, &power_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status power_retry_job_enqueue_at(culex_client *client, const power_retry_job *job,
-                                        culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (power_retry_job_enqueue_at)(culex_client *client, const power_retry_job *job,
+                                          culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -332,10 +332,10 @@ culex_status power_retry_job_enqueue_at(culex_client *client, const power_retry_
     return culex_client_enqueue(client, &power_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status power_retry_job_enqueue_many(culex_client *client, const power_retry_job *jobs,
-                                          size_t count, const culex_enqueue_options *options,
-                                          culex_uuid *ret_ids, size_t *ret_enqueued,
-                                          culex_error *error)
+culex_status (power_retry_job_enqueue_many)(culex_client *client, const power_retry_job *jobs,
+                                            size_t count, const culex_enqueue_options *options,
+                                            culex_uuid *ret_ids, size_t *ret_enqueued,
+                                            culex_error *error)
 {
     return culex_client_enqueue_many(client, &power_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -349,21 +349,21 @@ static culex_outcome power_retry_job_call(culex_run *run, culex_handler_fn handl
     return typed(run, CULEX_PTR_CAST(const power_retry_job *, params), user);
 }
 
-culex_status power_retry_job_register(culex_worker *worker, power_retry_job_handler handler,
-                                      void *user)
+culex_status (power_retry_job_register)(culex_worker *worker, power_retry_job_handler handler,
+                                        void *user)
 {
     return culex_worker_register(worker, &power_retry_job_type, power_retry_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status power_retry_job_encode(const power_retry_job *job, culex_buf *ret_text,
-                                    culex_error *error)
+culex_status (power_retry_job_encode)(const power_retry_job *job, culex_buf *ret_text,
+                                      culex_error *error)
 {
     return culex_encode(&power_retry_job_params, job, ret_text, error);
 }
 
-culex_status power_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                    const power_retry_job **ret_job, culex_error *error)
+culex_status (power_retry_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                      const power_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&power_retry_job_params, arena, text, len,
@@ -398,16 +398,16 @@ const culex_job_type doubling_retry_job_type = {
     0,                            /* how many */
 };
 
-culex_status doubling_retry_job_enqueue(culex_client *client, const doubling_retry_job *job,
-                                        const culex_enqueue_options *options, culex_uuid *ret_id,
-                                        culex_error *error)
+culex_status (doubling_retry_job_enqueue)(culex_client *client, const doubling_retry_job *job,
+                                          const culex_enqueue_options *options, culex_uuid *ret_id,
+                                          culex_error *error)
 {
     return culex_client_enqueue(client, &doubling_retry_job_type, job, options, ret_id, error);
 }
 
-culex_status doubling_retry_job_enqueue_in(culex_client *client, const doubling_retry_job *job,
-                                           culex_duration delay, culex_uuid *ret_id,
-                                           culex_error *error)
+culex_status (doubling_retry_job_enqueue_in)(culex_client *client, const doubling_retry_job *job,
+                                             culex_duration delay, culex_uuid *ret_id,
+                                             culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -415,8 +415,8 @@ culex_status doubling_retry_job_enqueue_in(culex_client *client, const doubling_
     return culex_client_enqueue(client, &doubling_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status doubling_retry_job_enqueue_at(culex_client *client, const doubling_retry_job *job,
-                                           culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (doubling_retry_job_enqueue_at)(culex_client *client, const doubling_retry_job *job,
+                                             culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -424,10 +424,10 @@ culex_status doubling_retry_job_enqueue_at(culex_client *client, const doubling_
     return culex_client_enqueue(client, &doubling_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status doubling_retry_job_enqueue_many(culex_client *client, const doubling_retry_job *jobs,
-                                             size_t count, const culex_enqueue_options *options,
-                                             culex_uuid *ret_ids, size_t *ret_enqueued,
-                                             culex_error *error)
+culex_status (doubling_retry_job_enqueue_many)(culex_client *client, const doubling_retry_job *jobs,
+                                               size_t count, const culex_enqueue_options *options,
+                                               culex_uuid *ret_ids, size_t *ret_enqueued,
+                                               culex_error *error)
 {
     return culex_client_enqueue_many(client, &doubling_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -441,21 +441,21 @@ static culex_outcome doubling_retry_job_call(culex_run *run, culex_handler_fn ha
     return typed(run, CULEX_PTR_CAST(const doubling_retry_job *, params), user);
 }
 
-culex_status doubling_retry_job_register(culex_worker *worker, doubling_retry_job_handler handler,
-                                         void *user)
+culex_status (doubling_retry_job_register)(culex_worker *worker, doubling_retry_job_handler handler,
+                                           void *user)
 {
     return culex_worker_register(worker, &doubling_retry_job_type, doubling_retry_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status doubling_retry_job_encode(const doubling_retry_job *job, culex_buf *ret_text,
-                                       culex_error *error)
+culex_status (doubling_retry_job_encode)(const doubling_retry_job *job, culex_buf *ret_text,
+                                         culex_error *error)
 {
     return culex_encode(&doubling_retry_job_params, job, ret_text, error);
 }
 
-culex_status doubling_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                       const doubling_retry_job **ret_job, culex_error *error)
+culex_status (doubling_retry_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                         const doubling_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&doubling_retry_job_params, arena, text, len,
@@ -496,16 +496,16 @@ const culex_job_type stepped_retry_job_type = {
     0,                            /* how many */
 };
 
-culex_status stepped_retry_job_enqueue(culex_client *client, const stepped_retry_job *job,
-                                       const culex_enqueue_options *options, culex_uuid *ret_id,
-                                       culex_error *error)
+culex_status (stepped_retry_job_enqueue)(culex_client *client, const stepped_retry_job *job,
+                                         const culex_enqueue_options *options, culex_uuid *ret_id,
+                                         culex_error *error)
 {
     return culex_client_enqueue(client, &stepped_retry_job_type, job, options, ret_id, error);
 }
 
-culex_status stepped_retry_job_enqueue_in(culex_client *client, const stepped_retry_job *job,
-                                          culex_duration delay, culex_uuid *ret_id,
-                                          culex_error *error)
+culex_status (stepped_retry_job_enqueue_in)(culex_client *client, const stepped_retry_job *job,
+                                            culex_duration delay, culex_uuid *ret_id,
+                                            culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -513,8 +513,8 @@ culex_status stepped_retry_job_enqueue_in(culex_client *client, const stepped_re
     return culex_client_enqueue(client, &stepped_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status stepped_retry_job_enqueue_at(culex_client *client, const stepped_retry_job *job,
-                                          culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (stepped_retry_job_enqueue_at)(culex_client *client, const stepped_retry_job *job,
+                                            culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -522,10 +522,10 @@ culex_status stepped_retry_job_enqueue_at(culex_client *client, const stepped_re
     return culex_client_enqueue(client, &stepped_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status stepped_retry_job_enqueue_many(culex_client *client, const stepped_retry_job *jobs,
-                                            size_t count, const culex_enqueue_options *options,
-                                            culex_uuid *ret_ids, size_t *ret_enqueued,
-                                            culex_error *error)
+culex_status (stepped_retry_job_enqueue_many)(culex_client *client, const stepped_retry_job *jobs,
+                                              size_t count, const culex_enqueue_options *options,
+                                              culex_uuid *ret_ids, size_t *ret_enqueued,
+                                              culex_error *error)
 {
     return culex_client_enqueue_many(client, &stepped_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -539,21 +539,21 @@ static culex_outcome stepped_retry_job_call(culex_run *run, culex_handler_fn han
     return typed(run, CULEX_PTR_CAST(const stepped_retry_job *, params), user);
 }
 
-culex_status stepped_retry_job_register(culex_worker *worker, stepped_retry_job_handler handler,
-                                        void *user)
+culex_status (stepped_retry_job_register)(culex_worker *worker, stepped_retry_job_handler handler,
+                                          void *user)
 {
     return culex_worker_register(worker, &stepped_retry_job_type, stepped_retry_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status stepped_retry_job_encode(const stepped_retry_job *job, culex_buf *ret_text,
-                                      culex_error *error)
+culex_status (stepped_retry_job_encode)(const stepped_retry_job *job, culex_buf *ret_text,
+                                        culex_error *error)
 {
     return culex_encode(&stepped_retry_job_params, job, ret_text, error);
 }
 
-culex_status stepped_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                      const stepped_retry_job **ret_job, culex_error *error)
+culex_status (stepped_retry_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                        const stepped_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&stepped_retry_job_params, arena, text, len,
@@ -593,15 +593,15 @@ const culex_job_type no_retry_job_type = {
     2,                            /* how many */
 };
 
-culex_status no_retry_job_enqueue(culex_client *client, const no_retry_job *job,
-                                  const culex_enqueue_options *options, culex_uuid *ret_id,
-                                  culex_error *error)
+culex_status (no_retry_job_enqueue)(culex_client *client, const no_retry_job *job,
+                                    const culex_enqueue_options *options, culex_uuid *ret_id,
+                                    culex_error *error)
 {
     return culex_client_enqueue(client, &no_retry_job_type, job, options, ret_id, error);
 }
 
-culex_status no_retry_job_enqueue_in(culex_client *client, const no_retry_job *job,
-                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (no_retry_job_enqueue_in)(culex_client *client, const no_retry_job *job,
+                                       culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -609,8 +609,8 @@ culex_status no_retry_job_enqueue_in(culex_client *client, const no_retry_job *j
     return culex_client_enqueue(client, &no_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status no_retry_job_enqueue_at(culex_client *client, const no_retry_job *job, culex_time at,
-                                     culex_uuid *ret_id, culex_error *error)
+culex_status (no_retry_job_enqueue_at)(culex_client *client, const no_retry_job *job, culex_time at,
+                                       culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -618,9 +618,10 @@ culex_status no_retry_job_enqueue_at(culex_client *client, const no_retry_job *j
     return culex_client_enqueue(client, &no_retry_job_type, job, &options, ret_id, error);
 }
 
-culex_status no_retry_job_enqueue_many(culex_client *client, const no_retry_job *jobs, size_t count,
-                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                       size_t *ret_enqueued, culex_error *error)
+culex_status (no_retry_job_enqueue_many)(culex_client *client, const no_retry_job *jobs,
+                                         size_t count, const culex_enqueue_options *options,
+                                         culex_uuid *ret_ids, size_t *ret_enqueued,
+                                         culex_error *error)
 {
     return culex_client_enqueue_many(client, &no_retry_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -634,19 +635,19 @@ static culex_outcome no_retry_job_call(culex_run *run, culex_handler_fn handler,
     return typed(run, CULEX_PTR_CAST(const no_retry_job *, params), user);
 }
 
-culex_status no_retry_job_register(culex_worker *worker, no_retry_job_handler handler, void *user)
+culex_status (no_retry_job_register)(culex_worker *worker, no_retry_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &no_retry_job_type, no_retry_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status no_retry_job_encode(const no_retry_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (no_retry_job_encode)(const no_retry_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&no_retry_job_params, job, ret_text, error);
 }
 
-culex_status no_retry_job_decode(culex_arena *arena, const void *text, size_t len,
-                                 const no_retry_job **ret_job, culex_error *error)
+culex_status (no_retry_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                   const no_retry_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&no_retry_job_params, arena, text, len,
@@ -681,15 +682,15 @@ const culex_job_type bounded_job_type = {
     0,                            /* how many */
 };
 
-culex_status bounded_job_enqueue(culex_client *client, const bounded_job *job,
-                                 const culex_enqueue_options *options, culex_uuid *ret_id,
-                                 culex_error *error)
+culex_status (bounded_job_enqueue)(culex_client *client, const bounded_job *job,
+                                   const culex_enqueue_options *options, culex_uuid *ret_id,
+                                   culex_error *error)
 {
     return culex_client_enqueue(client, &bounded_job_type, job, options, ret_id, error);
 }
 
-culex_status bounded_job_enqueue_in(culex_client *client, const bounded_job *job,
-                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (bounded_job_enqueue_in)(culex_client *client, const bounded_job *job,
+                                      culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -697,8 +698,8 @@ culex_status bounded_job_enqueue_in(culex_client *client, const bounded_job *job
     return culex_client_enqueue(client, &bounded_job_type, job, &options, ret_id, error);
 }
 
-culex_status bounded_job_enqueue_at(culex_client *client, const bounded_job *job, culex_time at,
-                                    culex_uuid *ret_id, culex_error *error)
+culex_status (bounded_job_enqueue_at)(culex_client *client, const bounded_job *job, culex_time at,
+                                      culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -706,9 +707,9 @@ culex_status bounded_job_enqueue_at(culex_client *client, const bounded_job *job
     return culex_client_enqueue(client, &bounded_job_type, job, &options, ret_id, error);
 }
 
-culex_status bounded_job_enqueue_many(culex_client *client, const bounded_job *jobs, size_t count,
-                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                      size_t *ret_enqueued, culex_error *error)
+culex_status (bounded_job_enqueue_many)(culex_client *client, const bounded_job *jobs, size_t count,
+                                        const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                        size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &bounded_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -722,19 +723,19 @@ static culex_outcome bounded_job_call(culex_run *run, culex_handler_fn handler, 
     return typed(run, CULEX_PTR_CAST(const bounded_job *, params), user);
 }
 
-culex_status bounded_job_register(culex_worker *worker, bounded_job_handler handler, void *user)
+culex_status (bounded_job_register)(culex_worker *worker, bounded_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &bounded_job_type, bounded_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status bounded_job_encode(const bounded_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (bounded_job_encode)(const bounded_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&bounded_job_params, job, ret_text, error);
 }
 
-culex_status bounded_job_decode(culex_arena *arena, const void *text, size_t len,
-                                const bounded_job **ret_job, culex_error *error)
+culex_status (bounded_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                  const bounded_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&bounded_job_params, arena, text, len,
@@ -782,15 +783,15 @@ const culex_job_type ticking_job_type = {
     0,                            /* how many */
 };
 
-culex_status ticking_job_enqueue(culex_client *client, const ticking_job *job,
-                                 const culex_enqueue_options *options, culex_uuid *ret_id,
-                                 culex_error *error)
+culex_status (ticking_job_enqueue)(culex_client *client, const ticking_job *job,
+                                   const culex_enqueue_options *options, culex_uuid *ret_id,
+                                   culex_error *error)
 {
     return culex_client_enqueue(client, &ticking_job_type, job, options, ret_id, error);
 }
 
-culex_status ticking_job_enqueue_in(culex_client *client, const ticking_job *job,
-                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (ticking_job_enqueue_in)(culex_client *client, const ticking_job *job,
+                                      culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -798,8 +799,8 @@ culex_status ticking_job_enqueue_in(culex_client *client, const ticking_job *job
     return culex_client_enqueue(client, &ticking_job_type, job, &options, ret_id, error);
 }
 
-culex_status ticking_job_enqueue_at(culex_client *client, const ticking_job *job, culex_time at,
-                                    culex_uuid *ret_id, culex_error *error)
+culex_status (ticking_job_enqueue_at)(culex_client *client, const ticking_job *job, culex_time at,
+                                      culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -807,9 +808,9 @@ culex_status ticking_job_enqueue_at(culex_client *client, const ticking_job *job
     return culex_client_enqueue(client, &ticking_job_type, job, &options, ret_id, error);
 }
 
-culex_status ticking_job_enqueue_many(culex_client *client, const ticking_job *jobs, size_t count,
-                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                      size_t *ret_enqueued, culex_error *error)
+culex_status (ticking_job_enqueue_many)(culex_client *client, const ticking_job *jobs, size_t count,
+                                        const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                        size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &ticking_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -823,19 +824,19 @@ static culex_outcome ticking_job_call(culex_run *run, culex_handler_fn handler, 
     return typed(run, CULEX_PTR_CAST(const ticking_job *, params), user);
 }
 
-culex_status ticking_job_register(culex_worker *worker, ticking_job_handler handler, void *user)
+culex_status (ticking_job_register)(culex_worker *worker, ticking_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &ticking_job_type, ticking_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status ticking_job_encode(const ticking_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (ticking_job_encode)(const ticking_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&ticking_job_params, job, ret_text, error);
 }
 
-culex_status ticking_job_decode(culex_arena *arena, const void *text, size_t len,
-                                const ticking_job **ret_job, culex_error *error)
+culex_status (ticking_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                  const ticking_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&ticking_job_params, arena, text, len,
@@ -908,15 +909,15 @@ const culex_job_type words_job_type = {
     0,                            /* how many */
 };
 
-culex_status words_job_enqueue(culex_client *client, const words_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (words_job_enqueue)(culex_client *client, const words_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &words_job_type, job, options, ret_id, error);
 }
 
-culex_status words_job_enqueue_in(culex_client *client, const words_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (words_job_enqueue_in)(culex_client *client, const words_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -924,8 +925,8 @@ culex_status words_job_enqueue_in(culex_client *client, const words_job *job, cu
     return culex_client_enqueue(client, &words_job_type, job, &options, ret_id, error);
 }
 
-culex_status words_job_enqueue_at(culex_client *client, const words_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (words_job_enqueue_at)(culex_client *client, const words_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -933,21 +934,21 @@ culex_status words_job_enqueue_at(culex_client *client, const words_job *job, cu
     return culex_client_enqueue(client, &words_job_type, job, &options, ret_id, error);
 }
 
-culex_status words_job_enqueue_many(culex_client *client, const words_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (words_job_enqueue_many)(culex_client *client, const words_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &words_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
 }
 
-culex_status words_job_set_result(culex_run *run, const words_result *result, culex_error *error)
+culex_status (words_job_set_result)(culex_run *run, const words_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &words_result_type, result, error);
 }
 
-culex_status words_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                     const words_result **ret_result, culex_error *error)
+culex_status (words_job_decode_result)(culex_arena *arena, const void *text, size_t len,
+                                       const words_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&words_result_type, arena, text, len,
@@ -965,19 +966,19 @@ static culex_outcome words_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const words_job *, params), user);
 }
 
-culex_status words_job_register(culex_worker *worker, words_job_handler handler, void *user)
+culex_status (words_job_register)(culex_worker *worker, words_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &words_job_type, words_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status words_job_encode(const words_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (words_job_encode)(const words_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&words_job_params, job, ret_text, error);
 }
 
-culex_status words_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const words_job **ret_job, culex_error *error)
+culex_status (words_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const words_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&words_job_params, arena, text, len,

@@ -49,15 +49,16 @@ const culex_job_type text_nasty_job_type = {
     0,                            /* how many */
 };
 
-culex_status text_nasty_job_enqueue(culex_client *client, const text_nasty_job *job,
-                                    const culex_enqueue_options *options, culex_uuid *ret_id,
-                                    culex_error *error)
+culex_status (text_nasty_job_enqueue)(culex_client *client, const text_nasty_job *job,
+                                      const culex_enqueue_options *options, culex_uuid *ret_id,
+                                      culex_error *error)
 {
     return culex_client_enqueue(client, &text_nasty_job_type, job, options, ret_id, error);
 }
 
-culex_status text_nasty_job_enqueue_in(culex_client *client, const text_nasty_job *job,
-                                       culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (text_nasty_job_enqueue_in)(culex_client *client, const text_nasty_job *job,
+                                         culex_duration delay, culex_uuid *ret_id,
+                                         culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -65,8 +66,8 @@ culex_status text_nasty_job_enqueue_in(culex_client *client, const text_nasty_jo
     return culex_client_enqueue(client, &text_nasty_job_type, job, &options, ret_id, error);
 }
 
-culex_status text_nasty_job_enqueue_at(culex_client *client, const text_nasty_job *job,
-                                       culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (text_nasty_job_enqueue_at)(culex_client *client, const text_nasty_job *job,
+                                         culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -74,10 +75,10 @@ culex_status text_nasty_job_enqueue_at(culex_client *client, const text_nasty_jo
     return culex_client_enqueue(client, &text_nasty_job_type, job, &options, ret_id, error);
 }
 
-culex_status text_nasty_job_enqueue_many(culex_client *client, const text_nasty_job *jobs,
-                                         size_t count, const culex_enqueue_options *options,
-                                         culex_uuid *ret_ids, size_t *ret_enqueued,
-                                         culex_error *error)
+culex_status (text_nasty_job_enqueue_many)(culex_client *client, const text_nasty_job *jobs,
+                                           size_t count, const culex_enqueue_options *options,
+                                           culex_uuid *ret_ids, size_t *ret_enqueued,
+                                           culex_error *error)
 {
     return culex_client_enqueue_many(client, &text_nasty_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -91,21 +92,21 @@ static culex_outcome text_nasty_job_call(culex_run *run, culex_handler_fn handle
     return typed(run, CULEX_PTR_CAST(const text_nasty_job *, params), user);
 }
 
-culex_status text_nasty_job_register(culex_worker *worker, text_nasty_job_handler handler,
-                                     void *user)
+culex_status (text_nasty_job_register)(culex_worker *worker, text_nasty_job_handler handler,
+                                       void *user)
 {
     return culex_worker_register(worker, &text_nasty_job_type, text_nasty_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status text_nasty_job_encode(const text_nasty_job *job, culex_buf *ret_text,
-                                   culex_error *error)
+culex_status (text_nasty_job_encode)(const text_nasty_job *job, culex_buf *ret_text,
+                                     culex_error *error)
 {
     return culex_encode(&text_nasty_job_params, job, ret_text, error);
 }
 
-culex_status text_nasty_job_decode(culex_arena *arena, const void *text, size_t len,
-                                   const text_nasty_job **ret_job, culex_error *error)
+culex_status (text_nasty_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                     const text_nasty_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&text_nasty_job_params, arena, text, len,

@@ -270,19 +270,19 @@ const culex_job_type kitchen_defaults_of_all_job_type = {
     0,                                   /* how many */
 };
 
-culex_status kitchen_defaults_of_all_job_enqueue(culex_client *client,
-                                                 const kitchen_defaults_of_all_job *job,
-                                                 const culex_enqueue_options *options,
-                                                 culex_uuid *ret_id, culex_error *error)
+culex_status (kitchen_defaults_of_all_job_enqueue)(culex_client *client,
+                                                   const kitchen_defaults_of_all_job *job,
+                                                   const culex_enqueue_options *options,
+                                                   culex_uuid *ret_id, culex_error *error)
 {
     return culex_client_enqueue(client, &kitchen_defaults_of_all_job_type, job, options, ret_id,
                                 error);
 }
 
-culex_status kitchen_defaults_of_all_job_enqueue_in(culex_client *client,
-                                                    const kitchen_defaults_of_all_job *job,
-                                                    culex_duration delay, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_defaults_of_all_job_enqueue_in)(culex_client *client,
+                                                      const kitchen_defaults_of_all_job *job,
+                                                      culex_duration delay, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -291,10 +291,10 @@ culex_status kitchen_defaults_of_all_job_enqueue_in(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_defaults_of_all_job_enqueue_at(culex_client *client,
-                                                    const kitchen_defaults_of_all_job *job,
-                                                    culex_time at, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_defaults_of_all_job_enqueue_at)(culex_client *client,
+                                                      const kitchen_defaults_of_all_job *job,
+                                                      culex_time at, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -303,12 +303,12 @@ culex_status kitchen_defaults_of_all_job_enqueue_at(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_defaults_of_all_job_enqueue_many(culex_client *client,
-                                                      const kitchen_defaults_of_all_job *jobs,
-                                                      size_t count,
-                                                      const culex_enqueue_options *options,
-                                                      culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                      culex_error *error)
+culex_status (kitchen_defaults_of_all_job_enqueue_many)(culex_client *client,
+                                                        const kitchen_defaults_of_all_job *jobs,
+                                                        size_t count,
+                                                        const culex_enqueue_options *options,
+                                                        culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                        culex_error *error)
 {
     return culex_client_enqueue_many(client, &kitchen_defaults_of_all_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
@@ -323,24 +323,24 @@ static culex_outcome kitchen_defaults_of_all_job_call(culex_run *run, culex_hand
     return typed(run, CULEX_PTR_CAST(const kitchen_defaults_of_all_job *, params), user);
 }
 
-culex_status kitchen_defaults_of_all_job_register(culex_worker *worker,
-                                                  kitchen_defaults_of_all_job_handler handler,
-                                                  void *user)
+culex_status (kitchen_defaults_of_all_job_register)(culex_worker *worker,
+                                                    kitchen_defaults_of_all_job_handler handler,
+                                                    void *user)
 {
     return culex_worker_register(worker, &kitchen_defaults_of_all_job_type,
                                  kitchen_defaults_of_all_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status kitchen_defaults_of_all_job_encode(const kitchen_defaults_of_all_job *job,
-                                                culex_buf *ret_text, culex_error *error)
+culex_status (kitchen_defaults_of_all_job_encode)(const kitchen_defaults_of_all_job *job,
+                                                  culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&kitchen_defaults_of_all_job_params, job, ret_text, error);
 }
 
-culex_status kitchen_defaults_of_all_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                const kitchen_defaults_of_all_job **ret_job,
-                                                culex_error *error)
+culex_status (kitchen_defaults_of_all_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                                  const kitchen_defaults_of_all_job **ret_job,
+                                                  culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_defaults_of_all_job_params, arena, text, len,
@@ -504,19 +504,19 @@ const culex_job_type kitchen_required_of_all_job_type = {
     0,                                   /* how many */
 };
 
-culex_status kitchen_required_of_all_job_enqueue(culex_client *client,
-                                                 const kitchen_required_of_all_job *job,
-                                                 const culex_enqueue_options *options,
-                                                 culex_uuid *ret_id, culex_error *error)
+culex_status (kitchen_required_of_all_job_enqueue)(culex_client *client,
+                                                   const kitchen_required_of_all_job *job,
+                                                   const culex_enqueue_options *options,
+                                                   culex_uuid *ret_id, culex_error *error)
 {
     return culex_client_enqueue(client, &kitchen_required_of_all_job_type, job, options, ret_id,
                                 error);
 }
 
-culex_status kitchen_required_of_all_job_enqueue_in(culex_client *client,
-                                                    const kitchen_required_of_all_job *job,
-                                                    culex_duration delay, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_required_of_all_job_enqueue_in)(culex_client *client,
+                                                      const kitchen_required_of_all_job *job,
+                                                      culex_duration delay, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -525,10 +525,10 @@ culex_status kitchen_required_of_all_job_enqueue_in(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_required_of_all_job_enqueue_at(culex_client *client,
-                                                    const kitchen_required_of_all_job *job,
-                                                    culex_time at, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_required_of_all_job_enqueue_at)(culex_client *client,
+                                                      const kitchen_required_of_all_job *job,
+                                                      culex_time at, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -537,12 +537,12 @@ culex_status kitchen_required_of_all_job_enqueue_at(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_required_of_all_job_enqueue_many(culex_client *client,
-                                                      const kitchen_required_of_all_job *jobs,
-                                                      size_t count,
-                                                      const culex_enqueue_options *options,
-                                                      culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                      culex_error *error)
+culex_status (kitchen_required_of_all_job_enqueue_many)(culex_client *client,
+                                                        const kitchen_required_of_all_job *jobs,
+                                                        size_t count,
+                                                        const culex_enqueue_options *options,
+                                                        culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                        culex_error *error)
 {
     return culex_client_enqueue_many(client, &kitchen_required_of_all_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
@@ -557,24 +557,24 @@ static culex_outcome kitchen_required_of_all_job_call(culex_run *run, culex_hand
     return typed(run, CULEX_PTR_CAST(const kitchen_required_of_all_job *, params), user);
 }
 
-culex_status kitchen_required_of_all_job_register(culex_worker *worker,
-                                                  kitchen_required_of_all_job_handler handler,
-                                                  void *user)
+culex_status (kitchen_required_of_all_job_register)(culex_worker *worker,
+                                                    kitchen_required_of_all_job_handler handler,
+                                                    void *user)
 {
     return culex_worker_register(worker, &kitchen_required_of_all_job_type,
                                  kitchen_required_of_all_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status kitchen_required_of_all_job_encode(const kitchen_required_of_all_job *job,
-                                                culex_buf *ret_text, culex_error *error)
+culex_status (kitchen_required_of_all_job_encode)(const kitchen_required_of_all_job *job,
+                                                  culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&kitchen_required_of_all_job_params, job, ret_text, error);
 }
 
-culex_status kitchen_required_of_all_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                const kitchen_required_of_all_job **ret_job,
-                                                culex_error *error)
+culex_status (kitchen_required_of_all_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                                  const kitchen_required_of_all_job **ret_job,
+                                                  culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_required_of_all_job_params, arena, text, len,
@@ -666,19 +666,19 @@ const culex_job_type kitchen_optional_of_all_job_type = {
     0,                                   /* how many */
 };
 
-culex_status kitchen_optional_of_all_job_enqueue(culex_client *client,
-                                                 const kitchen_optional_of_all_job *job,
-                                                 const culex_enqueue_options *options,
-                                                 culex_uuid *ret_id, culex_error *error)
+culex_status (kitchen_optional_of_all_job_enqueue)(culex_client *client,
+                                                   const kitchen_optional_of_all_job *job,
+                                                   const culex_enqueue_options *options,
+                                                   culex_uuid *ret_id, culex_error *error)
 {
     return culex_client_enqueue(client, &kitchen_optional_of_all_job_type, job, options, ret_id,
                                 error);
 }
 
-culex_status kitchen_optional_of_all_job_enqueue_in(culex_client *client,
-                                                    const kitchen_optional_of_all_job *job,
-                                                    culex_duration delay, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_optional_of_all_job_enqueue_in)(culex_client *client,
+                                                      const kitchen_optional_of_all_job *job,
+                                                      culex_duration delay, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -687,10 +687,10 @@ culex_status kitchen_optional_of_all_job_enqueue_in(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_optional_of_all_job_enqueue_at(culex_client *client,
-                                                    const kitchen_optional_of_all_job *job,
-                                                    culex_time at, culex_uuid *ret_id,
-                                                    culex_error *error)
+culex_status (kitchen_optional_of_all_job_enqueue_at)(culex_client *client,
+                                                      const kitchen_optional_of_all_job *job,
+                                                      culex_time at, culex_uuid *ret_id,
+                                                      culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -699,12 +699,12 @@ culex_status kitchen_optional_of_all_job_enqueue_at(culex_client *client,
                                 error);
 }
 
-culex_status kitchen_optional_of_all_job_enqueue_many(culex_client *client,
-                                                      const kitchen_optional_of_all_job *jobs,
-                                                      size_t count,
-                                                      const culex_enqueue_options *options,
-                                                      culex_uuid *ret_ids, size_t *ret_enqueued,
-                                                      culex_error *error)
+culex_status (kitchen_optional_of_all_job_enqueue_many)(culex_client *client,
+                                                        const kitchen_optional_of_all_job *jobs,
+                                                        size_t count,
+                                                        const culex_enqueue_options *options,
+                                                        culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                        culex_error *error)
 {
     return culex_client_enqueue_many(client, &kitchen_optional_of_all_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
@@ -719,24 +719,24 @@ static culex_outcome kitchen_optional_of_all_job_call(culex_run *run, culex_hand
     return typed(run, CULEX_PTR_CAST(const kitchen_optional_of_all_job *, params), user);
 }
 
-culex_status kitchen_optional_of_all_job_register(culex_worker *worker,
-                                                  kitchen_optional_of_all_job_handler handler,
-                                                  void *user)
+culex_status (kitchen_optional_of_all_job_register)(culex_worker *worker,
+                                                    kitchen_optional_of_all_job_handler handler,
+                                                    void *user)
 {
     return culex_worker_register(worker, &kitchen_optional_of_all_job_type,
                                  kitchen_optional_of_all_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status kitchen_optional_of_all_job_encode(const kitchen_optional_of_all_job *job,
-                                                culex_buf *ret_text, culex_error *error)
+culex_status (kitchen_optional_of_all_job_encode)(const kitchen_optional_of_all_job *job,
+                                                  culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&kitchen_optional_of_all_job_params, job, ret_text, error);
 }
 
-culex_status kitchen_optional_of_all_job_decode(culex_arena *arena, const void *text, size_t len,
-                                                const kitchen_optional_of_all_job **ret_job,
-                                                culex_error *error)
+culex_status (kitchen_optional_of_all_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                                  const kitchen_optional_of_all_job **ret_job,
+                                                  culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&kitchen_optional_of_all_job_params, arena, text, len,

@@ -78,7 +78,8 @@ typedef struct kitchen_outer { /* types.job:9 */
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-static inline kitchen_outer kitchen_outer_make(kitchen_inner one, const kitchen_inner two[2])
+static inline kitchen_outer kitchen_outer_make(kitchen_inner one,
+                                               const kitchen_inner two[CULEX_AT_LEAST(2)])
 {
     kitchen_outer made;
 
@@ -244,26 +245,12 @@ typedef struct kitchen_required_of_all_job { /* types.job:42 */
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-static inline kitchen_required_of_all_job kitchen_required_of_all_job_make(bool b, char c,
-                                                                           int8_t i8, int16_t i16,
-                                                                           int32_t i32, int64_t i64,
-                                                                           culex_int128 i128,
-                                                                           uint8_t u8, uint16_t u16,
-                                                                           uint32_t u32,
-                                                                           uint64_t u64,
-                                                                           culex_uint128 u128,
-                                                                           float f32, double f64,
-                                                                           const char *s,
-                                                                           culex_bytes by,
-                                                                           culex_uuid id,
-                                                                           culex_time at,
-                                                                           culex_duration d,
-                                                                           kitchen_level l,
-                                                                           kitchen_big g,
-                                                                           kitchen_inner st,
-                                                                           kitchen_outer nested,
-                                                                           const uint8_t sha[32],
-                                                                           const culex_uuid ids[2])
+static inline kitchen_required_of_all_job kitchen_required_of_all_job_make(
+    bool b, char c, int8_t i8, int16_t i16, int32_t i32, int64_t i64, culex_int128 i128, uint8_t u8,
+    uint16_t u16, uint32_t u32, uint64_t u64, culex_uint128 u128, float f32, double f64,
+    const char *s, culex_bytes by, culex_uuid id, culex_time at, culex_duration d, kitchen_level l,
+    kitchen_big g, kitchen_inner st, kitchen_outer nested, const uint8_t sha[CULEX_AT_LEAST(32)],
+    const culex_uuid ids[CULEX_AT_LEAST(2)])
 {
     kitchen_required_of_all_job made;
 
@@ -424,6 +411,56 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_decode(
     culex_error *error);
 
 CULEX_GENERATED_END
+
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define kitchen_inner_make(...) CULEX_TYPED((kitchen_inner_make)(__VA_ARGS__))
+#define kitchen_outer_make(...) CULEX_TYPED((kitchen_outer_make)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_enqueue(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_enqueue)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_enqueue_in(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_enqueue_in)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_enqueue_at(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_enqueue_at)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_enqueue_many(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_enqueue_many)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_register(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_register)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_encode(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_encode)(__VA_ARGS__))
+#define kitchen_defaults_of_all_job_decode(...) \
+    CULEX_TYPED((kitchen_defaults_of_all_job_decode)(__VA_ARGS__))
+#define kitchen_required_of_all_job_make(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_make)(__VA_ARGS__))
+#define kitchen_required_of_all_job_enqueue(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_enqueue)(__VA_ARGS__))
+#define kitchen_required_of_all_job_enqueue_in(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_enqueue_in)(__VA_ARGS__))
+#define kitchen_required_of_all_job_enqueue_at(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_enqueue_at)(__VA_ARGS__))
+#define kitchen_required_of_all_job_enqueue_many(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_enqueue_many)(__VA_ARGS__))
+#define kitchen_required_of_all_job_register(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_register)(__VA_ARGS__))
+#define kitchen_required_of_all_job_encode(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_encode)(__VA_ARGS__))
+#define kitchen_required_of_all_job_decode(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_decode)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_enqueue(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_enqueue)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_enqueue_in(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_enqueue_in)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_enqueue_at(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_enqueue_at)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_enqueue_many(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_enqueue_many)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_register(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_register)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_encode(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_encode)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_decode(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_decode)(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

@@ -49,15 +49,15 @@ const culex_job_type tick_job_type = {
     0,                            /* how many */
 };
 
-culex_status tick_job_enqueue(culex_client *client, const tick_job *job,
-                              const culex_enqueue_options *options, culex_uuid *ret_id,
-                              culex_error *error)
+culex_status (tick_job_enqueue)(culex_client *client, const tick_job *job,
+                                const culex_enqueue_options *options, culex_uuid *ret_id,
+                                culex_error *error)
 {
     return culex_client_enqueue(client, &tick_job_type, job, options, ret_id, error);
 }
 
-culex_status tick_job_enqueue_in(culex_client *client, const tick_job *job, culex_duration delay,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (tick_job_enqueue_in)(culex_client *client, const tick_job *job, culex_duration delay,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -65,8 +65,8 @@ culex_status tick_job_enqueue_in(culex_client *client, const tick_job *job, cule
     return culex_client_enqueue(client, &tick_job_type, job, &options, ret_id, error);
 }
 
-culex_status tick_job_enqueue_at(culex_client *client, const tick_job *job, culex_time at,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (tick_job_enqueue_at)(culex_client *client, const tick_job *job, culex_time at,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -74,21 +74,21 @@ culex_status tick_job_enqueue_at(culex_client *client, const tick_job *job, cule
     return culex_client_enqueue(client, &tick_job_type, job, &options, ret_id, error);
 }
 
-culex_status tick_job_enqueue_many(culex_client *client, const tick_job *jobs, size_t count,
-                                   const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                   size_t *ret_enqueued, culex_error *error)
+culex_status (tick_job_enqueue_many)(culex_client *client, const tick_job *jobs, size_t count,
+                                     const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                     size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &tick_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
 }
 
-culex_status tick_job_set_result(culex_run *run, const tick_result *result, culex_error *error)
+culex_status (tick_job_set_result)(culex_run *run, const tick_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &tick_result_type, result, error);
 }
 
-culex_status tick_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                    const tick_result **ret_result, culex_error *error)
+culex_status (tick_job_decode_result)(culex_arena *arena, const void *text, size_t len,
+                                      const tick_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&tick_result_type, arena, text, len,
@@ -106,19 +106,19 @@ static culex_outcome tick_job_call(culex_run *run, culex_handler_fn handler, con
     return typed(run, CULEX_PTR_CAST(const tick_job *, params), user);
 }
 
-culex_status tick_job_register(culex_worker *worker, tick_job_handler handler, void *user)
+culex_status (tick_job_register)(culex_worker *worker, tick_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &tick_job_type, tick_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status tick_job_encode(const tick_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (tick_job_encode)(const tick_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&tick_params, job, ret_text, error);
 }
 
-culex_status tick_job_decode(culex_arena *arena, const void *text, size_t len,
-                             const tick_job **ret_job, culex_error *error)
+culex_status (tick_job_decode)(culex_arena *arena, const void *text, size_t len,
+                               const tick_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&tick_params, arena, text, len,

@@ -1515,15 +1515,15 @@ const culex_job_type fill_job_type = {
     0,                            /* how many */
 };
 
-culex_status fill_job_enqueue(culex_client *client, const fill_job *job,
-                              const culex_enqueue_options *options, culex_uuid *ret_id,
-                              culex_error *error)
+culex_status (fill_job_enqueue)(culex_client *client, const fill_job *job,
+                                const culex_enqueue_options *options, culex_uuid *ret_id,
+                                culex_error *error)
 {
     return culex_client_enqueue(client, &fill_job_type, job, options, ret_id, error);
 }
 
-culex_status fill_job_enqueue_in(culex_client *client, const fill_job *job, culex_duration delay,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (fill_job_enqueue_in)(culex_client *client, const fill_job *job, culex_duration delay,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -1531,8 +1531,8 @@ culex_status fill_job_enqueue_in(culex_client *client, const fill_job *job, cule
     return culex_client_enqueue(client, &fill_job_type, job, &options, ret_id, error);
 }
 
-culex_status fill_job_enqueue_at(culex_client *client, const fill_job *job, culex_time at,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (fill_job_enqueue_at)(culex_client *client, const fill_job *job, culex_time at,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -1540,9 +1540,9 @@ culex_status fill_job_enqueue_at(culex_client *client, const fill_job *job, cule
     return culex_client_enqueue(client, &fill_job_type, job, &options, ret_id, error);
 }
 
-culex_status fill_job_enqueue_many(culex_client *client, const fill_job *jobs, size_t count,
-                                   const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                   size_t *ret_enqueued, culex_error *error)
+culex_status (fill_job_enqueue_many)(culex_client *client, const fill_job *jobs, size_t count,
+                                     const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                     size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &fill_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -1556,19 +1556,19 @@ static culex_outcome fill_job_call(culex_run *run, culex_handler_fn handler, con
     return typed(run, CULEX_PTR_CAST(const fill_job *, params), user);
 }
 
-culex_status fill_job_register(culex_worker *worker, fill_job_handler handler, void *user)
+culex_status (fill_job_register)(culex_worker *worker, fill_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &fill_job_type, fill_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status fill_job_encode(const fill_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (fill_job_encode)(const fill_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&fill_params, job, ret_text, error);
 }
 
-culex_status fill_job_decode(culex_arena *arena, const void *text, size_t len,
-                             const fill_job **ret_job, culex_error *error)
+culex_status (fill_job_decode)(culex_arena *arena, const void *text, size_t len,
+                               const fill_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&fill_params, arena, text, len,

@@ -178,15 +178,16 @@ const culex_job_type use_enums_job_type = {
     0,                            /* how many */
 };
 
-culex_status use_enums_job_enqueue(culex_client *client, const use_enums_job *job,
-                                   const culex_enqueue_options *options, culex_uuid *ret_id,
-                                   culex_error *error)
+culex_status (use_enums_job_enqueue)(culex_client *client, const use_enums_job *job,
+                                     const culex_enqueue_options *options, culex_uuid *ret_id,
+                                     culex_error *error)
 {
     return culex_client_enqueue(client, &use_enums_job_type, job, options, ret_id, error);
 }
 
-culex_status use_enums_job_enqueue_in(culex_client *client, const use_enums_job *job,
-                                      culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (use_enums_job_enqueue_in)(culex_client *client, const use_enums_job *job,
+                                        culex_duration delay, culex_uuid *ret_id,
+                                        culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -194,8 +195,8 @@ culex_status use_enums_job_enqueue_in(culex_client *client, const use_enums_job 
     return culex_client_enqueue(client, &use_enums_job_type, job, &options, ret_id, error);
 }
 
-culex_status use_enums_job_enqueue_at(culex_client *client, const use_enums_job *job, culex_time at,
-                                      culex_uuid *ret_id, culex_error *error)
+culex_status (use_enums_job_enqueue_at)(culex_client *client, const use_enums_job *job,
+                                        culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -203,10 +204,10 @@ culex_status use_enums_job_enqueue_at(culex_client *client, const use_enums_job 
     return culex_client_enqueue(client, &use_enums_job_type, job, &options, ret_id, error);
 }
 
-culex_status use_enums_job_enqueue_many(culex_client *client, const use_enums_job *jobs,
-                                        size_t count, const culex_enqueue_options *options,
-                                        culex_uuid *ret_ids, size_t *ret_enqueued,
-                                        culex_error *error)
+culex_status (use_enums_job_enqueue_many)(culex_client *client, const use_enums_job *jobs,
+                                          size_t count, const culex_enqueue_options *options,
+                                          culex_uuid *ret_ids, size_t *ret_enqueued,
+                                          culex_error *error)
 {
     return culex_client_enqueue_many(client, &use_enums_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -220,19 +221,21 @@ static culex_outcome use_enums_job_call(culex_run *run, culex_handler_fn handler
     return typed(run, CULEX_PTR_CAST(const use_enums_job *, params), user);
 }
 
-culex_status use_enums_job_register(culex_worker *worker, use_enums_job_handler handler, void *user)
+culex_status (use_enums_job_register)(culex_worker *worker, use_enums_job_handler handler,
+                                      void *user)
 {
     return culex_worker_register(worker, &use_enums_job_type, use_enums_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status use_enums_job_encode(const use_enums_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (use_enums_job_encode)(const use_enums_job *job, culex_buf *ret_text,
+                                    culex_error *error)
 {
     return culex_encode(&use_enums_params, job, ret_text, error);
 }
 
-culex_status use_enums_job_decode(culex_arena *arena, const void *text, size_t len,
-                                  const use_enums_job **ret_job, culex_error *error)
+culex_status (use_enums_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                    const use_enums_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&use_enums_params, arena, text, len,

@@ -47,15 +47,15 @@ const culex_job_type greet_job_type = {
     0,                            /* how many */
 };
 
-culex_status greet_job_enqueue(culex_client *client, const greet_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (greet_job_enqueue)(culex_client *client, const greet_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &greet_job_type, job, options, ret_id, error);
 }
 
-culex_status greet_job_enqueue_in(culex_client *client, const greet_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (greet_job_enqueue_in)(culex_client *client, const greet_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -63,8 +63,8 @@ culex_status greet_job_enqueue_in(culex_client *client, const greet_job *job, cu
     return culex_client_enqueue(client, &greet_job_type, job, &options, ret_id, error);
 }
 
-culex_status greet_job_enqueue_at(culex_client *client, const greet_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (greet_job_enqueue_at)(culex_client *client, const greet_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -72,9 +72,9 @@ culex_status greet_job_enqueue_at(culex_client *client, const greet_job *job, cu
     return culex_client_enqueue(client, &greet_job_type, job, &options, ret_id, error);
 }
 
-culex_status greet_job_enqueue_many(culex_client *client, const greet_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (greet_job_enqueue_many)(culex_client *client, const greet_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &greet_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -88,19 +88,19 @@ static culex_outcome greet_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const greet_job *, params), user);
 }
 
-culex_status greet_job_register(culex_worker *worker, greet_job_handler handler, void *user)
+culex_status (greet_job_register)(culex_worker *worker, greet_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &greet_job_type, greet_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status greet_job_encode(const greet_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (greet_job_encode)(const greet_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&greet_params, job, ret_text, error);
 }
 
-culex_status greet_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const greet_job **ret_job, culex_error *error)
+culex_status (greet_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const greet_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&greet_params, arena, text, len,

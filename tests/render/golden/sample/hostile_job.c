@@ -108,15 +108,15 @@ const culex_job_type attack_job_type = {
     9,                            /* how many */
 };
 
-culex_status attack_job_enqueue(culex_client *client, const attack_job *job,
-                                const culex_enqueue_options *options, culex_uuid *ret_id,
-                                culex_error *error)
+culex_status (attack_job_enqueue)(culex_client *client, const attack_job *job,
+                                  const culex_enqueue_options *options, culex_uuid *ret_id,
+                                  culex_error *error)
 {
     return culex_client_enqueue(client, &attack_job_type, job, options, ret_id, error);
 }
 
-culex_status attack_job_enqueue_in(culex_client *client, const attack_job *job,
-                                   culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (attack_job_enqueue_in)(culex_client *client, const attack_job *job,
+                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -124,8 +124,8 @@ culex_status attack_job_enqueue_in(culex_client *client, const attack_job *job,
     return culex_client_enqueue(client, &attack_job_type, job, &options, ret_id, error);
 }
 
-culex_status attack_job_enqueue_at(culex_client *client, const attack_job *job, culex_time at,
-                                   culex_uuid *ret_id, culex_error *error)
+culex_status (attack_job_enqueue_at)(culex_client *client, const attack_job *job, culex_time at,
+                                     culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -133,21 +133,22 @@ culex_status attack_job_enqueue_at(culex_client *client, const attack_job *job, 
     return culex_client_enqueue(client, &attack_job_type, job, &options, ret_id, error);
 }
 
-culex_status attack_job_enqueue_many(culex_client *client, const attack_job *jobs, size_t count,
-                                     const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                     size_t *ret_enqueued, culex_error *error)
+culex_status (attack_job_enqueue_many)(culex_client *client, const attack_job *jobs, size_t count,
+                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                       size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &attack_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
 }
 
-culex_status attack_job_set_result(culex_run *run, const attack_result *result, culex_error *error)
+culex_status (attack_job_set_result)(culex_run *run, const attack_result *result,
+                                     culex_error *error)
 {
     return culex_run_set_result(run, &attack_result_type, result, error);
 }
 
-culex_status attack_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                      const attack_result **ret_result, culex_error *error)
+culex_status (attack_job_decode_result)(culex_arena *arena, const void *text, size_t len,
+                                        const attack_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&attack_result_type, arena, text, len,
@@ -165,19 +166,19 @@ static culex_outcome attack_job_call(culex_run *run, culex_handler_fn handler, c
     return typed(run, CULEX_PTR_CAST(const attack_job *, params), user);
 }
 
-culex_status attack_job_register(culex_worker *worker, attack_job_handler handler, void *user)
+culex_status (attack_job_register)(culex_worker *worker, attack_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &attack_job_type, attack_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status attack_job_encode(const attack_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (attack_job_encode)(const attack_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&attack_params, job, ret_text, error);
 }
 
-culex_status attack_job_decode(culex_arena *arena, const void *text, size_t len,
-                               const attack_job **ret_job, culex_error *error)
+culex_status (attack_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                 const attack_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&attack_params, arena, text, len,

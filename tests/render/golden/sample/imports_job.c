@@ -47,16 +47,16 @@ const culex_job_type import_both_job_type = {
     0,                            /* how many */
 };
 
-culex_status import_both_job_enqueue(culex_client *client, const import_both_job *job,
-                                     const culex_enqueue_options *options, culex_uuid *ret_id,
-                                     culex_error *error)
+culex_status (import_both_job_enqueue)(culex_client *client, const import_both_job *job,
+                                       const culex_enqueue_options *options, culex_uuid *ret_id,
+                                       culex_error *error)
 {
     return culex_client_enqueue(client, &import_both_job_type, job, options, ret_id, error);
 }
 
-culex_status import_both_job_enqueue_in(culex_client *client, const import_both_job *job,
-                                        culex_duration delay, culex_uuid *ret_id,
-                                        culex_error *error)
+culex_status (import_both_job_enqueue_in)(culex_client *client, const import_both_job *job,
+                                          culex_duration delay, culex_uuid *ret_id,
+                                          culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -64,8 +64,8 @@ culex_status import_both_job_enqueue_in(culex_client *client, const import_both_
     return culex_client_enqueue(client, &import_both_job_type, job, &options, ret_id, error);
 }
 
-culex_status import_both_job_enqueue_at(culex_client *client, const import_both_job *job,
-                                        culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (import_both_job_enqueue_at)(culex_client *client, const import_both_job *job,
+                                          culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -73,10 +73,10 @@ culex_status import_both_job_enqueue_at(culex_client *client, const import_both_
     return culex_client_enqueue(client, &import_both_job_type, job, &options, ret_id, error);
 }
 
-culex_status import_both_job_enqueue_many(culex_client *client, const import_both_job *jobs,
-                                          size_t count, const culex_enqueue_options *options,
-                                          culex_uuid *ret_ids, size_t *ret_enqueued,
-                                          culex_error *error)
+culex_status (import_both_job_enqueue_many)(culex_client *client, const import_both_job *jobs,
+                                            size_t count, const culex_enqueue_options *options,
+                                            culex_uuid *ret_ids, size_t *ret_enqueued,
+                                            culex_error *error)
 {
     return culex_client_enqueue_many(client, &import_both_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -90,21 +90,21 @@ static culex_outcome import_both_job_call(culex_run *run, culex_handler_fn handl
     return typed(run, CULEX_PTR_CAST(const import_both_job *, params), user);
 }
 
-culex_status import_both_job_register(culex_worker *worker, import_both_job_handler handler,
-                                      void *user)
+culex_status (import_both_job_register)(culex_worker *worker, import_both_job_handler handler,
+                                        void *user)
 {
     return culex_worker_register(worker, &import_both_job_type, import_both_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status import_both_job_encode(const import_both_job *job, culex_buf *ret_text,
-                                    culex_error *error)
+culex_status (import_both_job_encode)(const import_both_job *job, culex_buf *ret_text,
+                                      culex_error *error)
 {
     return culex_encode(&import_both_params, job, ret_text, error);
 }
 
-culex_status import_both_job_decode(culex_arena *arena, const void *text, size_t len,
-                                    const import_both_job **ret_job, culex_error *error)
+culex_status (import_both_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                      const import_both_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&import_both_params, arena, text, len,

@@ -95,6 +95,18 @@ SAMPLE_API CULEX_MUST_USE culex_status import_both_job_decode(culex_arena *arena
 
 CULEX_GENERATED_END
 
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define import_both_job_make(...) CULEX_TYPED((import_both_job_make)(__VA_ARGS__))
+#define import_both_job_enqueue(...) CULEX_TYPED((import_both_job_enqueue)(__VA_ARGS__))
+#define import_both_job_enqueue_in(...) CULEX_TYPED((import_both_job_enqueue_in)(__VA_ARGS__))
+#define import_both_job_enqueue_at(...) CULEX_TYPED((import_both_job_enqueue_at)(__VA_ARGS__))
+#define import_both_job_enqueue_many(...) CULEX_TYPED((import_both_job_enqueue_many)(__VA_ARGS__))
+#define import_both_job_register(...) CULEX_TYPED((import_both_job_register)(__VA_ARGS__))
+#define import_both_job_encode(...) CULEX_TYPED((import_both_job_encode)(__VA_ARGS__))
+#define import_both_job_decode(...) CULEX_TYPED((import_both_job_decode)(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -159,15 +159,16 @@ const culex_job_type all_single_job_type = {
     0,                            /* how many */
 };
 
-culex_status all_single_job_enqueue(culex_client *client, const all_single_job *job,
-                                    const culex_enqueue_options *options, culex_uuid *ret_id,
-                                    culex_error *error)
+culex_status (all_single_job_enqueue)(culex_client *client, const all_single_job *job,
+                                      const culex_enqueue_options *options, culex_uuid *ret_id,
+                                      culex_error *error)
 {
     return culex_client_enqueue(client, &all_single_job_type, job, options, ret_id, error);
 }
 
-culex_status all_single_job_enqueue_in(culex_client *client, const all_single_job *job,
-                                       culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (all_single_job_enqueue_in)(culex_client *client, const all_single_job *job,
+                                         culex_duration delay, culex_uuid *ret_id,
+                                         culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -175,8 +176,8 @@ culex_status all_single_job_enqueue_in(culex_client *client, const all_single_jo
     return culex_client_enqueue(client, &all_single_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_single_job_enqueue_at(culex_client *client, const all_single_job *job,
-                                       culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (all_single_job_enqueue_at)(culex_client *client, const all_single_job *job,
+                                         culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -184,10 +185,10 @@ culex_status all_single_job_enqueue_at(culex_client *client, const all_single_jo
     return culex_client_enqueue(client, &all_single_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_single_job_enqueue_many(culex_client *client, const all_single_job *jobs,
-                                         size_t count, const culex_enqueue_options *options,
-                                         culex_uuid *ret_ids, size_t *ret_enqueued,
-                                         culex_error *error)
+culex_status (all_single_job_enqueue_many)(culex_client *client, const all_single_job *jobs,
+                                           size_t count, const culex_enqueue_options *options,
+                                           culex_uuid *ret_ids, size_t *ret_enqueued,
+                                           culex_error *error)
 {
     return culex_client_enqueue_many(client, &all_single_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -201,21 +202,21 @@ static culex_outcome all_single_job_call(culex_run *run, culex_handler_fn handle
     return typed(run, CULEX_PTR_CAST(const all_single_job *, params), user);
 }
 
-culex_status all_single_job_register(culex_worker *worker, all_single_job_handler handler,
-                                     void *user)
+culex_status (all_single_job_register)(culex_worker *worker, all_single_job_handler handler,
+                                       void *user)
 {
     return culex_worker_register(worker, &all_single_job_type, all_single_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status all_single_job_encode(const all_single_job *job, culex_buf *ret_text,
-                                   culex_error *error)
+culex_status (all_single_job_encode)(const all_single_job *job, culex_buf *ret_text,
+                                     culex_error *error)
 {
     return culex_encode(&all_single_params, job, ret_text, error);
 }
 
-culex_status all_single_job_decode(culex_arena *arena, const void *text, size_t len,
-                                   const all_single_job **ret_job, culex_error *error)
+culex_status (all_single_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                     const all_single_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&all_single_params, arena, text, len,
@@ -337,16 +338,16 @@ const culex_job_type all_optional_job_type = {
     0,                            /* how many */
 };
 
-culex_status all_optional_job_enqueue(culex_client *client, const all_optional_job *job,
-                                      const culex_enqueue_options *options, culex_uuid *ret_id,
-                                      culex_error *error)
+culex_status (all_optional_job_enqueue)(culex_client *client, const all_optional_job *job,
+                                        const culex_enqueue_options *options, culex_uuid *ret_id,
+                                        culex_error *error)
 {
     return culex_client_enqueue(client, &all_optional_job_type, job, options, ret_id, error);
 }
 
-culex_status all_optional_job_enqueue_in(culex_client *client, const all_optional_job *job,
-                                         culex_duration delay, culex_uuid *ret_id,
-                                         culex_error *error)
+culex_status (all_optional_job_enqueue_in)(culex_client *client, const all_optional_job *job,
+                                           culex_duration delay, culex_uuid *ret_id,
+                                           culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -354,8 +355,8 @@ culex_status all_optional_job_enqueue_in(culex_client *client, const all_optiona
     return culex_client_enqueue(client, &all_optional_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_optional_job_enqueue_at(culex_client *client, const all_optional_job *job,
-                                         culex_time at, culex_uuid *ret_id, culex_error *error)
+culex_status (all_optional_job_enqueue_at)(culex_client *client, const all_optional_job *job,
+                                           culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -363,10 +364,10 @@ culex_status all_optional_job_enqueue_at(culex_client *client, const all_optiona
     return culex_client_enqueue(client, &all_optional_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_optional_job_enqueue_many(culex_client *client, const all_optional_job *jobs,
-                                           size_t count, const culex_enqueue_options *options,
-                                           culex_uuid *ret_ids, size_t *ret_enqueued,
-                                           culex_error *error)
+culex_status (all_optional_job_enqueue_many)(culex_client *client, const all_optional_job *jobs,
+                                             size_t count, const culex_enqueue_options *options,
+                                             culex_uuid *ret_ids, size_t *ret_enqueued,
+                                             culex_error *error)
 {
     return culex_client_enqueue_many(client, &all_optional_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -380,21 +381,21 @@ static culex_outcome all_optional_job_call(culex_run *run, culex_handler_fn hand
     return typed(run, CULEX_PTR_CAST(const all_optional_job *, params), user);
 }
 
-culex_status all_optional_job_register(culex_worker *worker, all_optional_job_handler handler,
-                                       void *user)
+culex_status (all_optional_job_register)(culex_worker *worker, all_optional_job_handler handler,
+                                         void *user)
 {
     return culex_worker_register(worker, &all_optional_job_type, all_optional_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status all_optional_job_encode(const all_optional_job *job, culex_buf *ret_text,
-                                     culex_error *error)
+culex_status (all_optional_job_encode)(const all_optional_job *job, culex_buf *ret_text,
+                                       culex_error *error)
 {
     return culex_encode(&all_optional_params, job, ret_text, error);
 }
 
-culex_status all_optional_job_decode(culex_arena *arena, const void *text, size_t len,
-                                     const all_optional_job **ret_job, culex_error *error)
+culex_status (all_optional_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                       const all_optional_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&all_optional_params, arena, text, len,
@@ -516,15 +517,15 @@ const culex_job_type all_list_job_type = {
     0,                            /* how many */
 };
 
-culex_status all_list_job_enqueue(culex_client *client, const all_list_job *job,
-                                  const culex_enqueue_options *options, culex_uuid *ret_id,
-                                  culex_error *error)
+culex_status (all_list_job_enqueue)(culex_client *client, const all_list_job *job,
+                                    const culex_enqueue_options *options, culex_uuid *ret_id,
+                                    culex_error *error)
 {
     return culex_client_enqueue(client, &all_list_job_type, job, options, ret_id, error);
 }
 
-culex_status all_list_job_enqueue_in(culex_client *client, const all_list_job *job,
-                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (all_list_job_enqueue_in)(culex_client *client, const all_list_job *job,
+                                       culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -532,8 +533,8 @@ culex_status all_list_job_enqueue_in(culex_client *client, const all_list_job *j
     return culex_client_enqueue(client, &all_list_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_list_job_enqueue_at(culex_client *client, const all_list_job *job, culex_time at,
-                                     culex_uuid *ret_id, culex_error *error)
+culex_status (all_list_job_enqueue_at)(culex_client *client, const all_list_job *job, culex_time at,
+                                       culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -541,9 +542,10 @@ culex_status all_list_job_enqueue_at(culex_client *client, const all_list_job *j
     return culex_client_enqueue(client, &all_list_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_list_job_enqueue_many(culex_client *client, const all_list_job *jobs, size_t count,
-                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                       size_t *ret_enqueued, culex_error *error)
+culex_status (all_list_job_enqueue_many)(culex_client *client, const all_list_job *jobs,
+                                         size_t count, const culex_enqueue_options *options,
+                                         culex_uuid *ret_ids, size_t *ret_enqueued,
+                                         culex_error *error)
 {
     return culex_client_enqueue_many(client, &all_list_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -557,19 +559,19 @@ static culex_outcome all_list_job_call(culex_run *run, culex_handler_fn handler,
     return typed(run, CULEX_PTR_CAST(const all_list_job *, params), user);
 }
 
-culex_status all_list_job_register(culex_worker *worker, all_list_job_handler handler, void *user)
+culex_status (all_list_job_register)(culex_worker *worker, all_list_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &all_list_job_type, all_list_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status all_list_job_encode(const all_list_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (all_list_job_encode)(const all_list_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&all_list_params, job, ret_text, error);
 }
 
-culex_status all_list_job_decode(culex_arena *arena, const void *text, size_t len,
-                                 const all_list_job **ret_job, culex_error *error)
+culex_status (all_list_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                   const all_list_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&all_list_params, arena, text, len,
@@ -691,15 +693,16 @@ const culex_job_type all_array_job_type = {
     0,                            /* how many */
 };
 
-culex_status all_array_job_enqueue(culex_client *client, const all_array_job *job,
-                                   const culex_enqueue_options *options, culex_uuid *ret_id,
-                                   culex_error *error)
+culex_status (all_array_job_enqueue)(culex_client *client, const all_array_job *job,
+                                     const culex_enqueue_options *options, culex_uuid *ret_id,
+                                     culex_error *error)
 {
     return culex_client_enqueue(client, &all_array_job_type, job, options, ret_id, error);
 }
 
-culex_status all_array_job_enqueue_in(culex_client *client, const all_array_job *job,
-                                      culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (all_array_job_enqueue_in)(culex_client *client, const all_array_job *job,
+                                        culex_duration delay, culex_uuid *ret_id,
+                                        culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -707,8 +710,8 @@ culex_status all_array_job_enqueue_in(culex_client *client, const all_array_job 
     return culex_client_enqueue(client, &all_array_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_array_job_enqueue_at(culex_client *client, const all_array_job *job, culex_time at,
-                                      culex_uuid *ret_id, culex_error *error)
+culex_status (all_array_job_enqueue_at)(culex_client *client, const all_array_job *job,
+                                        culex_time at, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -716,10 +719,10 @@ culex_status all_array_job_enqueue_at(culex_client *client, const all_array_job 
     return culex_client_enqueue(client, &all_array_job_type, job, &options, ret_id, error);
 }
 
-culex_status all_array_job_enqueue_many(culex_client *client, const all_array_job *jobs,
-                                        size_t count, const culex_enqueue_options *options,
-                                        culex_uuid *ret_ids, size_t *ret_enqueued,
-                                        culex_error *error)
+culex_status (all_array_job_enqueue_many)(culex_client *client, const all_array_job *jobs,
+                                          size_t count, const culex_enqueue_options *options,
+                                          culex_uuid *ret_ids, size_t *ret_enqueued,
+                                          culex_error *error)
 {
     return culex_client_enqueue_many(client, &all_array_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
@@ -733,19 +736,21 @@ static culex_outcome all_array_job_call(culex_run *run, culex_handler_fn handler
     return typed(run, CULEX_PTR_CAST(const all_array_job *, params), user);
 }
 
-culex_status all_array_job_register(culex_worker *worker, all_array_job_handler handler, void *user)
+culex_status (all_array_job_register)(culex_worker *worker, all_array_job_handler handler,
+                                      void *user)
 {
     return culex_worker_register(worker, &all_array_job_type, all_array_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status all_array_job_encode(const all_array_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (all_array_job_encode)(const all_array_job *job, culex_buf *ret_text,
+                                    culex_error *error)
 {
     return culex_encode(&all_array_params, job, ret_text, error);
 }
 
-culex_status all_array_job_decode(culex_arena *arena, const void *text, size_t len,
-                                  const all_array_job **ret_job, culex_error *error)
+culex_status (all_array_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                    const all_array_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&all_array_params, arena, text, len,
@@ -791,15 +796,15 @@ const culex_job_type lists_job_type = {
     0,                            /* how many */
 };
 
-culex_status lists_job_enqueue(culex_client *client, const lists_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (lists_job_enqueue)(culex_client *client, const lists_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &lists_job_type, job, options, ret_id, error);
 }
 
-culex_status lists_job_enqueue_in(culex_client *client, const lists_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (lists_job_enqueue_in)(culex_client *client, const lists_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -807,8 +812,8 @@ culex_status lists_job_enqueue_in(culex_client *client, const lists_job *job, cu
     return culex_client_enqueue(client, &lists_job_type, job, &options, ret_id, error);
 }
 
-culex_status lists_job_enqueue_at(culex_client *client, const lists_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (lists_job_enqueue_at)(culex_client *client, const lists_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -816,9 +821,9 @@ culex_status lists_job_enqueue_at(culex_client *client, const lists_job *job, cu
     return culex_client_enqueue(client, &lists_job_type, job, &options, ret_id, error);
 }
 
-culex_status lists_job_enqueue_many(culex_client *client, const lists_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (lists_job_enqueue_many)(culex_client *client, const lists_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &lists_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -832,19 +837,19 @@ static culex_outcome lists_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const lists_job *, params), user);
 }
 
-culex_status lists_job_register(culex_worker *worker, lists_job_handler handler, void *user)
+culex_status (lists_job_register)(culex_worker *worker, lists_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &lists_job_type, lists_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status lists_job_encode(const lists_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (lists_job_encode)(const lists_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&lists_params, job, ret_text, error);
 }
 
-culex_status lists_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const lists_job **ret_job, culex_error *error)
+culex_status (lists_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const lists_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&lists_params, arena, text, len,

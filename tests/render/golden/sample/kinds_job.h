@@ -396,21 +396,27 @@ typedef struct all_array_job { /* kinds.job:4 */
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-static inline all_array_job all_array_job_make(const bool a_bool[3], const char a_char[3],
-                                               const int8_t a_int8[3], const int16_t a_int16[3],
-                                               const int32_t a_int32[3], const int64_t a_int64[3],
-                                               const culex_int128 a_int128[3],
-                                               const uint8_t a_uint8[3], const uint16_t a_uint16[3],
-                                               const uint32_t a_uint32[3],
-                                               const uint64_t a_uint64[3],
-                                               const culex_uint128 a_uint128[3],
-                                               const float a_float32[3], const double a_float64[3],
-                                               const char *const  a_string[3],
-                                               const culex_bytes a_bytes[3],
-                                               const culex_uuid a_uuid[3],
-                                               const culex_time a_timestamp[3],
-                                               const culex_duration a_duration[3],
-                                               const colour a_colour[3], const point a_point[3])
+static inline all_array_job all_array_job_make(const bool a_bool[CULEX_AT_LEAST(3)],
+                                               const char a_char[CULEX_AT_LEAST(3)],
+                                               const int8_t a_int8[CULEX_AT_LEAST(3)],
+                                               const int16_t a_int16[CULEX_AT_LEAST(3)],
+                                               const int32_t a_int32[CULEX_AT_LEAST(3)],
+                                               const int64_t a_int64[CULEX_AT_LEAST(3)],
+                                               const culex_int128 a_int128[CULEX_AT_LEAST(3)],
+                                               const uint8_t a_uint8[CULEX_AT_LEAST(3)],
+                                               const uint16_t a_uint16[CULEX_AT_LEAST(3)],
+                                               const uint32_t a_uint32[CULEX_AT_LEAST(3)],
+                                               const uint64_t a_uint64[CULEX_AT_LEAST(3)],
+                                               const culex_uint128 a_uint128[CULEX_AT_LEAST(3)],
+                                               const float a_float32[CULEX_AT_LEAST(3)],
+                                               const double a_float64[CULEX_AT_LEAST(3)],
+                                               const char *const  a_string[CULEX_AT_LEAST(3)],
+                                               const culex_bytes a_bytes[CULEX_AT_LEAST(3)],
+                                               const culex_uuid a_uuid[CULEX_AT_LEAST(3)],
+                                               const culex_time a_timestamp[CULEX_AT_LEAST(3)],
+                                               const culex_duration a_duration[CULEX_AT_LEAST(3)],
+                                               const colour a_colour[CULEX_AT_LEAST(3)],
+                                               const point a_point[CULEX_AT_LEAST(3)])
 {
     all_array_job made;
 
@@ -554,6 +560,49 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_decode(culex_arena *arena, co
                                                           culex_error *error);
 
 CULEX_GENERATED_END
+
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define point_make(...) CULEX_TYPED((point_make)(__VA_ARGS__))
+#define all_single_job_make(...) CULEX_TYPED((all_single_job_make)(__VA_ARGS__))
+#define all_single_job_enqueue(...) CULEX_TYPED((all_single_job_enqueue)(__VA_ARGS__))
+#define all_single_job_enqueue_in(...) CULEX_TYPED((all_single_job_enqueue_in)(__VA_ARGS__))
+#define all_single_job_enqueue_at(...) CULEX_TYPED((all_single_job_enqueue_at)(__VA_ARGS__))
+#define all_single_job_enqueue_many(...) CULEX_TYPED((all_single_job_enqueue_many)(__VA_ARGS__))
+#define all_single_job_register(...) CULEX_TYPED((all_single_job_register)(__VA_ARGS__))
+#define all_single_job_encode(...) CULEX_TYPED((all_single_job_encode)(__VA_ARGS__))
+#define all_single_job_decode(...) CULEX_TYPED((all_single_job_decode)(__VA_ARGS__))
+#define all_optional_job_enqueue(...) CULEX_TYPED((all_optional_job_enqueue)(__VA_ARGS__))
+#define all_optional_job_enqueue_in(...) CULEX_TYPED((all_optional_job_enqueue_in)(__VA_ARGS__))
+#define all_optional_job_enqueue_at(...) CULEX_TYPED((all_optional_job_enqueue_at)(__VA_ARGS__))
+#define all_optional_job_enqueue_many(...) CULEX_TYPED((all_optional_job_enqueue_many)(__VA_ARGS__))
+#define all_optional_job_register(...) CULEX_TYPED((all_optional_job_register)(__VA_ARGS__))
+#define all_optional_job_encode(...) CULEX_TYPED((all_optional_job_encode)(__VA_ARGS__))
+#define all_optional_job_decode(...) CULEX_TYPED((all_optional_job_decode)(__VA_ARGS__))
+#define all_list_job_enqueue(...) CULEX_TYPED((all_list_job_enqueue)(__VA_ARGS__))
+#define all_list_job_enqueue_in(...) CULEX_TYPED((all_list_job_enqueue_in)(__VA_ARGS__))
+#define all_list_job_enqueue_at(...) CULEX_TYPED((all_list_job_enqueue_at)(__VA_ARGS__))
+#define all_list_job_enqueue_many(...) CULEX_TYPED((all_list_job_enqueue_many)(__VA_ARGS__))
+#define all_list_job_register(...) CULEX_TYPED((all_list_job_register)(__VA_ARGS__))
+#define all_list_job_encode(...) CULEX_TYPED((all_list_job_encode)(__VA_ARGS__))
+#define all_list_job_decode(...) CULEX_TYPED((all_list_job_decode)(__VA_ARGS__))
+#define all_array_job_make(...) CULEX_TYPED((all_array_job_make)(__VA_ARGS__))
+#define all_array_job_enqueue(...) CULEX_TYPED((all_array_job_enqueue)(__VA_ARGS__))
+#define all_array_job_enqueue_in(...) CULEX_TYPED((all_array_job_enqueue_in)(__VA_ARGS__))
+#define all_array_job_enqueue_at(...) CULEX_TYPED((all_array_job_enqueue_at)(__VA_ARGS__))
+#define all_array_job_enqueue_many(...) CULEX_TYPED((all_array_job_enqueue_many)(__VA_ARGS__))
+#define all_array_job_register(...) CULEX_TYPED((all_array_job_register)(__VA_ARGS__))
+#define all_array_job_encode(...) CULEX_TYPED((all_array_job_encode)(__VA_ARGS__))
+#define all_array_job_decode(...) CULEX_TYPED((all_array_job_decode)(__VA_ARGS__))
+#define lists_job_make(...) CULEX_TYPED((lists_job_make)(__VA_ARGS__))
+#define lists_job_enqueue(...) CULEX_TYPED((lists_job_enqueue)(__VA_ARGS__))
+#define lists_job_enqueue_in(...) CULEX_TYPED((lists_job_enqueue_in)(__VA_ARGS__))
+#define lists_job_enqueue_at(...) CULEX_TYPED((lists_job_enqueue_at)(__VA_ARGS__))
+#define lists_job_enqueue_many(...) CULEX_TYPED((lists_job_enqueue_many)(__VA_ARGS__))
+#define lists_job_register(...) CULEX_TYPED((lists_job_register)(__VA_ARGS__))
+#define lists_job_encode(...) CULEX_TYPED((lists_job_encode)(__VA_ARGS__))
+#define lists_job_decode(...) CULEX_TYPED((lists_job_decode)(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

@@ -89,15 +89,15 @@ const culex_job_type limited_job_type = {
     0,                            /* how many */
 };
 
-culex_status limited_job_enqueue(culex_client *client, const limited_job *job,
-                                 const culex_enqueue_options *options, culex_uuid *ret_id,
-                                 culex_error *error)
+culex_status (limited_job_enqueue)(culex_client *client, const limited_job *job,
+                                   const culex_enqueue_options *options, culex_uuid *ret_id,
+                                   culex_error *error)
 {
     return culex_client_enqueue(client, &limited_job_type, job, options, ret_id, error);
 }
 
-culex_status limited_job_enqueue_in(culex_client *client, const limited_job *job,
-                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (limited_job_enqueue_in)(culex_client *client, const limited_job *job,
+                                      culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -105,8 +105,8 @@ culex_status limited_job_enqueue_in(culex_client *client, const limited_job *job
     return culex_client_enqueue(client, &limited_job_type, job, &options, ret_id, error);
 }
 
-culex_status limited_job_enqueue_at(culex_client *client, const limited_job *job, culex_time at,
-                                    culex_uuid *ret_id, culex_error *error)
+culex_status (limited_job_enqueue_at)(culex_client *client, const limited_job *job, culex_time at,
+                                      culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -114,9 +114,9 @@ culex_status limited_job_enqueue_at(culex_client *client, const limited_job *job
     return culex_client_enqueue(client, &limited_job_type, job, &options, ret_id, error);
 }
 
-culex_status limited_job_enqueue_many(culex_client *client, const limited_job *jobs, size_t count,
-                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                      size_t *ret_enqueued, culex_error *error)
+culex_status (limited_job_enqueue_many)(culex_client *client, const limited_job *jobs, size_t count,
+                                        const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                        size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &limited_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -130,19 +130,19 @@ static culex_outcome limited_job_call(culex_run *run, culex_handler_fn handler, 
     return typed(run, CULEX_PTR_CAST(const limited_job *, params), user);
 }
 
-culex_status limited_job_register(culex_worker *worker, limited_job_handler handler, void *user)
+culex_status (limited_job_register)(culex_worker *worker, limited_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &limited_job_type, limited_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status limited_job_encode(const limited_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (limited_job_encode)(const limited_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&limited_params, job, ret_text, error);
 }
 
-culex_status limited_job_decode(culex_arena *arena, const void *text, size_t len,
-                                const limited_job **ret_job, culex_error *error)
+culex_status (limited_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                  const limited_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&limited_params, arena, text, len,

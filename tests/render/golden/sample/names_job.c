@@ -244,15 +244,15 @@ const culex_job_type clash_job_type = {
     0,                            /* how many */
 };
 
-culex_status clash_job_enqueue(culex_client *client, const clash_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (clash_job_enqueue)(culex_client *client, const clash_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &clash_job_type, job, options, ret_id, error);
 }
 
-culex_status clash_job_enqueue_in(culex_client *client, const clash_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (clash_job_enqueue_in)(culex_client *client, const clash_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -260,8 +260,8 @@ culex_status clash_job_enqueue_in(culex_client *client, const clash_job *job, cu
     return culex_client_enqueue(client, &clash_job_type, job, &options, ret_id, error);
 }
 
-culex_status clash_job_enqueue_at(culex_client *client, const clash_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (clash_job_enqueue_at)(culex_client *client, const clash_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -269,9 +269,9 @@ culex_status clash_job_enqueue_at(culex_client *client, const clash_job *job, cu
     return culex_client_enqueue(client, &clash_job_type, job, &options, ret_id, error);
 }
 
-culex_status clash_job_enqueue_many(culex_client *client, const clash_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (clash_job_enqueue_many)(culex_client *client, const clash_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &clash_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -285,19 +285,19 @@ static culex_outcome clash_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const clash_job *, params), user);
 }
 
-culex_status clash_job_register(culex_worker *worker, clash_job_handler handler, void *user)
+culex_status (clash_job_register)(culex_worker *worker, clash_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &clash_job_type, clash_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status clash_job_encode(const clash_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (clash_job_encode)(const clash_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&clash_params, job, ret_text, error);
 }
 
-culex_status clash_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const clash_job **ret_job, culex_error *error)
+culex_status (clash_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const clash_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&clash_params, arena, text, len,
@@ -348,7 +348,7 @@ const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
     0,                            /* how many */
 };
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue)(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error)
@@ -358,7 +358,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         job, options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in)(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_duration delay, culex_uuid *ret_id, culex_error *error)
@@ -371,7 +371,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         job, &options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at)(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_time at, culex_uuid *ret_id, culex_error *error)
@@ -384,7 +384,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         job, &options, ret_id, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(
     culex_client *client,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
@@ -395,7 +395,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         jobs, sizeof *jobs, count, options, ret_ids, ret_enqueued, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result)(
     culex_run *run,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *result,
     culex_error *error)
@@ -405,7 +405,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         result, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(
     culex_arena *arena, const void *text, size_t len,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
     culex_error *error)
@@ -431,7 +431,7 @@ static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
         user);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register)(
     culex_worker *worker,
     a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler handler,
     void *user)
@@ -442,7 +442,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode)(
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
     culex_buf *ret_text, culex_error *error)
 {
@@ -451,7 +451,7 @@ culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_
         ret_text, error);
 }
 
-culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode)(
     culex_arena *arena, const void *text, size_t len,
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job **ret_job,
     culex_error *error)

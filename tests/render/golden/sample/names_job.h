@@ -228,7 +228,8 @@ static inline clash_job clash_job_make(lang lang_, const char *made, const char 
                                        const char *clash_job_, const char *clash_fields,
                                        const char *offsetof,
                                        const char *a_very_long_parameter_name_of_some_forty_chars,
-                                       const lang also[2], culex_uuid id, const char *NAMES_EN_)
+                                       const lang also[CULEX_AT_LEAST(2)], culex_uuid id,
+                                       const char *NAMES_EN_)
 {
     clash_job made_;
 
@@ -400,6 +401,48 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_proto
     culex_error *error);
 
 CULEX_GENERATED_END
+
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define user_make(...) CULEX_TYPED((user_make)(__VA_ARGS__))
+#define made_make(...) CULEX_TYPED((made_make)(__VA_ARGS__))
+#define value_make(...) CULEX_TYPED((value_make)(__VA_ARGS__))
+#define status_make(...) CULEX_TYPED((status_make)(__VA_ARGS__))
+#define options_make(...) CULEX_TYPED((options_make)(__VA_ARGS__))
+#define job_make(...) CULEX_TYPED((job_make)(__VA_ARGS__))
+#define run_make(...) CULEX_TYPED((run_make)(__VA_ARGS__))
+#define result_make(...) CULEX_TYPED((result_make)(__VA_ARGS__))
+#define handler_make(...) CULEX_TYPED((handler_make)(__VA_ARGS__))
+#define text_make(...) CULEX_TYPED((text_make)(__VA_ARGS__))
+#define clash_job_make(...) CULEX_TYPED((clash_job_make)(__VA_ARGS__))
+#define clash_job_enqueue(...) CULEX_TYPED((clash_job_enqueue)(__VA_ARGS__))
+#define clash_job_enqueue_in(...) CULEX_TYPED((clash_job_enqueue_in)(__VA_ARGS__))
+#define clash_job_enqueue_at(...) CULEX_TYPED((clash_job_enqueue_at)(__VA_ARGS__))
+#define clash_job_enqueue_many(...) CULEX_TYPED((clash_job_enqueue_many)(__VA_ARGS__))
+#define clash_job_register(...) CULEX_TYPED((clash_job_register)(__VA_ARGS__))
+#define clash_job_encode(...) CULEX_TYPED((clash_job_encode)(__VA_ARGS__))
+#define clash_job_decode(...) CULEX_TYPED((clash_job_decode)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result)(__VA_ARGS__))
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(...) \
+    CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

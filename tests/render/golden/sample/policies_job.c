@@ -40,15 +40,15 @@ const culex_job_type steps_job_type = {
     2,                            /* how many */
 };
 
-culex_status steps_job_enqueue(culex_client *client, const steps_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (steps_job_enqueue)(culex_client *client, const steps_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &steps_job_type, job, options, ret_id, error);
 }
 
-culex_status steps_job_enqueue_in(culex_client *client, const steps_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (steps_job_enqueue_in)(culex_client *client, const steps_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -56,8 +56,8 @@ culex_status steps_job_enqueue_in(culex_client *client, const steps_job *job, cu
     return culex_client_enqueue(client, &steps_job_type, job, &options, ret_id, error);
 }
 
-culex_status steps_job_enqueue_at(culex_client *client, const steps_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (steps_job_enqueue_at)(culex_client *client, const steps_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -65,9 +65,9 @@ culex_status steps_job_enqueue_at(culex_client *client, const steps_job *job, cu
     return culex_client_enqueue(client, &steps_job_type, job, &options, ret_id, error);
 }
 
-culex_status steps_job_enqueue_many(culex_client *client, const steps_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (steps_job_enqueue_many)(culex_client *client, const steps_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &steps_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -81,19 +81,19 @@ static culex_outcome steps_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const steps_job *, params), user);
 }
 
-culex_status steps_job_register(culex_worker *worker, steps_job_handler handler, void *user)
+culex_status (steps_job_register)(culex_worker *worker, steps_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &steps_job_type, steps_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status steps_job_encode(const steps_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (steps_job_encode)(const steps_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&steps_params, job, ret_text, error);
 }
 
-culex_status steps_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const steps_job **ret_job, culex_error *error)
+culex_status (steps_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const steps_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&steps_params, arena, text, len,
@@ -129,15 +129,15 @@ const culex_job_type ratio_job_type = {
     0,                            /* how many */
 };
 
-culex_status ratio_job_enqueue(culex_client *client, const ratio_job *job,
-                               const culex_enqueue_options *options, culex_uuid *ret_id,
-                               culex_error *error)
+culex_status (ratio_job_enqueue)(culex_client *client, const ratio_job *job,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
 {
     return culex_client_enqueue(client, &ratio_job_type, job, options, ret_id, error);
 }
 
-culex_status ratio_job_enqueue_in(culex_client *client, const ratio_job *job, culex_duration delay,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (ratio_job_enqueue_in)(culex_client *client, const ratio_job *job,
+                                    culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -145,8 +145,8 @@ culex_status ratio_job_enqueue_in(culex_client *client, const ratio_job *job, cu
     return culex_client_enqueue(client, &ratio_job_type, job, &options, ret_id, error);
 }
 
-culex_status ratio_job_enqueue_at(culex_client *client, const ratio_job *job, culex_time at,
-                                  culex_uuid *ret_id, culex_error *error)
+culex_status (ratio_job_enqueue_at)(culex_client *client, const ratio_job *job, culex_time at,
+                                    culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -154,9 +154,9 @@ culex_status ratio_job_enqueue_at(culex_client *client, const ratio_job *job, cu
     return culex_client_enqueue(client, &ratio_job_type, job, &options, ret_id, error);
 }
 
-culex_status ratio_job_enqueue_many(culex_client *client, const ratio_job *jobs, size_t count,
-                                    const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                    size_t *ret_enqueued, culex_error *error)
+culex_status (ratio_job_enqueue_many)(culex_client *client, const ratio_job *jobs, size_t count,
+                                      const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                      size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &ratio_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -170,19 +170,19 @@ static culex_outcome ratio_job_call(culex_run *run, culex_handler_fn handler, co
     return typed(run, CULEX_PTR_CAST(const ratio_job *, params), user);
 }
 
-culex_status ratio_job_register(culex_worker *worker, ratio_job_handler handler, void *user)
+culex_status (ratio_job_register)(culex_worker *worker, ratio_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &ratio_job_type, ratio_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status ratio_job_encode(const ratio_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (ratio_job_encode)(const ratio_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&ratio_params, job, ret_text, error);
 }
 
-culex_status ratio_job_decode(culex_arena *arena, const void *text, size_t len,
-                              const ratio_job **ret_job, culex_error *error)
+culex_status (ratio_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                const ratio_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&ratio_params, arena, text, len,
@@ -217,15 +217,15 @@ const culex_job_type linear_job_type = {
     0,                            /* how many */
 };
 
-culex_status linear_job_enqueue(culex_client *client, const linear_job *job,
-                                const culex_enqueue_options *options, culex_uuid *ret_id,
-                                culex_error *error)
+culex_status (linear_job_enqueue)(culex_client *client, const linear_job *job,
+                                  const culex_enqueue_options *options, culex_uuid *ret_id,
+                                  culex_error *error)
 {
     return culex_client_enqueue(client, &linear_job_type, job, options, ret_id, error);
 }
 
-culex_status linear_job_enqueue_in(culex_client *client, const linear_job *job,
-                                   culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (linear_job_enqueue_in)(culex_client *client, const linear_job *job,
+                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -233,8 +233,8 @@ culex_status linear_job_enqueue_in(culex_client *client, const linear_job *job,
     return culex_client_enqueue(client, &linear_job_type, job, &options, ret_id, error);
 }
 
-culex_status linear_job_enqueue_at(culex_client *client, const linear_job *job, culex_time at,
-                                   culex_uuid *ret_id, culex_error *error)
+culex_status (linear_job_enqueue_at)(culex_client *client, const linear_job *job, culex_time at,
+                                     culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -242,9 +242,9 @@ culex_status linear_job_enqueue_at(culex_client *client, const linear_job *job, 
     return culex_client_enqueue(client, &linear_job_type, job, &options, ret_id, error);
 }
 
-culex_status linear_job_enqueue_many(culex_client *client, const linear_job *jobs, size_t count,
-                                     const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                     size_t *ret_enqueued, culex_error *error)
+culex_status (linear_job_enqueue_many)(culex_client *client, const linear_job *jobs, size_t count,
+                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                       size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &linear_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -258,19 +258,19 @@ static culex_outcome linear_job_call(culex_run *run, culex_handler_fn handler, c
     return typed(run, CULEX_PTR_CAST(const linear_job *, params), user);
 }
 
-culex_status linear_job_register(culex_worker *worker, linear_job_handler handler, void *user)
+culex_status (linear_job_register)(culex_worker *worker, linear_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &linear_job_type, linear_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status linear_job_encode(const linear_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (linear_job_encode)(const linear_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&linear_params, job, ret_text, error);
 }
 
-culex_status linear_job_decode(culex_arena *arena, const void *text, size_t len,
-                               const linear_job **ret_job, culex_error *error)
+culex_status (linear_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                 const linear_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&linear_params, arena, text, len,
@@ -305,15 +305,15 @@ const culex_job_type constant_job_type = {
     0,                            /* how many */
 };
 
-culex_status constant_job_enqueue(culex_client *client, const constant_job *job,
-                                  const culex_enqueue_options *options, culex_uuid *ret_id,
-                                  culex_error *error)
+culex_status (constant_job_enqueue)(culex_client *client, const constant_job *job,
+                                    const culex_enqueue_options *options, culex_uuid *ret_id,
+                                    culex_error *error)
 {
     return culex_client_enqueue(client, &constant_job_type, job, options, ret_id, error);
 }
 
-culex_status constant_job_enqueue_in(culex_client *client, const constant_job *job,
-                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
+culex_status (constant_job_enqueue_in)(culex_client *client, const constant_job *job,
+                                       culex_duration delay, culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -321,8 +321,8 @@ culex_status constant_job_enqueue_in(culex_client *client, const constant_job *j
     return culex_client_enqueue(client, &constant_job_type, job, &options, ret_id, error);
 }
 
-culex_status constant_job_enqueue_at(culex_client *client, const constant_job *job, culex_time at,
-                                     culex_uuid *ret_id, culex_error *error)
+culex_status (constant_job_enqueue_at)(culex_client *client, const constant_job *job, culex_time at,
+                                       culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -330,9 +330,10 @@ culex_status constant_job_enqueue_at(culex_client *client, const constant_job *j
     return culex_client_enqueue(client, &constant_job_type, job, &options, ret_id, error);
 }
 
-culex_status constant_job_enqueue_many(culex_client *client, const constant_job *jobs, size_t count,
-                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                       size_t *ret_enqueued, culex_error *error)
+culex_status (constant_job_enqueue_many)(culex_client *client, const constant_job *jobs,
+                                         size_t count, const culex_enqueue_options *options,
+                                         culex_uuid *ret_ids, size_t *ret_enqueued,
+                                         culex_error *error)
 {
     return culex_client_enqueue_many(client, &constant_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
@@ -346,7 +347,7 @@ static culex_outcome constant_job_call(culex_run *run, culex_handler_fn handler,
     return typed(run, CULEX_PTR_CAST(const constant_job *, params), user);
 }
 
-culex_status constant_job_register(culex_worker *worker, constant_job_handler handler, void *user)
+culex_status (constant_job_register)(culex_worker *worker, constant_job_handler handler, void *user)
 {
     if (handler == NULL)
         return culex_worker_retire(worker, &constant_job_type);
@@ -354,13 +355,13 @@ culex_status constant_job_register(culex_worker *worker, constant_job_handler ha
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status constant_job_encode(const constant_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (constant_job_encode)(const constant_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&constant_params, job, ret_text, error);
 }
 
-culex_status constant_job_decode(culex_arena *arena, const void *text, size_t len,
-                                 const constant_job **ret_job, culex_error *error)
+culex_status (constant_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                   const constant_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&constant_params, arena, text, len,

@@ -135,15 +135,15 @@ const culex_job_type ship_job_type = {
     0,                            /* how many */
 };
 
-culex_status ship_job_enqueue(culex_client *client, const ship_job *job,
-                              const culex_enqueue_options *options, culex_uuid *ret_id,
-                              culex_error *error)
+culex_status (ship_job_enqueue)(culex_client *client, const ship_job *job,
+                                const culex_enqueue_options *options, culex_uuid *ret_id,
+                                culex_error *error)
 {
     return culex_client_enqueue(client, &ship_job_type, job, options, ret_id, error);
 }
 
-culex_status ship_job_enqueue_in(culex_client *client, const ship_job *job, culex_duration delay,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (ship_job_enqueue_in)(culex_client *client, const ship_job *job, culex_duration delay,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_delay = true;
@@ -151,8 +151,8 @@ culex_status ship_job_enqueue_in(culex_client *client, const ship_job *job, cule
     return culex_client_enqueue(client, &ship_job_type, job, &options, ret_id, error);
 }
 
-culex_status ship_job_enqueue_at(culex_client *client, const ship_job *job, culex_time at,
-                                 culex_uuid *ret_id, culex_error *error)
+culex_status (ship_job_enqueue_at)(culex_client *client, const ship_job *job, culex_time at,
+                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
     options.has_at = true;
@@ -160,21 +160,21 @@ culex_status ship_job_enqueue_at(culex_client *client, const ship_job *job, cule
     return culex_client_enqueue(client, &ship_job_type, job, &options, ret_id, error);
 }
 
-culex_status ship_job_enqueue_many(culex_client *client, const ship_job *jobs, size_t count,
-                                   const culex_enqueue_options *options, culex_uuid *ret_ids,
-                                   size_t *ret_enqueued, culex_error *error)
+culex_status (ship_job_enqueue_many)(culex_client *client, const ship_job *jobs, size_t count,
+                                     const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                     size_t *ret_enqueued, culex_error *error)
 {
     return culex_client_enqueue_many(client, &ship_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
 }
 
-culex_status ship_job_set_result(culex_run *run, const ship_result *result, culex_error *error)
+culex_status (ship_job_set_result)(culex_run *run, const ship_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &ship_result_type, result, error);
 }
 
-culex_status ship_job_decode_result(culex_arena *arena, const void *text, size_t len,
-                                    const ship_result **ret_result, culex_error *error)
+culex_status (ship_job_decode_result)(culex_arena *arena, const void *text, size_t len,
+                                      const ship_result **ret_result, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&ship_result_type, arena, text, len,
@@ -192,19 +192,19 @@ static culex_outcome ship_job_call(culex_run *run, culex_handler_fn handler, con
     return typed(run, CULEX_PTR_CAST(const ship_job *, params), user);
 }
 
-culex_status ship_job_register(culex_worker *worker, ship_job_handler handler, void *user)
+culex_status (ship_job_register)(culex_worker *worker, ship_job_handler handler, void *user)
 {
     return culex_worker_register(worker, &ship_job_type, ship_job_call,
                                  CULEX_FN_CAST(culex_handler_fn, handler), user);
 }
 
-culex_status ship_job_encode(const ship_job *job, culex_buf *ret_text, culex_error *error)
+culex_status (ship_job_encode)(const ship_job *job, culex_buf *ret_text, culex_error *error)
 {
     return culex_encode(&ship_params, job, ret_text, error);
 }
 
-culex_status ship_job_decode(culex_arena *arena, const void *text, size_t len,
-                             const ship_job **ret_job, culex_error *error)
+culex_status (ship_job_decode)(culex_arena *arena, const void *text, size_t len,
+                               const ship_job **ret_job, culex_error *error)
 {
     const void *value = NULL;
     culex_status status = culex_decode(&ship_params, arena, text, len,

@@ -66,7 +66,7 @@ typedef struct order { /* structs.job:3 */
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
  * Borrows what the arguments point to for as long as the struct is used. */
-static inline order order_make(money total, const line lines[2])
+static inline order order_make(money total, const line lines[CULEX_AT_LEAST(2)])
 {
     order made;
 
@@ -209,6 +209,26 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ship_job_decode(culex_arena *arena, con
                                                          culex_error *error);
 
 CULEX_GENERATED_END
+
+/* A wrong type is an error in calls of these; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define order_make(...) CULEX_TYPED((order_make)(__VA_ARGS__))
+#define money_make(...) CULEX_TYPED((money_make)(__VA_ARGS__))
+#define node_make(...) CULEX_TYPED((node_make)(__VA_ARGS__))
+#define remark_make(...) CULEX_TYPED((remark_make)(__VA_ARGS__))
+#define line_make(...) CULEX_TYPED((line_make)(__VA_ARGS__))
+#define ship_job_make(...) CULEX_TYPED((ship_job_make)(__VA_ARGS__))
+#define ship_job_enqueue(...) CULEX_TYPED((ship_job_enqueue)(__VA_ARGS__))
+#define ship_job_enqueue_in(...) CULEX_TYPED((ship_job_enqueue_in)(__VA_ARGS__))
+#define ship_job_enqueue_at(...) CULEX_TYPED((ship_job_enqueue_at)(__VA_ARGS__))
+#define ship_job_enqueue_many(...) CULEX_TYPED((ship_job_enqueue_many)(__VA_ARGS__))
+#define ship_job_register(...) CULEX_TYPED((ship_job_register)(__VA_ARGS__))
+#define ship_job_encode(...) CULEX_TYPED((ship_job_encode)(__VA_ARGS__))
+#define ship_job_decode(...) CULEX_TYPED((ship_job_decode)(__VA_ARGS__))
+#define ship_result_make(...) CULEX_TYPED((ship_result_make)(__VA_ARGS__))
+#define ship_job_set_result(...) CULEX_TYPED((ship_job_set_result)(__VA_ARGS__))
+#define ship_job_decode_result(...) CULEX_TYPED((ship_job_decode_result)(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

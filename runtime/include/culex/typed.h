@@ -1,0 +1,52 @@
+/* culex/typed.h - makes a wrong type an error where C only warns.
+ *
+ * In C a call with another job's struct, a handler that returns nothing or a number for a string is
+ * a warning at most (gcc before 14, clang before 16, and both for some of it later). Each generated
+ * function is therefore a macro of the same name too, which makes those warnings errors in the
+ * call, and nowhere else. Pointers to the functions are as ever; `(P_enqueue)(...)` is the bare
+ * call, and CULEX_PLAIN_CALLS, defined before any header of Culex, leaves the macros out.
+ */
+#ifndef CULEX_TYPED_H
+#define CULEX_TYPED_H
+
+#if defined(__cplusplus) || defined(CULEX_PLAIN_CALLS)
+/* C++ refuses by itself. */
+/* clang-format off */
+#elif defined(__clang__)
+#define CULEX_TYPED(call) \
+    _Pragma("clang diagnostic push") \
+    _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"") \
+    _Pragma("clang diagnostic error \"-Wint-conversion\"") \
+    _Pragma("clang diagnostic error \"-Wenum-conversion\"") \
+    _Pragma("clang diagnostic error \"-Warray-bounds\"") \
+    call \
+    _Pragma("clang diagnostic pop")
+#elif defined(__GNUC__) && __GNUC__ >= 10
+/* gcc takes a pragma among statements only, and a block around the call would end the life of the
+ * compound literals in it: so the call stands in a block that is never executed, and again behind
+ * it. The second one tells all that is no error, once. */
+#define CULEX_TYPED(call) \
+    ((void)sizeof(__extension__({ \
+        _Pragma("GCC diagnostic push") \
+        _Pragma("GCC diagnostic ignored \"-Wconversion\"") \
+        _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"") \
+        _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"") \
+        _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"") \
+        _Pragma("GCC diagnostic error \"-Wint-conversion\"") \
+        _Pragma("GCC diagnostic error \"-Wenum-conversion\"") \
+        call; \
+        _Pragma("GCC diagnostic pop") \
+        0; \
+    })), call)
+#endif
+/* clang-format on */
+
+/* The size of an array parameter, for compilers that look at it: fewer elements are an error
+ * (clang) or a warning (gcc). */
+#if defined(__GNUC__) && !defined(__cplusplus)
+#define CULEX_AT_LEAST(count) static count
+#else
+#define CULEX_AT_LEAST(count) count
+#endif
+
+#endif
