@@ -4,6 +4,7 @@
 
 #include "limits.h"
 #include "parser_base.h"
+#include "plain.h"
 
 const char *ast_decl_word(enum ast_decl_kind kind)
 {
@@ -294,23 +295,13 @@ static void parse_imports(struct parser *parser, struct ast_file *file)
     }
 }
 
-static bool is_utf8(struct parser *parser)
-{
-    const struct source *source = parser->source;
-    size_t valid = utf8_valid_prefix(source->text, source->size);
-    if (valid == source->size)
-        return true;
-    diag_report(parser->sink, DIAG_INVALID_UTF8, (struct span){source, (uint32_t)valid, 1},
-                "the file is not valid UTF-8 from here on");
-    parser->has_errors = true;
-    return false;
-}
-
 struct ast_file *parse_file(struct diag_sink *sink, const struct source *source)
 {
     struct parser parser = {.sink = sink, .arena = sink->arena, .source = source};
     struct ast_file *file = arena_alloc(sink->arena, sizeof(*file));
-    if (is_utf8(&parser)) {
+    parser.has_errors = !plain_check_utf8(sink, source);
+    if (!parser.has_errors) {
+        parser.has_errors = !plain_check(sink, source);
         lexer_init(&parser.lexer, source);
         parser_advance(&parser);
         if (parser_accept_word(&parser, "package") &&

@@ -4,6 +4,7 @@
 
 #include "ir.h"
 #include "literal.h"
+#include "plain.h"
 #include "suggest.h"
 
 static void doc_line(struct parser *parser, struct token token, struct buf *doc)
@@ -54,6 +55,8 @@ static void report_stray(struct parser *parser, struct span span)
     uint32_t code = 0;
     const char *text = parser->source->text + span.offset;
     utf8_sequence(text, span.length, &code);
+    if (plain_refuses(code))
+        return; /* It was reported when the whole text was looked at. */
     const char *meant = look_alike(code);
     diag_report(parser->sink, DIAG_STRAY_CHARACTER, span, "stray character '%.*s' (U+%04X)",
                 (int)span.length, text, (unsigned)code);

@@ -9,6 +9,7 @@ bytes. Each text that is put into a schema carries the marker zqx.
 from __future__ import annotations
 
 import random
+import re
 from typing import Callable, Dict, List, Union
 
 MARKER = "zqx"
@@ -23,6 +24,7 @@ TRICKS = [
     "\ufffe", "\u0301", "\U000e0041", "\U0010ffff", "<U+000A>", "0", "7", "08", "a", "f", " ", "  ", "-", "x" * 90,
     "*/" * 40, "??/" * 30, "\\" * 33, "clang-format on", "NOLINT", "$(id)", "`id`", "&amp;", "../", "/etc/passwd",
 ]
+DECEPTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 LINE_BREAKS = ["\n", "\r\n", "\\\n", "??/\n", "*/\n", "\n#error out\n", "\n\n"]
 
 KEYWORDS = ("int", "if", "class", "new", "this", "template", "default", "register", "bool", "char8_t", "typeof",
@@ -104,16 +106,21 @@ def write_one_char(dice: random.Random, text: str) -> str:
     return f"'{known.get(char, char)}'" if char.isprintable() or char in known else f"'\\x{ord(char):02x}'"
 
 
+def written(text: str) -> str:
+    """What the language lets stand in a comment, where nothing can be escaped."""
+    return DECEPTIVE.sub(" ", text.replace("\r\n", "\n"))
+
+
 def write_line(_: random.Random, text: str) -> str:
-    return text.replace("\n", " ")
+    return written(text).replace("\n", " ")
 
 
 def write_docs(_: random.Random, text: str) -> str:
-    return "\n/// ".join(text.split("\n"))
+    return "\n/// ".join(written(text).split("\n"))
 
 
 def write_comment(_: random.Random, text: str) -> str:
-    return text.replace("*/", "* ")
+    return written(text).replace("*/", "* ")
 
 
 TEXT = Hole(write_text, True)

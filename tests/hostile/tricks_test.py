@@ -114,7 +114,7 @@ class Sizes(Tricks):
             with self.subTest(piece=piece):
                 text = self.padded("", FILE_BYTES // len(piece.encode()), "a")
                 (self.work / "x.job").write_text(text.replace("a", piece))
-                is_blank = piece in ("/", "///<", "\r")
+                is_blank = piece in ("/", "///<")
                 self.assertEqual(self.run_culexc("check", "x.job")[0], CLEAN if is_blank else DIAGNOSTICS)
 
     def test_as_many_of_everything_as_there_may_be(self) -> None:
@@ -152,8 +152,23 @@ class Bytes(Tricks):
         self.assertEqual(self.written(), [])
 
     def test_line_ends_of_all_kinds(self) -> None:
-        for end in ("\n", "\r\n", "\r", "\n\r"):
+        for end in ("\n", "\r\n"):
             self.assertEqual(self.gen_text(f"/// a{end}job a {{{end}}}{end}")[0], CLEAN, repr(end))
+        for end in ("\r", "\n\r", "\r\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"):
+            with self.subTest(end=end):
+                self.assert_refused(self.gen_text(f"job a; // the comment{end}job b;\n"), "deceptive-text")
+
+    def test_what_reorders_or_hides_text(self) -> None:
+        """Each is named by its number, in comments, documentation and strings, and may be escaped in the last."""
+        for code in (0x01, 0x08, 0x1B, 0x7F, 0x9B, 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)):
+            for text in (f"// {chr(code)}\njob a;", f"/* {chr(code)} */ job a;", f"/// {chr(code)}\njob a;",
+                         f'job a [[deprecated("{chr(code)}")]];'):
+                with self.subTest(text=text):
+                    done = self.gen_text(text)
+                    self.assert_refused(done, "deceptive-text")
+                    self.assertIn(f"U+{code:04X} ", done[1])
+            self.assertEqual(self.gen_text(f'job a [[deprecated("\\u{{{code:x}}}")]];')[0], CLEAN)
+        self.assertEqual(self.gen_text("/// \u0646\u200c\u0645 \u2764\ufe0f \U0001f469\u200d\U0001f4bb\njob a;")[0], CLEAN)
 
     def test_empty_files(self) -> None:
         for data in (b"", b"\n", b"// nothing", b"/**/"):

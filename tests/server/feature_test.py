@@ -163,7 +163,7 @@ class Diagnostics(Feature):
         self.start()
         uri = self.open("a.job", "job a \u202e;")
         messages = [item["message"] for item in self.client.diagnostics(uri)]
-        self.assertIn("stray character '?' (U+202E)", messages)
+        self.assertIn("U+202E makes this text look other than it is\nremove it; in a string write \\u{202E}", messages)
 
 
 class Hover(Feature):

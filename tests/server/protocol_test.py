@@ -218,7 +218,8 @@ class Positions(Served):
         self.start()
         uri = self.client.open("file:///t/a.job", "\ufeffsting x;\rjob a { params {\r\nsting y; } }")
         starts = [item["range"]["start"] for item in self.client.diagnostics(uri)]
-        self.assertEqual(starts, [{"line": 0, "character": 1}, {"line": 2, "character": 0}])
+        # The carriage return alone, a line end to the editor, is refused where it stands.
+        self.assertEqual(starts, [{"line": 0, "character": 1}, {"line": 0, "character": 9}, {"line": 2, "character": 0}])
 
     def test_positions_outside_move_inside(self):
         self.start()
