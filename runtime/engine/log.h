@@ -5,9 +5,9 @@
  *    "run":"0192...","attempt":1,"outcome":"done","duration_ms":12.345,
  *    "message":"done in 12.3 ms"}          (one line)
  *
- * README, "Log lines", lists the members. Everything that is not ours (error texts, names) is made
- * valid UTF-8 and visible (log_line.h), so that a line is always one line. A line goes to the sink
- * whole, from whichever thread wrote it. */
+ * docs/operating.md, "Log lines", lists the members. Everything that is not ours (error texts,
+ * names) is made valid UTF-8 and visible (log_line.h), so that a line is always one line. A line
+ * goes to the sink whole, from whichever thread wrote it. */
 #ifndef CULEX_ENGINE_LOG_H
 #define CULEX_ENGINE_LOG_H
 
@@ -50,7 +50,7 @@ struct culex_log_subject {
     const char *job;
     const culex_uuid *id;
     uint32_t attempt;
-    const char *outcome; /* how the attempt ended: a word of the README's list */
+    const char *outcome; /* how the attempt ended: a word of that list */
     int64_t duration_ns; /* of the handler */
     const char *error;   /* the error text, without what the line says around it */
     int64_t next_ms;     /* when the run is offered again: store's clock, ms since 1970 */

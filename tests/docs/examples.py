@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"^```job( check-only)?\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^```job(?: \S+\.job)?( check-only)?\n(.*?)^```$", re.M | re.S)
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 

@@ -1,4 +1,4 @@
-"""The README's first job, followed to the letter, and its table of options held against --help.
+"""The README's first job, followed to the letter, and the table of options held against --help.
 
 usage: first_job.py REPOSITORY BUILD
 """
@@ -58,10 +58,11 @@ def main() -> None:
             sys.exit(f"the worker printed {printed!r}")
         shown = subprocess.run([f"{folder}/worker", "--help"], env=env, capture_output=True,
                                text=True, check=True).stdout
-    part = readme.split("<!-- options:")[1].split("\nStores:")[0]
+    page = (repository / "docs/operating.md").read_text()
+    part = page.split("<!-- options:")[1].split("\n## ")[0]
     table = "\n".join(line for line in part.splitlines() if line.startswith("|"))
     if options(table) != options(shown):
-        sys.exit(f"README and --help differ in {sorted(options(table) ^ options(shown))}")
+        sys.exit(f"docs/operating.md and --help differ in {sorted(options(table) ^ options(shown))}")
     # What an option asks once, and no environment should ask always, has an empty second column.
     asking = {option for row in table.splitlines() if re.match(r"\| `--[^|]*\| +\|", row)
               for option in options(row.split("|")[1])} & {"--doctor"}
@@ -71,7 +72,7 @@ def main() -> None:
         sys.exit(f"variables are not named after options: {sorted(variables(table) ^ expected)}")
     if max(map(len, shown.splitlines())) > 80:
         sys.exit("--help is wider than 80 columns")
-    print("the first job works, and the README's options are those of --help")
+    print("the first job works, and the documented options are those of --help")
 
 
 if __name__ == "__main__":

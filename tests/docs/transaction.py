@@ -1,4 +1,4 @@
-"""The README's function that enqueues in a transaction of SQLite, compiled and called.
+"""The guide's function that enqueues in a transaction of SQLite, compiled and called.
 
 usage: transaction.py REPOSITORY BUILD
 """
@@ -37,7 +37,7 @@ int main(void)
 def main() -> None:
     repository, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     env = environment(build)
-    example = next(text for text in blocks((repository / "README.md").read_text(), "c")
+    example = next(text for text in blocks((repository / "docs/guide.md").read_text(), "c")
                    if "culex_sqlite_enqueue" in text)
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)
@@ -56,7 +56,7 @@ def main() -> None:
                               text=True, check=False, timeout=60)
     if done.returncode != 0 or done.stdout != "Hello, Ann!\n":
         sys.exit(f"exit {done.returncode}, printed {done.stdout!r}\n{done.stderr}")
-    print("the README's transaction compiles, and greets once")
+    print("the guide's transaction compiles, and greets once")
 
 
 if __name__ == "__main__":

@@ -317,8 +317,8 @@ LAID_OUT = ["schemas", "examples", "tests/process", "tests/storm", "tests/bench"
 def tree():
     files = [path for folder in LAID_OUT for path in sorted((ROOT / folder).rglob("*.job"))]
     expect(len(files) > 12, f"only {len(files)} schemas")
-    for page in (ROOT / "README.md", ROOT / "schemas" / "README.md"):
-        for block in re.findall(r"^```job(?: check-only)?\n(.*?)^```$", page.read_text(), re.M | re.S):
+    for page in (ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "schemas" / "README.md"):
+        for block in re.findall(r"^```job(?: \S+\.job)?(?: check-only)?\n(.*?)^```$", page.read_text(), re.M | re.S):
             done = run("fmt", "-d", "-", text=block.encode())
             expect((done.returncode, done.stdout) == (0, b""), f"{page}:\n{done.stdout.decode()}")
     done = run("fmt", "-d", *files)

@@ -1,4 +1,4 @@
-"""Holds the lines of a JSON log to the README's list of members. usage: log_check.py LOG"""
+"""Holds the lines of a JSON log to the list of members in docs/operating.md. usage: log_check.py LOG"""
 
 import datetime
 import json

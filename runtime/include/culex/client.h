@@ -33,8 +33,8 @@ typedef struct culex_client_options {
     const char *url_file;    /* see culex_client_open */
 } culex_client_options;
 
-/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (README), "memory:" or
- * "memory:NAME" (shared by every handle of this process with the same name),
+/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (docs/operating.md),
+ * "memory:" or "memory:NAME" (shared by every handle of this process with the same name),
  * "redis://[[user]:password@]host[:port][/db]", "redis+unix:///path/to.sock[?db=N]", "rediss://..."
  * where the build has TLS. NULL means the content of options->url_file, else $CULEX_URL or the
  * content of $CULEX_URL_FILE, and without those "sqlite:culex.db"; one that is set but empty is

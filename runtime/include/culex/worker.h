@@ -169,8 +169,8 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
  * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
  * neither does the next run when a fresh process takes it. What it changes of its process (working
  * directory, umask, environment, signals, timers, limits) is put back before the next run, and
- * processes that it leaves behind are killed with its end; see the README. Under NONE none of that
- * is so, and it must bear calls from several threads. */
+ * processes that it leaves behind are killed with its end; see docs/operating.md. Under NONE none
+ * of that is so, and it must bear calls from several threads. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_register(culex_worker *worker,
                                                             const culex_job_type *type,
                                                             culex_handler_call call,
