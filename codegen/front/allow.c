@@ -1,5 +1,6 @@
 #include "allow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lexer.h"
@@ -7,6 +8,7 @@
 /* One id of one comment. */
 struct allowance {
     struct allowance *next;
+    struct allowance *same; /* a further one of this id on this line */
     enum diag_id id;
     struct span span;  /* of the id */
     struct span whole; /* of the comment */
@@ -24,6 +26,27 @@ struct reading {
 
 static const char mark[] = "culexc:allow";
 
+enum { KEY_BYTES = 32 };
+
+static const char *key_of(char key[KEY_BYTES], uint32_t line, enum diag_id id)
+{
+    snprintf(key, KEY_BYTES, "%u %d", (unsigned)line, (int)id);
+    return key;
+}
+
+static void allowance_index(const struct reading *reading, struct allowance *allowance)
+{
+    char key[KEY_BYTES];
+    struct arena *arena = reading->sink->arena;
+    key_of(key, allowance->line, allowance->id);
+    struct allowance *first =
+        map_add(&reading->source->allowed, arena_copy(arena, key, strlen(key)), allowance);
+    if (first == NULL)
+        return;
+    allowance->same = first->same;
+    first->same = allowance;
+}
+
 static void allowance_add(const struct reading *reading, enum diag_id id, struct span span)
 {
     struct allowance *allowance = arena_alloc(reading->sink->arena, sizeof(*allowance));
@@ -33,6 +56,7 @@ static void allowance_add(const struct reading *reading, enum diag_id id, struct
                                     .whole = reading->comment,
                                     .line = reading->line};
     reading->source->allowances = allowance;
+    allowance_index(reading, allowance);
 }
 
 /* The suggestion is looked for only when it is shown: a file may have many of these. */
@@ -139,6 +163,7 @@ void allow_read(struct diag_sink *sink, struct source *source)
     struct lexer lexer;
     struct token token;
     uint32_t from = 0;
+    map_init(&source->allowed, sink->arena);
     if (memmem(source->text, source->size, mark, sizeof(mark) - 1) == NULL ||
         utf8_valid_prefix(source->text, source->size) < source->size)
         return;
@@ -154,17 +179,13 @@ void allow_read(struct diag_sink *sink, struct source *source)
 
 bool allow_covers(struct span span, enum diag_id id)
 {
+    char key[KEY_BYTES];
     if (span.source == NULL || span.source->allowances == NULL)
         return false;
-    uint32_t line = span_line(span);
-    bool is_covered = false;
-    for (struct allowance *at = span.source->allowances; at != NULL; at = at->next) {
-        if (at->id != id || at->line != line)
-            continue;
+    struct allowance *first = map_get(&span.source->allowed, key_of(key, span_line(span), id));
+    for (struct allowance *at = first; at != NULL && !at->is_used; at = at->same)
         at->is_used = true;
-        is_covered = true;
-    }
-    return is_covered;
+    return first != NULL;
 }
 
 void allow_report_unused(struct diag_sink *sink, const struct source *source,

@@ -7,6 +7,7 @@
 #include "cname.h"
 #include "fingerprint.h"
 #include "limits.h"
+#include "reserved.h"
 #include "suggest.h"
 
 static const char *qualify(const struct checker *checker, const char *package, const char *name)
@@ -69,6 +70,8 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
+    if (checker->sink->is_full) /* Nobody will see it, and each name costs a look at all others. */
+        return suggestion;
     for (int kind = 0; is_type && kind < IR_ENUM; kind++)
         suggestion_offer(&suggestion, ir_kinds[kind].word);
     if (!is_type)
@@ -177,20 +180,18 @@ static bool declare(struct checker *checker, const struct ast_decl *decl)
     return true;
 }
 
-static void check_enum_reserved(struct checker *checker, const struct ast_decl *decl,
+static void check_enum_reserved(struct checker *checker, const struct reserved *reserved,
                                 const struct ir_enum_value *value, struct span span)
 {
-    for (const struct literal *at = decl->reserved; at != NULL; at = at->next) {
-        bool is_hit = at->kind == LITERAL_STRING
-                          ? strcmp(at->text, value->name) == 0
-                          : at->kind == LITERAL_INT && !wide_compare(at->integer, value->number);
-        if (!is_hit)
-            continue;
-        diag_report(checker->sink, DIAG_RESERVED_REUSED, span,
-                    "'%s' uses what is reserved: queued runs may still carry its old meaning",
-                    value->name);
-        diag_note(checker->sink, at->span, "reserved here");
-    }
+    const struct literal *at = reserved_name(reserved, value->name);
+    if (at == NULL)
+        at = reserved_number(reserved, value->number);
+    if (at == NULL)
+        return;
+    diag_report(checker->sink, DIAG_RESERVED_REUSED, span,
+                "'%s' uses what is reserved: queued runs may still carry its old meaning",
+                value->name);
+    diag_note(checker->sink, at->span, "reserved here");
 }
 
 static void check_enum_reservations(struct checker *checker, const struct ast_decl *decl)
@@ -235,8 +236,10 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
 {
     struct ir_enum_value **end = &type->values;
     struct map names, numbers;
+    struct reserved reserved;
     struct wide next = {0};
     unsigned count = 0;
+    reserved_init(&reserved, checker->arena, decl->reserved);
     map_init(&names, checker->arena);
     map_init(&numbers, checker->arena);
     for (const struct ast_enum_value *ast = decl->values; ast != NULL; ast = ast->next) {
@@ -260,7 +263,7 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
         check_enum_double(checker, &names, value->name, ast, "name");
         check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
                           "number");
-        check_enum_reserved(checker, decl, value, ast->name.span);
+        check_enum_reserved(checker, &reserved, value, ast->name.span);
         check_enum_value_attrs(checker, value);
         wide_increment(&next);
         *end = value;
@@ -424,7 +427,7 @@ static void check_structs(struct checker *checker)
 }
 
 static struct ir_job *check_job(struct checker *checker, const struct ast_decl *decl,
-                                const struct ast_decl *defaults)
+                                const struct ir_settings *defaults)
 {
     const char *package = checker->module->package;
     struct ir_job *job = arena_alloc(checker->arena, sizeof(*job));
@@ -467,7 +470,7 @@ static void check_job_wire(struct checker *checker, struct map *wires, const str
     diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
 }
 
-static void check_jobs(struct checker *checker, const struct ast_decl *defaults)
+static void check_jobs(struct checker *checker, const struct ir_settings *defaults)
 {
     struct ir_job **end = &checker->module->ir->jobs;
     struct map wires;
@@ -498,7 +501,8 @@ static void declare_all(struct checker *checker)
     }
 }
 
-static const struct ast_decl *check_loose(struct checker *checker)
+/* Returns what the jobs start from. */
+static struct ir_settings check_loose(struct checker *checker)
 {
     const struct ast_decl *defaults = NULL;
     struct ir_retry scratch;
@@ -514,9 +518,8 @@ static const struct ast_decl *check_loose(struct checker *checker)
             continue;
         }
         defaults = decl;
-        check_defaults(checker, decl);
     }
-    return defaults;
+    return check_defaults(checker, defaults);
 }
 
 /* What other files of this compilation put at file scope of the generated C. */
@@ -624,6 +627,7 @@ static void check_one(struct compilation *compilation, struct module *module)
                               .module = module};
     struct diag_sink quiet; /* Collisions among imports were reported there. */
     map_init(&checker.c_names, checker.arena);
+    map_init(&checker.attrs, checker.arena);
     diag_sink_init(&quiet, checker.arena);
     checker.sink = &quiet;
     claim_others(&checker);
@@ -635,7 +639,8 @@ static void check_one(struct compilation *compilation, struct module *module)
     check_prefix(&checker);
     declare_all(&checker);
     check_structs(&checker);
-    check_jobs(&checker, check_loose(&checker));
+    struct ir_settings defaults = check_loose(&checker);
+    check_jobs(&checker, &defaults);
     check_imports(&checker);
     if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
         allow_report_unused(&compilation->sink, module->source, is_about_schemas, NULL);

@@ -41,15 +41,34 @@ static bool is_allow(const struct ast_attr *attr)
     return strcmp(attr->name.text, "allow_breaking") == 0;
 }
 
-/* Several rules may be allowed to break, each once. */
-static bool is_same(const struct ast_attr *a, const struct ast_attr *b)
+/* What may stand once in a list. Several rules may be allowed to break, each once. */
+static const char *identity_of(struct arena *arena, const struct ast_attr *attr)
 {
-    if (strcmp(a->name.text, b->name.text) != 0)
-        return false;
-    if (a == b || !is_allow(a) || a->args == NULL || b->args == NULL)
-        return true;
-    return a->args->kind == LITERAL_STRING && b->args->kind == LITERAL_STRING &&
-           strcmp(a->args->text, b->args->text) == 0;
+    if (!is_allow(attr) || attr->args == NULL || attr->args->kind != LITERAL_STRING)
+        return attr->name.text;
+    return arena_join(arena, (const char *const[]){attr->name.text, " ", attr->args->text, NULL});
+}
+
+/* Where an attribute stood last; `list` is whose. */
+struct attr_place {
+    const struct ast_attr *list, *attr;
+};
+
+/* The one before `attr` in the list that says the same, or NULL. One map serves all lists, since
+ * most of them are short. */
+static const struct ast_attr *attr_earlier(struct checker *checker, const struct ast_attr *list,
+                                           const struct ast_attr *attr)
+{
+    const char *identity = identity_of(checker->arena, attr);
+    struct attr_place *place = map_get(&checker->attrs, identity);
+    if (place == NULL) {
+        place = arena_alloc(checker->arena, sizeof(*place));
+        map_add(&checker->attrs, identity, place);
+    }
+    if (place->list == list)
+        return place->attr != attr ? place->attr : NULL;
+    *place = (struct attr_place){list, attr};
+    return NULL;
 }
 
 static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char *name)
@@ -172,10 +191,8 @@ static bool check_attr(struct checker *checker, const struct ast_attr *first,
                        const struct ast_attr *attr, unsigned place)
 {
     const struct attr_rule *rule = is_free(attr) ? NULL : rule_find(checker, attr, place);
-    const struct ast_attr *earlier = first;
-    while (!is_same(earlier, attr))
-        earlier = earlier->next;
-    if (earlier != attr) {
+    const struct ast_attr *earlier = attr_earlier(checker, first, attr);
+    if (earlier != NULL) {
         diag_report(checker->sink, DIAG_DUPLICATE_ATTRIBUTE, attr->name.span,
                     "attribute '%.64s' is given twice", attr->name.text);
         diag_note(checker->sink, earlier->name.span, "first given here");

@@ -4,6 +4,7 @@
 
 #include "cname.h"
 #include "limits.h"
+#include "reserved.h"
 
 /* One block of fields while it is checked. */
 struct block {
@@ -12,7 +13,7 @@ struct block {
     struct map names; /* -> ast_field */
     struct map wires; /* -> ast_field */
     struct map c_names;
-    const struct literal *reserved;
+    struct reserved reserved;
 };
 
 static bool type_builtin(struct ir_field *field, const char *name)
@@ -157,6 +158,20 @@ static void check_default(struct checker *checker, const struct ast_field *ast,
         check_default_limits(checker, ast, field);
 }
 
+static void check_free(struct block *block, const struct ast_field *ast,
+                       const struct ir_field *field)
+{
+    struct diag_sink *sink = block->checker->sink;
+    const struct literal *at = reserved_name(&block->reserved, ast->name.text);
+    if (at == NULL)
+        at = reserved_name(&block->reserved, field->wire);
+    if (at == NULL)
+        return;
+    diag_report(sink, DIAG_RESERVED_REUSED, ast->name.span,
+                "'%s' is reserved: queued runs may still carry another meaning of it", at->text);
+    diag_note(sink, at->span, "reserved here");
+}
+
 static void check_names(struct block *block, struct ast_field *ast, struct ir_field *field)
 {
     struct checker *checker = block->checker;
@@ -176,15 +191,7 @@ static void check_names(struct block *block, struct ast_field *ast, struct ir_fi
                     field->wire);
         diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
     }
-    for (const struct literal *at = block->reserved; at != NULL; at = at->next) {
-        if (at->kind != LITERAL_STRING ||
-            (strcmp(at->text, ast->name.text) != 0 && strcmp(at->text, field->wire) != 0))
-            continue;
-        diag_report(checker->sink, DIAG_RESERVED_REUSED, ast->name.span,
-                    "'%s' is reserved: queued runs may still carry another meaning of it",
-                    at->text);
-        diag_note(checker->sink, at->span, "reserved here");
-    }
+    check_free(block, ast, field);
 }
 
 static void check_c_names(struct block *block, const struct ast_field *ast, struct ir_field *field)
@@ -249,13 +256,14 @@ static void check_reserved(struct checker *checker, const struct literal *reserv
 struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
                               enum field_home home)
 {
-    struct block block = {.checker = checker, .home = home, .reserved = fields->reserved};
+    struct block block = {.checker = checker, .home = home};
     struct ir_field *first = NULL;
     struct ir_field **end = &first;
     unsigned count = 0;
     map_init(&block.names, checker->arena);
     map_init(&block.wires, checker->arena);
     map_init(&block.c_names, checker->arena);
+    reserved_init(&block.reserved, checker->arena, fields->reserved);
     check_reserved(checker, fields->reserved);
     for (struct ast_field *ast = fields->first; ast != NULL; ast = ast->next) {
         if (++count > LIMIT_FIELDS) {

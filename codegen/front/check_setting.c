@@ -68,6 +68,22 @@ static void check_tags(struct checker *checker, const struct ast_setting *settin
     }
 }
 
+/* Of a declared policy, worked out once, without a report: it is reported where it stands. */
+static struct ir_retry retry_of(struct checker *checker, struct symbol *symbol)
+{
+    struct diag_sink quiet;
+    struct checker other = *checker;
+    if (symbol->retry != NULL)
+        return *symbol->retry;
+    diag_sink_init(&quiet, checker->arena);
+    other.sink = &quiet;
+    symbol->retry = arena_alloc(checker->arena, sizeof(*symbol->retry));
+    *symbol->retry = retry_default();
+    if (symbol->decl->policy != NULL)
+        check_policy(&other, symbol->decl->policy, symbol->retry);
+    return *symbol->retry;
+}
+
 static void check_retry(struct checker *checker, const struct ast_setting *setting,
                         struct ir_settings *settings)
 {
@@ -81,14 +97,9 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
         check_policy(checker, policy, &settings->retry);
         return;
     }
-    const struct symbol *symbol = checker_find(checker, setting->word.text);
+    struct symbol *symbol = checker_find(checker, setting->word.text);
     if (symbol != NULL && symbol->decl->kind == DECL_POLICY) {
-        struct diag_sink quiet; /* The policy is reported where it is declared. */
-        struct checker other = *checker;
-        diag_sink_init(&quiet, checker->arena);
-        other.sink = &quiet;
-        if (symbol->decl->policy != NULL)
-            check_policy(&other, symbol->decl->policy, &settings->retry);
+        settings->retry = retry_of(checker, symbol);
     } else if (!checker->module->is_broken) {
         diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
                     "no retry_policy is called '%.200s'", setting->word.text);
@@ -107,17 +118,18 @@ static const struct ir_field *param_find(const struct ir_job *job, const char *n
 
 static void check_names_once(struct diag_sink *sink, const struct ast_names *names)
 {
+    struct arena scratch = {0};
+    struct map seen;
+    map_init(&seen, &scratch);
     for (const struct ast_names *name = names; name != NULL; name = name->next) {
-        const struct ast_names *earlier = names;
         struct span span = name->name.span;
-        while (strcmp(earlier->name.text, name->name.text) != 0)
-            earlier = earlier->next;
-        if (earlier == name)
+        if (map_add(&seen, name->name.text, &seen) == NULL)
             continue;
         diag_report(sink, DIAG_DUPLICATE_NAME, span, "'%.64s' is named twice", name->name.text);
         if (span_add_comma(&span))
             diag_fix(sink, FIX_MAYBE_INCORRECT, span, "%s", "");
     }
+    arena_release(&scratch);
 }
 
 static const char *key_fault(const struct ir_field *field)
@@ -147,12 +159,14 @@ static void check_by(struct job_check *check, const struct ast_setting *setting)
         }
         if (field != NULL || check->checker->module->ast->has_errors)
             continue;
+        diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
+                    by->name.text);
+        if (sink->current == NULL) /* Each name costs a look at all params. */
+            continue;
         struct suggestion suggestion = suggestion_start(by->name.text);
         suggestion.is_doubtful = true;
         for (field = check->job->params; field != NULL; field = field->next)
             suggestion_offer(&suggestion, field->name);
-        diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
-                    by->name.text);
         diag_suggest(sink, by->name.span, &suggestion);
     }
 }
@@ -309,10 +323,10 @@ static void check_periodic(struct job_check *check)
     }
 }
 
-static struct ir_settings settings_default(const struct ir_job *job)
+/* `queue` stays NULL: it is the job's own. */
+static struct ir_settings settings_default(void)
 {
-    return (struct ir_settings){.queue = job->wire,
-                                .timeout_ns = -1,
+    return (struct ir_settings){.timeout_ns = -1,
                                 .expires_ns = -1,
                                 .keep_success_ns = INT64_C(1000000000),
                                 .keep_failure_ns = INT64_C(86400000000000),
@@ -320,27 +334,12 @@ static struct ir_settings settings_default(const struct ir_job *job)
                                 .retry = retry_default()};
 }
 
-/* What the file's defaults say, unless the job says it itself. Faults in them were
- * reported once, by check_defaults. */
-static void inherit(struct checker *checker, const struct ast_decl *defaults,
-                    struct ir_settings *settings)
+struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults)
 {
-    struct diag_sink quiet;
-    struct checker other = *checker;
-    diag_sink_init(&quiet, checker->arena);
-    other.sink = &quiet;
-    for (const struct ast_setting *at = defaults->settings; at != NULL; at = at->next) {
-        if (!is_job_only(at->kind)) {
-            settings->set[at->kind] = at;
-            apply_plain(&other, at, settings);
-        }
-    }
-}
-
-void check_defaults(struct checker *checker, const struct ast_decl *defaults)
-{
+    struct ir_settings settings = settings_default();
     const struct ast_setting *set[SETTING_COUNT] = {0};
-    struct ir_settings scratch = {0};
+    if (defaults == NULL)
+        return settings;
     for (const struct ast_setting *at = defaults->settings; at != NULL; at = at->next) {
         if (!is_first(checker, at, set))
             continue;
@@ -348,18 +347,21 @@ void check_defaults(struct checker *checker, const struct ast_decl *defaults)
             diag_report(checker->sink, DIAG_SETTING_MISPLACED, at->span,
                         "'%s' belongs to one job, not to defaults", setting_word(at->kind));
         else
-            apply_plain(checker, at, &scratch);
+            apply_plain(checker, at, &settings);
+        if (!is_job_only(at->kind))
+            settings.set[at->kind] = at;
     }
+    return settings;
 }
 
 void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
-                        const struct ast_decl *defaults)
+                        const struct ir_settings *defaults)
 {
     const struct ast_setting *set[SETTING_COUNT] = {0};
     struct job_check check = {checker, job, &job->settings};
-    job->settings = settings_default(job);
-    if (defaults != NULL)
-        inherit(checker, defaults, &job->settings);
+    job->settings = *defaults;
+    if (job->settings.queue == NULL)
+        job->settings.queue = job->wire;
     for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
         if (!is_first(checker, at, set))
             continue;

@@ -12,6 +12,7 @@ struct checker {
     struct diag_sink *sink;
     struct module *module;
     struct map c_names; /* at file scope */
+    struct map attrs;   /* check_attr.c: where each stood last */
 };
 
 enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
@@ -46,8 +47,9 @@ const struct literal *attr_was(const struct ast_attr *attrs);
 
 /* check_setting.c */
 void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
-                        const struct ast_decl *defaults);
-void check_defaults(struct checker *checker, const struct ast_decl *defaults);
+                        const struct ir_settings *defaults);
+/* What the jobs of a file start from. NULL: the file has none of its own. */
+struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults);
 
 /* check_retry.c */
 struct ir_retry retry_default(void);

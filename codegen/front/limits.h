@@ -32,11 +32,12 @@
 #define LIMIT_ANSWERS        1000u /* places or words in one answer */
 
 /* Names and texts. */
-#define LIMIT_NAME_BYTES   64u
-#define LIMIT_QUEUE_BYTES  64u
-#define LIMIT_TAGS         16u
-#define LIMIT_C_NAME_BYTES 255u /* a qualified name with every part at its longest */
-#define LIMIT_WAS          16u
+#define LIMIT_NAME_BYTES  64u
+#define LIMIT_QUEUE_BYTES 64u
+#define LIMIT_TAGS        16u
+#define LIMIT_PACKAGE_BYTES                                                                        \
+    190u /* '.' and a name behind it, and it is the longest job of a store */
+#define LIMIT_WAS 16u
 
 /* Shapes. */
 #define LIMIT_VERSIONS      256u  /* of one job that a lock remembers */

@@ -84,6 +84,20 @@ static void stem_set(struct compilation *compilation, struct module *module)
               LIMIT_STEM_BYTES);
 }
 
+/* Names are looked for from the package outward, so a package without a bound would cost its length
+ * for each of its parts. */
+static void package_set(struct compilation *compilation, struct module *module)
+{
+    const struct ast_name *package = &module->ast->package;
+    if (package->text == NULL || strlen(package->text) <= LIMIT_PACKAGE_BYTES) {
+        module->package = package->text;
+        return;
+    }
+    diag_report(&compilation->sink, DIAG_NAME_TOO_LONG, package->span,
+                "a package has at most %u characters", LIMIT_PACKAGE_BYTES);
+    module->is_broken = true;
+}
+
 /* The path below the -I folder that holds it; else the bare file name. */
 static const char *file_below_root(struct compilation *compilation, const char *path)
 {
@@ -114,8 +128,8 @@ static struct module *module_create(struct compilation *compilation, const char 
     stem_set(compilation, module);
     allow_read(&compilation->sink, module->source);
     module->ast = parse_file(&compilation->sink, module->source);
-    module->package = module->ast->package.text;
     module->is_broken = module->ast->has_errors;
+    package_set(compilation, module);
     return module;
 }
 

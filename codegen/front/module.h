@@ -56,6 +56,7 @@ struct symbol {
     struct module *module;
     struct ir_enum *enumeration;
     struct ir_struct *structure;
+    struct ir_retry *retry; /* of a policy, once a job has asked */
 };
 
 struct compilation {

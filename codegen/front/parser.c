@@ -62,18 +62,18 @@ static bool is_reserved_item(const struct parser *parser)
            parser_at(parser, TOKEN_MINUS);
 }
 
-/* "reserved" is already consumed. A comma may also belong to the enum around. */
-static bool parse_reserved(struct parser *parser, struct literal **list)
+/* "reserved" is already consumed. A comma may also belong to the enum around. `*end` is where the
+ * list ends, which several of these in one block share. */
+static bool parse_reserved(struct parser *parser, struct literal ***end)
 {
-    while (*list != NULL)
-        list = &(*list)->next;
     if (!is_reserved_item(parser))
         return parser_expected(parser, "a name in quotes or a number");
     while (is_reserved_item(parser)) {
-        *list = arena_alloc(parser->arena, sizeof(**list));
-        if (!parser_literal(parser, *list))
+        struct literal *literal = arena_alloc(parser->arena, sizeof(*literal));
+        **end = literal;
+        *end = &literal->next;
+        if (!parser_literal(parser, literal))
             return false;
-        list = &(*list)->next;
         if (!parser_accept(parser, TOKEN_COMMA))
             break;
     }
@@ -98,7 +98,7 @@ static bool parse_field(struct parser *parser, struct ast_field **ret_field)
 {
     struct ast_field *field = arena_alloc(parser->arena, sizeof(*field));
     field->doc = doc_take(parser);
-    parser->doc_after = NULL;
+    parser_doc_behind(parser, NULL);
     if (parser_at_word(parser, "optional")) {
         field->optional = parser_span(parser);
         parser_advance(parser);
@@ -106,7 +106,7 @@ static bool parse_field(struct parser *parser, struct ast_field **ret_field)
     if (!parser_path(parser, &field->type) || !parser_name(parser, &field->name))
         return false;
     *ret_field = field; /* From here on its name is known, whatever else is wrong. */
-    parser->doc_after = &field->doc;
+    parser_doc_behind(parser, &field->doc);
     if (!parse_shape(parser, field) || !parse_attrs(parser, &field->attrs))
         return false;
     if (parser_accept(parser, TOKEN_EQUALS) && !parser_literal(parser, &field->value))
@@ -121,15 +121,15 @@ static bool parse_fields(struct parser *parser, struct ast_fields *fields, bool 
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
     struct ast_field **end = &fields->first;
+    struct literal **reserved = &fields->reserved;
     while (parser_in_block(parser) && !(is_in_job && parser_at_setting(parser))) {
-        bool is_whole = parser_accept_word(parser, "reserved")
-                            ? parse_reserved(parser, &fields->reserved)
-                            : parse_field(parser, end);
+        bool is_whole = parser_accept_word(parser, "reserved") ? parse_reserved(parser, &reserved)
+                                                               : parse_field(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);
     }
-    parser->doc_after = NULL;
+    parser_doc_behind(parser, NULL);
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
 }
 
@@ -137,7 +137,7 @@ static bool parse_enum_value(struct parser *parser, struct ast_enum_value **ret_
 {
     struct ast_enum_value *value = arena_alloc(parser->arena, sizeof(*value));
     value->doc = doc_take(parser);
-    parser->doc_after = &value->doc;
+    parser_doc_behind(parser, &value->doc);
     if (!parser_name(parser, &value->name))
         return false;
     *ret_value = value;
@@ -158,15 +158,15 @@ static bool parse_enum(struct parser *parser, struct ast_decl *decl)
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
     struct ast_enum_value **end = &decl->values;
+    struct literal **reserved = &decl->reserved;
     while (parser_in_block(parser)) {
-        bool is_whole = parser_accept_word(parser, "reserved")
-                            ? parse_reserved(parser, &decl->reserved)
-                            : parse_enum_value(parser, end);
+        bool is_whole = parser_accept_word(parser, "reserved") ? parse_reserved(parser, &reserved)
+                                                               : parse_enum_value(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);
     }
-    parser->doc_after = NULL;
+    parser_doc_behind(parser, NULL);
     return parser_expect(parser, TOKEN_RIGHT_BRACE);
 }
 
@@ -190,7 +190,7 @@ static bool parse_settings(struct parser *parser, struct ast_decl *decl)
     struct ast_setting **end = &decl->settings;
     while (parser_in_block(parser)) {
         bool is_whole;
-        parser->doc_after = NULL;
+        parser_doc_behind(parser, NULL);
         if (decl->kind == DECL_JOB && parser_at_word(parser, "params"))
             is_whole = parse_params(parser, &decl->fields);
         else if (decl->kind == DECL_JOB && parser_at_word(parser, "returns"))
@@ -245,7 +245,7 @@ static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
 {
     static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults", NULL};
     enum ast_decl_kind kind;
-    parser->doc_after = NULL;
+    parser_doc_behind(parser, NULL);
     if (parser_at_word(parser, "package") || parser_at_word(parser, "import"))
         return parser_expected(parser, "declarations here (package and imports come first)");
     if (!decl_kind_at(parser, &kind))
@@ -258,7 +258,7 @@ static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
     if (kind != DECL_DEFAULTS && !parser_name(parser, &decl->name))
         return false;
     *ret_decl = decl;
-    parser->doc_after = &decl->doc;
+    parser_doc_behind(parser, &decl->doc);
     if (!parse_body(parser, decl))
         return false;
     if (parser->previous.kind == TOKEN_RIGHT_BRACE) /* A C programmer's `};` is forgiven. */
@@ -310,7 +310,9 @@ struct ast_file *parse_file(struct diag_sink *sink, const struct source *source)
         parse_imports(&parser, file);
         parse_decls(&parser, file);
     }
+    parser_doc_behind(&parser, NULL);
     buf_release(&parser.doc);
+    buf_release(&parser.behind);
     file->has_errors = parser.has_errors;
     return file;
 }

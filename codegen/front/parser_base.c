@@ -25,12 +25,17 @@ static void doc_take_after(struct parser *parser, struct token token)
 {
     if (parser->doc_after == NULL)
         return;
-    struct buf doc = {0};
-    if (*parser->doc_after != NULL)
-        buf_text(&doc, *parser->doc_after);
-    doc_line(parser, token, &doc);
-    *parser->doc_after = arena_copy(parser->arena, doc.data, doc.len);
-    buf_release(&doc);
+    if (parser->behind.len == 0 && *parser->doc_after != NULL)
+        buf_text(&parser->behind, *parser->doc_after);
+    doc_line(parser, token, &parser->behind);
+}
+
+void parser_doc_behind(struct parser *parser, const char **doc)
+{
+    if (parser->behind.len > 0)
+        *parser->doc_after = arena_copy(parser->arena, parser->behind.data, parser->behind.len);
+    parser->behind.len = 0;
+    parser->doc_after = doc;
 }
 
 /* What word processors and other scripts put in place of plain characters. */

@@ -17,7 +17,8 @@ struct parser {
     struct token token;     /* the next one, not consumed */
     struct token previous;  /* the one consumed last */
     struct buf doc;         /* documentation that stands before `token` */
-    const char **doc_after; /* takes what a ///< comment says; NULL: nobody */
+    const char **doc_after; /* takes what ///< comments say; NULL: nobody */
+    struct buf behind;      /* what they have said so far */
     bool has_errors;
     bool is_after_stray; /* a reported token was dropped just before `token` */
     bool is_item_broken; /* the item before was skipped: what follows may be out of place */
@@ -25,6 +26,9 @@ struct parser {
 };
 
 void parser_advance(struct parser *parser);
+/* Whom ///< comments describe from here on: `doc` (NULL: nobody) gets them, behind what it has,
+ * when it is somebody else's turn. */
+void parser_doc_behind(struct parser *parser, const char **doc);
 struct span parser_span(const struct parser *parser);
 /* Of the token that was consumed last. */
 struct span parser_span_before(const struct parser *parser);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "map.h"
 
 struct source {
     const char *path; /* as shown in messages */
@@ -21,6 +21,7 @@ struct source {
     uint32_t line_count;
     uint32_t skipped;             /* bytes of the byte order mark */
     struct allowance *allowances; /* see allow.h */
+    struct map allowed;           /* the same by line and id */
 };
 
 /* Some bytes of a source. A zeroed span is "no place". */
