@@ -15,9 +15,9 @@
 #include "text.h"
 
 void against_init(struct against *against, struct compilation *now, const struct texts *files,
-                  const struct texts *folders)
+                  const struct texts *folders, const struct folder_filter *filter)
 {
-    *against = (struct against){.now = now, .files = files, .folders = folders};
+    *against = (struct against){.now = now, .files = files, .folders = folders, .filter = filter};
     compilation_init(&against->then);
 }
 
@@ -81,12 +81,12 @@ static void include_dirs_set(struct against *against, const char *first, const c
     against->then.include_count = count;
 }
 
-/* Loads every schema in a folder, and counts it; `is_flat`: not those in folders inside it. */
-static bool load_folder(struct against *against, const char *folder, bool is_flat, size_t *count)
+/* Loads the schemas in a folder, and counts them. */
+static bool load_folder(struct against *against, const char *folder,
+                        const struct folder_filter *filter, size_t *count)
 {
-    const struct folder_filter filter = {.is_flat = is_flat};
     struct texts found = {0};
-    bool is_good = folder_walk(&against->then.arena, folder, &filter, &found);
+    bool is_good = folder_walk(&against->then.arena, folder, filter, &found);
     for (size_t i = 0; i < found.count && is_good; i++)
         is_good = load_file(against, found.items[i]);
     *count += found.count;
@@ -96,9 +96,10 @@ static bool load_folder(struct against *against, const char *folder, bool is_fla
 
 static const struct lock *against_folder(struct against *against, const char *folder)
 {
+    const struct folder_filter filter = {0};
     size_t count = 0;
     include_dirs_set(against, folder, NULL, NULL);
-    if (!load_folder(against, folder, false, &count))
+    if (!load_folder(against, folder, &filter, &count))
         return NULL;
     if (count == 0)
         return complain(folder, "no .job file is in it"), NULL;
@@ -121,16 +122,27 @@ static char *path_then(struct against *against, const char *path)
     return arena_printf(&against->then.arena, "%s%s", tree->folder, real + len);
 }
 
+/* What is left out today was left out then. */
+static struct folder_filter filter_then(struct against *against, bool is_flat)
+{
+    struct folder_filter filter = *against->filter;
+    const char *root = filter.root == NULL ? NULL : path_then(against, filter.root);
+    filter.is_flat = is_flat;
+    filter.root = root == NULL ? NULL : path_resolve(&against->then.arena, root);
+    return filter;
+}
+
 /* Loads what was in a folder, if there was such a folder, and that is not done yet. */
 static bool load_folder_then(struct against *against, struct map *done, const char *folder,
                              bool is_flat, size_t *count)
 {
     if (folder == NULL)
         return false;
+    const struct folder_filter filter = filter_then(against, is_flat);
     const char *key = arena_printf(&against->then.arena, "%s%s", folder, is_flat ? "" : "/**");
     if (map_add(done, key, against) != NULL || access(folder, F_OK) != 0)
         return true;
-    return load_folder(against, folder, is_flat, count);
+    return load_folder(against, folder, &filter, count);
 }
 
 /* The same of the folder in which a file of today lies. */

@@ -2,21 +2,22 @@
 #ifndef CULEXC_AGAINST_H
 #define CULEXC_AGAINST_H
 
+#include "folder.h"
 #include "git.h"
 #include "lock.h"
-#include "texts.h"
 
 struct against {
     struct compilation *now;     /* takes the reports; has the present schemas */
     struct compilation then;     /* of older schema files */
     const struct texts *files;   /* the present schemas */
     const struct texts *folders; /* in which all of them were asked for */
+    const struct folder_filter *filter;
     struct git_tree tree;
 };
 
-/* `files` and `folders` are borrowed, and wanted for git:REF only. */
+/* `files`, `folders` and what is left out of these are borrowed, and wanted for git:REF only. */
 void against_init(struct against *against, struct compilation *now, const struct texts *files,
-                  const struct texts *folders);
+                  const struct texts *folders, const struct folder_filter *filter);
 
 /* `name`: an older schema (FILE.job), a folder of them, git:REF, or a lock. NULL after a message
  * on standard error, or after a report in against->now->sink. */

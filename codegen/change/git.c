@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "limits.h"
 #include "output.h"
 #include "text.h"
@@ -121,10 +122,11 @@ static bool file_extract(struct arena *arena, const struct git_tree *tree, const
     return is_done;
 }
 
-static bool is_schema(const char *name)
+/* A project file is looked for by those who walk the tree. */
+static bool is_wanted(const char *name)
 {
-    size_t len = strlen(name);
-    return len > 4 && strcmp(name + len - 4, ".job") == 0;
+    const char *slash = strrchr(name, '/');
+    return folder_is_schema(name) || strcmp(slash == NULL ? name : slash + 1, PROJECT_FILE) == 0;
 }
 
 /* `names`: each with a NUL behind it. */
@@ -134,7 +136,7 @@ static bool files_extract(struct arena *arena, const struct git_tree *tree, cons
     unsigned count = 0;
     for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1) {
         const char *name = names->data + at;
-        if (!is_schema(name) || !is_inside(name))
+        if (!is_wanted(name) || !is_inside(name))
             continue;
         if (++count > LIMIT_FILES)
             return complain(ref, "too many schemas");

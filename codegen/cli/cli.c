@@ -60,9 +60,10 @@ static bool options_take(const struct cli_option *options, char **argv, int *at)
 
 static const char shared_help[] =
     "\nA FILE that is a folder stands for the .job files in it and in the folders inside it, but\n"
-    "hidden ones; links are not followed.\n"
+    "hidden ones; links are not followed. Without a FILE it is the project: the folders that\n"
+    "culex.yaml names, which is looked for in the current folder and above.\n"
     "\nOptions about schemas and diagnostics:\n"
-    "  -I DIR                  also look for imports in DIR\n"
+    "  -I DIR                  also look for imports in DIR, before the project's\n"
     "  -WID, -Wno-ID           give this warning, or do not ('culexc explain --list')\n"
     "  -Werror, -Werror=ID     make all warnings errors, or this one; -Wno-error=ID: not this one\n"
     "  --max-errors N          stop after N errors (20)\n"
@@ -212,8 +213,6 @@ static bool words_read(struct cli *cli, const struct cli_option *options, int ar
     if (!format_read(cli, format) || !colour_read(cli, colour) ||
         (max_errors != NULL && !max_errors_read(cli, max_errors)))
         return false;
-    if ((cli->verb->shares & CLI_SCHEMAS) && cli->files.count == 0)
-        return cli_misused(cli, "no schema file or folder given"), false;
     return true;
 }
 
@@ -262,6 +261,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     const char *fault;
     compilation->include_dirs = cli->include_dirs.items;
     compilation->include_count = cli->include_dirs.count;
+    compilation->project = cli->project.path;
     compilation->sink.policy = cli->policy;
     struct module *module = compilation_load(compilation, path, &fault);
     if (module == NULL)
@@ -298,7 +298,11 @@ static void print_left_out(const struct diag_sink *sink)
 
 int cli_report(const struct cli *cli, struct compilation *compilation)
 {
-    struct diag_sink *sink = &compilation->sink;
+    return cli_report_sink(cli, &compilation->sink);
+}
+
+int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
+{
     FILE *out = report_stream(cli);
     diag_sort(sink);
     switch (cli->format) {
@@ -380,6 +384,7 @@ int cli_close(struct cli *cli, int status)
     texts_release(&cli->files);
     texts_release(&cli->folders);
     texts_release(&cli->include_dirs);
+    project_release(&cli->project);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     fputs("culexc: cannot write the output\n", stderr);

@@ -6,7 +6,7 @@
 #define CULEXC_CLI_H
 
 #include "check.h"
-#include "folder.h"
+#include "project.h"
 
 enum { EXIT_CLEAN = 0, EXIT_DIAGNOSTICS = 1, EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 
@@ -34,15 +34,16 @@ enum {
 struct cli {
     const struct verb *verb;
     struct texts files; /* what is no option, in order, schemas instead of their folder; "-" too */
-    struct texts folders; /* of a verb about schemas: those that were named */
-    struct texts include_dirs;
+    struct texts folders;      /* of a verb about schemas: those that were named */
+    struct texts include_dirs; /* of the command line, then of the project */
+    struct project project;    /* to which the files belong */
     enum message_format format;
     bool is_coloured;
     bool is_output_taken;       /* standard output is for something else than reports */
     struct diag_policy *policy; /* of every compilation that cli_load makes */
     struct sarif *sarif;        /* what cli_report collected */
     struct arena arena;
-    int status; /* EXIT_BROKEN: a folder that was named has no schema, or could not be read */
+    int status; /* of finding the files; EXIT_BROKEN: not all of them were found */
 };
 
 struct verb {
@@ -70,9 +71,10 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
 /* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
  * EXIT_DIAGNOSTICS. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
+int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
 
-/* files.c: puts the schemas of folders in their places. False when there is none at all;
- * cli->status says whether some are missing. */
+/* files.c: reads the project, and puts the schemas of folders in their places. False when there is
+ * nothing to work on; cli->status says why, or that some are missing. */
 bool cli_files_open(struct cli *cli);
 
 /* policy.c: one -W switch; false after a message when there is no such one. */

@@ -26,7 +26,7 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void help_print(FILE *out)
 {
-    fputs("usage: culexc VERB [OPTION...] FILE...\n\n", out);
+    fputs("usage: culexc VERB [OPTION...] [FILE...]\n\n", out);
     for (size_t i = 0; i < VERB_COUNT; i++)
         fprintf(out, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     fputs("\nculexc VERB --help tells more. Exit status: 0 clean, 1 diagnostics, 2 usage,\n"

@@ -34,7 +34,7 @@ static bool question_read(const struct cli *cli, const struct question *question
 {
     change->is_drain = strcmp(question->mode, "drain") == 0;
     if (question->against == NULL)
-        return cli_misused(cli, "breaking needs --against"), false;
+        return cli_misused(cli, "breaking needs --against, or a project with a lock"), false;
     if (!change->is_drain && strcmp(question->mode, "rolling") != 0)
         return cli_misused(cli, "no such mode: '%s'", question->mode), false;
     for (size_t i = 0; i < question->categories.count; i++) {
@@ -66,7 +66,8 @@ static int all_compare(const struct cli *cli, const struct question *question, s
     struct against against;
     compilation_init(&compilation);
     int status = cli_load_all(cli, &compilation);
-    against_init(&against, &compilation, &cli->files, &cli->folders);
+    const struct folder_filter filter = project_filter(&cli->project);
+    against_init(&against, &compilation, &cli->files, &cli->folders, &filter);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0) {
         change.arena = &compilation.arena;
         change.sink = &compilation.sink;
@@ -97,7 +98,10 @@ static int run(const struct verb *verb, int argc, char **argv)
         {"--live", CLI_TEXT, &question.live},
         {0},
     };
-    if (cli_open(&cli, verb, options, argc, argv, &status))
+    bool is_open = cli_open(&cli, verb, options, argc, argv, &status);
+    if (question.against == NULL)
+        question.against = cli.project.lock;
+    if (is_open)
         status = question_read(&cli, &question, &change) ? all_compare(&cli, &question, change)
                                                          : EXIT_USAGE;
     texts_release(&question.categories);
@@ -107,11 +111,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_breaking = {
     .name = "breaking",
     .summary = "say what a change of schemas breaks",
-    .help = "usage: culexc breaking --against LOCK|FILE.job|DIR|git:REF [--mode rolling|drain]\n"
+    .help = "usage: culexc breaking [--against LOCK|FILE.job|DIR|git:REF] [--mode rolling|drain]\n"
             "                       [--category stored,source,ops] [--live LISTING]\n"
-            "                       [OPTION...] FILE...\n"
+            "                       [OPTION...] [FILE...]\n"
             "Compares schemas with what they were: in a lock, in another file, in a folder of\n"
             "files, or in version control. All FILEs together are the schema as it is now.\n"
+            "Without --against it is the lock of the project.\n"
             "Mode rolling (the default): old and new programs run side by side. Mode drain: no\n"
             "old worker is left, only what they stored.\n"
             "With --live (- is standard input) only versions count of which a store has runs: one\n"

@@ -134,7 +134,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_check = {
     .name = "check",
     .summary = "say what is wrong with schemas",
-    .help = "usage: culexc check [OPTION...] [--fix [--dry-run]] FILE...\n"
+    .help = "usage: culexc check [OPTION...] [--fix [--dry-run]] [FILE...]\n"
             "Says what is wrong with schemas.\n"
             "  --fix                   apply the fixes whose meaning is sure to the files named,\n"
             "                          not to what they import; say what was done; check again\n"

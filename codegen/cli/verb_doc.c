@@ -72,7 +72,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_doc = {
     .name = "doc",
     .summary = "write the manual of generated headers",
-    .help = "usage: culexc doc [-I DIR]... [--format md|man] [--out DIR] FILE...\n"
+    .help = "usage: culexc doc [-I DIR]... [--format md|man] [--out DIR] [FILE...]\n"
             "Prints what the documentation and the settings of schemas say, as Markdown or as a\n"
             "page for man(1); with --out, writes NAME_job.md or NAME_job.3 for each NAME.job.\n",
     .shares = CLI_SCHEMAS,

@@ -116,7 +116,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_fmt = {
     .name = "fmt",
     .summary = "lay schemas out the one way",
-    .help = "usage: culexc fmt [-w | --check | -d] FILE...\n"
+    .help = "usage: culexc fmt [-w | --check | -d] [FILE...]\n"
             "Lays schemas out and prints them; '-' is standard input.\n"
             "  -w       rewrite the files that are laid out otherwise\n"
             "  --check  only name them, exit 1 when there are any\n"

@@ -49,7 +49,7 @@ const struct verb verb_gen = {
     .name = "gen",
     .summary = "generate C from schemas",
     .help = "usage: culexc gen [-I DIR]... --out DIR [--depfile FILE] [--export-macro NAME]\n"
-            "                  FILE...\n"
+            "                  [FILE...]\n"
             "Writes NAME_job.h and NAME_job.c for each NAME.job, only if they change.\n"
             "Environment: CULEX_PYTHON, the Python to use; CULEX_DATADIR, the renderer's folder.\n",
     .shares = CLI_SCHEMAS,

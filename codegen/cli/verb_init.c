@@ -24,7 +24,7 @@ static const struct kind kinds[] = {
 };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-struct project {
+struct draft {
     const struct kind *kind;
     const char *name;
     const char *folder;
@@ -63,18 +63,18 @@ static const char *folder_name(struct arena *arena)
     return arena_copy(arena, name, strlen(name));
 }
 
-static bool file_is_wanted(const struct project *project, const struct skeleton_file *file)
+static bool file_is_wanted(const struct draft *draft, const struct skeleton_file *file)
 {
     for (size_t i = 0; i < KIND_COUNT; i++) {
         if (strcmp(kinds[i].build_file, file->name) == 0)
-            return &kinds[i] == project->kind;
+            return &kinds[i] == draft->kind;
     }
     return true;
 }
 
-static const char *file_path(struct project *project, const struct skeleton_file *file)
+static const char *file_path(struct draft *draft, const struct skeleton_file *file)
 {
-    return arena_printf(&project->arena, "%s/%s", project->folder, file->name);
+    return arena_printf(&draft->arena, "%s/%s", draft->folder, file->name);
 }
 
 static void complain(const char *what, const char *path, const char *why)
@@ -83,11 +83,11 @@ static void complain(const char *what, const char *path, const char *why)
 }
 
 /* Something of that name is there already, be it a link to nowhere. */
-static bool file_is_in_the_way(struct project *project, const struct skeleton_file *file)
+static bool file_is_in_the_way(struct draft *draft, const struct skeleton_file *file)
 {
     struct stat info;
-    const char *path = file_path(project, file);
-    if (!file_is_wanted(project, file) || lstat(path, &info) != 0)
+    const char *path = file_path(draft, file);
+    if (!file_is_wanted(draft, file) || lstat(path, &info) != 0)
         return false;
     complain("write", path, "it exists already");
     return true;
@@ -103,12 +103,12 @@ static bool text_replace(struct buf *text, const char **at, const char *mark, co
     return true;
 }
 
-static bool file_fill(const struct project *project, const char *at, FILE *out)
+static bool file_fill(const struct draft *draft, const char *at, FILE *out)
 {
     struct buf text = {0};
     while (*at != '\0') {
-        if (!text_replace(&text, &at, "@NAME@", project->name) &&
-            !text_replace(&text, &at, "@COMMANDS@", project->kind->commands))
+        if (!text_replace(&text, &at, "@NAME@", draft->name) &&
+            !text_replace(&text, &at, "@COMMANDS@", draft->kind->commands))
             buf_char(&text, *at++);
     }
     bool is_done = fwrite(text.data, 1, text.len, out) == text.len;
@@ -117,13 +117,13 @@ static bool file_fill(const struct project *project, const char *at, FILE *out)
 }
 
 /* A file that came into being since they were looked for is not overwritten either. */
-static bool file_write(struct project *project, const struct skeleton_file *file)
+static bool file_write(struct draft *draft, const struct skeleton_file *file)
 {
-    const char *path = file_path(project, file);
+    const char *path = file_path(draft, file);
     FILE *out = fopen(path, "wxe");
     if (out == NULL)
         return false;
-    bool is_done = file_fill(project, file->text, out);
+    bool is_done = file_fill(draft, file->text, out);
     is_done = fclose(out) == 0 && is_done;
     int fault = errno;
     if (!is_done)
@@ -132,63 +132,63 @@ static bool file_write(struct project *project, const struct skeleton_file *file
     return is_done;
 }
 
-static void files_remove(struct project *project, size_t count)
+static void files_remove(struct draft *draft, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (file_is_wanted(project, &skeleton_files[i]))
-            unlink(file_path(project, &skeleton_files[i]));
+        if (file_is_wanted(draft, &skeleton_files[i]))
+            unlink(file_path(draft, &skeleton_files[i]));
     }
 }
 
 /* All files or none: what was written goes again when one fails, and so does a new folder. */
-static bool files_write(struct project *project)
+static bool files_write(struct draft *draft)
 {
-    bool is_new = mkdir(project->folder, 0777) == 0;
+    bool is_new = mkdir(draft->folder, 0777) == 0;
     if (!is_new && errno != EEXIST) {
-        complain("make the folder", project->folder, strerror(errno));
+        complain("make the folder", draft->folder, strerror(errno));
         return false;
     }
     for (size_t i = 0; skeleton_files[i].name != NULL; i++) {
-        if (!file_is_wanted(project, &skeleton_files[i]) || file_write(project, &skeleton_files[i]))
+        if (!file_is_wanted(draft, &skeleton_files[i]) || file_write(draft, &skeleton_files[i]))
             continue;
-        complain("write", file_path(project, &skeleton_files[i]), strerror(errno));
-        files_remove(project, i);
+        complain("write", file_path(draft, &skeleton_files[i]), strerror(errno));
+        files_remove(draft, i);
         if (is_new)
-            rmdir(project->folder);
+            rmdir(draft->folder);
         return false;
     }
     return true;
 }
 
-static int project_write(struct project *project)
+static int draft_write(struct draft *draft)
 {
     for (const struct skeleton_file *file = skeleton_files; file->name != NULL; file++) {
-        if (file_is_in_the_way(project, file))
+        if (file_is_in_the_way(draft, file))
             return EXIT_BROKEN;
     }
-    if (!files_write(project))
+    if (!files_write(draft))
         return EXIT_BROKEN;
-    printf("%s/README.md tells how to build and run it\n", project->folder);
+    printf("%s/README.md tells how to build and run it\n", draft->folder);
     return EXIT_CLEAN;
 }
 
 /* What the command line asks for: EXIT_CLEAN, or EXIT_USAGE after a message. */
-static int project_read(const struct cli *cli, const char *build, struct project *project)
+static int draft_read(const struct cli *cli, const char *build, struct draft *draft)
 {
     size_t count = cli->files.count;
-    project->kind = kind_find(build);
-    project->name = count > 0 ? cli->files.items[0] : folder_name(&project->arena);
-    project->folder = count > 1 ? cli->files.items[1] : count > 0 ? project->name : ".";
-    if (project->kind == NULL)
+    draft->kind = kind_find(build);
+    draft->name = count > 0 ? cli->files.items[0] : folder_name(&draft->arena);
+    draft->folder = count > 1 ? cli->files.items[1] : count > 0 ? draft->name : ".";
+    if (draft->kind == NULL)
         return cli_misused(cli, "--build is meson, cmake or make");
     if (count > 2)
         return cli_misused(cli, "init takes a name and a folder, and no more");
-    if (!name_is_good(project->name))
+    if (!name_is_good(draft->name))
         return cli_misused(cli,
                            "%s cannot be that of a project: letters, digits, '_' and '-', "
                            "a letter first, at most %u bytes",
                            count > 0 ? "this name" : "the current folder's name", LIMIT_STEM_BYTES);
-    if (project->folder[0] == '\0')
+    if (draft->folder[0] == '\0')
         return cli_misused(cli, "the name of the folder is empty");
     return EXIT_CLEAN;
 }
@@ -199,13 +199,13 @@ static int run(const struct verb *verb, int argc, char **argv)
     int status;
     const char *build = kinds[0].name;
     const struct cli_option options[] = {{"--build", CLI_TEXT, &build}, {0}};
-    struct project project = {0};
+    struct draft draft = {0};
     if (!cli_open(&cli, verb, options, argc, argv, &status))
         return cli_close(&cli, status);
-    status = project_read(&cli, build, &project);
+    status = draft_read(&cli, build, &draft);
     if (status == EXIT_CLEAN)
-        status = project_write(&project);
-    arena_release(&project.arena);
+        status = draft_write(&draft);
+    arena_release(&draft.arena);
     return cli_close(&cli, status);
 }
 

@@ -31,7 +31,7 @@ static int run(const struct verb *verb, int argc, char **argv)
         if (!cli_tiers(&cli, &words, &tiers))
             status = EXIT_USAGE;
         if (words.count == 0)
-            tiers = lint_tiers_named("standard");
+            tiers = cli.project.tiers != 0 ? cli.project.tiers : lint_tiers_named("standard");
         for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
             status = cli_worse(status, file_lint(&cli, tiers, cli.files.items[i]));
     }
@@ -43,10 +43,11 @@ const struct verb verb_lint = {
     .name = "lint",
     .summary = "say what is not as it should be",
     .help =
-        "usage: culexc lint [OPTION...] [--tier TIER]... FILE...\n"
+        "usage: culexc lint [OPTION...] [--tier TIER]... [FILE...]\n"
         "Says what is allowed and not as it should be; exit status 1 when there is anything.\n"
         "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
-        "standard (the default), strict (every bound set). Alone stands comments (everything\n"
+        "standard (the default, unless the project names others), strict (every bound set). Alone "
+        "stands comments (everything\n"
         "documented); --tier may be given again.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,

@@ -94,7 +94,7 @@ static int modules_lock(const struct order *order, struct compilation *compilati
                             .after = after,
                             .categories = CHANGE_ALL};
     int status = EXIT_DIAGNOSTICS;
-    against_init(&against, compilation, NULL, NULL);
+    against_init(&against, compilation, NULL, NULL, NULL);
     if (compilation->sink.errors == 0)
         status = lock_judge(order, &against, &change) ? lock_update(order, &change, after)
                  : compilation->sink.errors > 0       ? EXIT_DIAGNOSTICS
@@ -119,15 +119,18 @@ static int run(const struct verb *verb, int argc, char **argv)
 {
     struct cli cli;
     int status;
-    struct order order = {.path = "jobs.lock"};
+    struct order order = {0};
     const struct cli_option options[] = {
         {"--lock", CLI_TEXT, &order.path},
         {"--live", CLI_TEXT, &order.live},
         {"--check", CLI_FLAG, &order.is_check},
         {0},
     };
-    if (cli_open(&cli, verb, options, argc, argv, &status))
+    if (cli_open(&cli, verb, options, argc, argv, &status)) {
+        if (order.path == NULL)
+            order.path = cli.project.lock != NULL ? cli.project.lock : "jobs.lock";
         status = all_lock(&cli, &order);
+    }
     return cli_close(&cli, status);
 }
 
@@ -136,8 +139,9 @@ const struct verb verb_lock = {
     .summary = "record what the schemas promise",
     .help =
         "usage: culexc lock [--lock FILE] [--check] [-I DIR]... [--message-format=human|json]\n"
-        "                   FILE...\n"
-        "Writes FILE (jobs.lock), to be committed: what queued runs and old programs rely on.\n"
+        "                   [FILE...]\n"
+        "Writes FILE (that of the project, or jobs.lock), to be committed: what queued runs and "
+        "old programs rely on.\n"
         "All FILEs together are the schema. Refuses, with exit status 1, what 'breaking' calls\n"
         "an error. With --check nothing is written, and a lock out of date is exit status 1.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,

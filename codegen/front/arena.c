@@ -14,13 +14,17 @@ struct arena_block {
     alignas(max_align_t) unsigned char bytes[];
 };
 
+void memory_exhausted(void)
+{
+    fputs("culexc: out of memory\n", stderr);
+    exit(3);
+}
+
 void *memory_resize(void *block, size_t size)
 {
     void *resized = realloc(block, size == 0 ? 1 : size);
-    if (resized == NULL) {
-        fputs("culexc: out of memory\n", stderr);
-        exit(3);
-    }
+    if (resized == NULL)
+        memory_exhausted();
     return resized;
 }
 

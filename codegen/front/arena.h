@@ -36,4 +36,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 /* malloc and realloc with the same promise. */
 void *memory_resize(void *block, size_t size);
 
+/* What keeps it, for libraries that tell of an allocation that failed. */
+_Noreturn void memory_exhausted(void);
+
 #endif

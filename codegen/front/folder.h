@@ -10,9 +10,17 @@
 #include "arena.h"
 #include "texts.h"
 
+/* A folder inside the folder that has one of its own is another project, and left out too. */
+#define PROJECT_FILE "culex.yaml"
+
 /* What a walk leaves out beside that. A zeroed one leaves out nothing. */
 struct folder_filter {
     bool is_flat; /* folders inside the folder */
+    /* Patterns with '*', '?' and '[...]', of which none matches a slash. One with a slash is a path
+     * that begins in `root`, which is absolute and without links; another is a name in any folder.
+     * NULL: none. */
+    const struct texts *exclude;
+    const char *root;
 };
 
 /* Whether a file of this name or path is a schema. */

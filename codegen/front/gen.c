@@ -263,16 +263,22 @@ static void depfile_path(struct buf *text, const char *path)
     }
 }
 
-/* Everything that was read: schemas first, then the renderer's own files. */
+static struct text_list *list_before(struct arena *arena, const char *text, struct text_list *rest)
+{
+    struct text_list *item = arena_alloc(arena, sizeof(*item));
+    *item = (struct text_list){text, rest};
+    return item;
+}
+
+/* Everything that was read: schemas first, then their project, then the renderer's own files. */
 static struct text_list *prerequisites(const struct generation *generation)
 {
+    const struct compilation *compilation = generation->compilation;
     struct text_list *first = generation->inputs;
-    const struct module *at = generation->compilation->modules;
-    for (; at != NULL; at = at->next) {
-        struct text_list *item = arena_alloc(generation->arena, sizeof(*item));
-        *item = (struct text_list){at->path, first};
-        first = item;
-    }
+    if (compilation->project != NULL)
+        first = list_before(generation->arena, compilation->project, first);
+    for (const struct module *at = compilation->modules; at != NULL; at = at->next)
+        first = list_before(generation->arena, at->path, first);
     return first;
 }
 

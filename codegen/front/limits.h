@@ -6,14 +6,15 @@
 #define CULEXC_LIMITS_H
 
 /* Files. */
-#define LIMIT_FILE_BYTES   (1024u * 1024u)
-#define LIMIT_FILES        1000u
-#define LIMIT_IMPORT_DEPTH 32u
-#define LIMIT_PATH_BYTES   1024u
-#define LIMIT_STEM_BYTES   64u
-#define LIMIT_LOCK_BYTES   (32u * 1024u * 1024u)
-#define LIMIT_LIVE_BYTES   (8u * 1024u * 1024u)
-#define LIMIT_ANSWER_BYTES (256u * 1024u * 1024u) /* what the renderer may answer */
+#define LIMIT_FILE_BYTES    (1024u * 1024u)
+#define LIMIT_FILES         1000u
+#define LIMIT_IMPORT_DEPTH  32u
+#define LIMIT_PATH_BYTES    1024u
+#define LIMIT_STEM_BYTES    64u
+#define LIMIT_PROJECT_BYTES (64u * 1024u)
+#define LIMIT_LOCK_BYTES    (32u * 1024u * 1024u)
+#define LIMIT_LIVE_BYTES    (8u * 1024u * 1024u)
+#define LIMIT_ANSWER_BYTES  (256u * 1024u * 1024u) /* what the renderer may answer */
 
 /* Diagnostics of one run. */
 #define LIMIT_ERRORS     20u

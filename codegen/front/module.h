@@ -64,6 +64,7 @@ struct compilation {
     struct diag_sink sink;
     const char *const *include_dirs; /* borrowed */
     size_t include_count;
+    const char *project; /* borrowed: the project file that was read for it; NULL: none */
     const struct overlay *overlays; /* borrowed */
     struct module *modules, **modules_end;
     struct map by_path;

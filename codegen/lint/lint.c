@@ -31,6 +31,12 @@ unsigned lint_tiers_named(const char *word)
     return 0;
 }
 
+void lint_tiers_offer(struct suggestion *suggestion)
+{
+    for (size_t i = 0; i < sizeof(tiers_named) / sizeof(tiers_named[0]); i++)
+        suggestion_offer(suggestion, tiers_named[i].word);
+}
+
 /* Rules of other tiers run when -WID asks for them. */
 static bool was_sought(enum diag_id id, const void *context)
 {

@@ -18,6 +18,9 @@ enum lint_tier {
 /* The tier called `word` and those in it, as bits; 0 when there is none of that name. */
 unsigned lint_tiers_named(const char *word);
 
+/* Offers the names of all tiers to a misspelt one. */
+void lint_tiers_offer(struct suggestion *suggestion);
+
 /* Reports warnings about `module` alone, not about what it imports. The module was checked and
  * has no errors. */
 void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers);

@@ -33,9 +33,10 @@ FORMAT_CASES = {
     "clean": ["lib/types.job", "lib/lone.job"],
 }
 
-# Where the ids stand, and the tests that show them: the schema's, the lint's and the change's.
-TABLES = [("diag_ids.def", "DIAG", "front/check"), ("lint_ids.def", "LINT", "lint"),
-          ("breaking_ids.def", "BREAKING", "change")]
+# Where the ids stand, and the tests that show them: the schema's and the project file's, the
+# lint's, the change's.
+TABLES = [("diag_ids.def", "DIAG", ["front/check", "project"]), ("lint_ids.def", "LINT", ["lint"]),
+          ("breaking_ids.def", "BREAKING", ["change"])]
 
 
 def run(command, folder):
@@ -135,10 +136,10 @@ def formats(culexc, accept):
 
 def ids():
     total, missing = 0, []
-    for table, macro, folder in TABLES:
+    for table, macro, folders in TABLES:
         text = (ROOT / "codegen" / "front" / table).read_text()
         slugs = re.findall(rf'^{macro}\(\w+,\s*"([a-z0-9-]+)"', text, re.M)
-        goldens = (path for path in (ROOT / "tests" / folder).rglob("*")
+        goldens = (path for folder in folders for path in (ROOT / "tests" / folder).rglob("*")
                    if path.is_file() and path.suffix not in {".job", ".py"})
         shown = "".join(path.read_text(errors="replace") for path in goldens)
         missing += [slug for slug in slugs if f"[{slug}]" not in shown]

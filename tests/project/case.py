@@ -21,7 +21,7 @@ class Case(unittest.TestCase):
         (self.work / name).write_text(text, encoding="utf-8")
 
     def culexc(self, *words, cwd=".", **options):
-        done = subprocess.run([CULEXC, *words], cwd=self.work / cwd, capture_output=True, timeout=60,
+        done = subprocess.run([CULEXC, *words], cwd=self.work / cwd, capture_output=True, timeout=20,
                               check=False, **options)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

@@ -3,7 +3,7 @@ while building is for this one.
 
 usage: cross_test.py REPOSITORY BUILD
 
-SQLite and hiredis for the other machine are stand-ins here: headers of this one, and libraries
+SQLite, hiredis and libyaml for the other machine are stand-ins here: headers of this one, and libraries
 that have the names and do nothing. So everything is compiled and linked, and nothing is run.
 """
 import pathlib
@@ -28,16 +28,20 @@ def stand_ins(build: pathlib.Path, root: pathlib.Path) -> None:
     (root / "lib/pkgconfig").mkdir(parents=True)
     shutil.copytree("/usr/include/hiredis", root / "include/hiredis")
     shutil.copy("/usr/include/sqlite3.h", root / "include")
-    wanted = set(re.findall(r" U (\w+)", run("nm", "-u", build / "runtime/libculex.a")))
+    shutil.copy("/usr/include/yaml.h", root / "include")
+    archives = ("runtime/libculex.a", "codegen/project/libproject.a")
+    wanted = {name for archive in archives for name in re.findall(r" U (\w+)", run("nm", "-u", build / archive))}
     for name, names, version in (("sqlite3", "sqlite3_", "3.40.0"),
-                                 ("hiredis", "redis[A-Z]|freeReplyObject", "1.0.0")):
+                                 ("hiredis", "redis[A-Z]|freeReplyObject", "1.0.0"),
+                                 ("yaml", "yaml_", "0.2.5")):
         code = "".join(f"void {symbol}(void);\nvoid {symbol}(void) {{}}\n"
                        for symbol in sorted(wanted) if re.match(names, symbol))
         if not code:
-            fail(f"libculex wants nothing of {name}")
+            fail(f"nothing of {name} is wanted")
         (root / f"{name}.c").write_text(code)
         run(f"{TRIPLE}-gcc", "-shared", "-fPIC", "-o", root / f"lib/lib{name}.so", root / f"{name}.c")
-        (root / f"lib/pkgconfig/{name}.pc").write_text(
+        pc = "yaml-0.1" if name == "yaml" else name
+        (root / f"lib/pkgconfig/{pc}.pc").write_text(
             f"Name: {name}\nDescription: stand-in\nVersion: {version}\n"
             f"Libs: -L{root}/lib -l{name}\nCflags: -isystem {root}/include\n")
 
