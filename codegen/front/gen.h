@@ -1,13 +1,31 @@
-/* gen.h - from the checked model to files, by way of the renderer. */
+/* gen.h - from checked models to files, by way of the renderer. */
 #ifndef CULEXC_GEN_H
 #define CULEXC_GEN_H
 
-#include "module.h"
+#include "ir_set.h"
 
-/* Runs the renderer on `module` and writes its files into the folder `out`, each
- * only if its content changes. `depfile` and `export_macro` may be NULL. False after
- * a message on standard error; an output file is then old or new, never half. */
-bool gen_write(struct compilation *compilation, const struct module *module, const char *out,
-               const char *depfile, const char *export_macro);
+/* One file of the command line, without errors. */
+struct gen_schema {
+    struct compilation *compilation;
+    const struct module *module;
+};
+
+struct gen_order {
+    const char *out;          /* the folder for all files */
+    const char *depfile;      /* NULL: none */
+    const char *export_macro; /* NULL: none */
+    bool is_check;            /* write nothing, compare */
+};
+
+enum gen_status {
+    GEN_DONE,
+    GEN_DIFFERS, /* of a check: files are named on standard error */
+    GEN_FAILED   /* after a message */
+};
+
+/* Starts one program for all schemas. C that is there as it would be made is not made again; each
+ * file is written only if its content changes, and is old or new then, never half. */
+enum gen_status gen_run(const struct gen_order *order, const struct gen_schema *schemas,
+                        size_t count);
 
 #endif

@@ -395,17 +395,17 @@ static void write_job(struct json_out *json, const struct ir_job *job)
     json_close(json, '}');
 }
 
-static void write_head(struct json_out *json, const struct ir_file *file, const char *export_macro)
+static void write_head(struct json_out *json, const struct ir_file *file,
+                       const struct ir_json_options *options)
 {
-    json_number(json, "ir", IR_VERSION);
-    json_text(json, "compiler", CULEXC_VERSION);
+    json_bool(json, "named", !options->is_import);
     json_text(json, "file", file->file);
     json_text(json, "stem", file->stem);
     json_text(json, "header", file->header);
     json_text(json, "source", file->source);
     json_text(json, "guard", file->guard);
     json_text(json, "package", file->package);
-    json_text(json, "export_macro", export_macro);
+    json_text(json, "export_macro", options->export_macro);
     json_open(json, "imports", '[');
     for (const struct ir_import *import = file->imports; import != NULL; import = import->next) {
         json_open(json, NULL, '{');
@@ -416,24 +416,22 @@ static void write_head(struct json_out *json, const struct ir_file *file, const 
     json_close(json, ']');
 }
 
-void ir_json_write(const struct ir_file *file, const char *export_macro, struct buf *buf)
+void ir_json_file(struct json_out *json, const struct ir_file *file,
+                  const struct ir_json_options *options)
 {
-    struct json_out json = {.buf = *buf};
-    json_open(&json, NULL, '{');
-    write_head(&json, file, export_macro);
-    json_open(&json, "enums", '[');
+    json_open(json, NULL, '{');
+    write_head(json, file, options);
+    json_open(json, "enums", '[');
     for (const struct ir_enum *type = file->enums; type != NULL; type = type->next)
-        write_enum(&json, type);
-    json_close(&json, ']');
-    json_open(&json, "structs", '[');
+        write_enum(json, type);
+    json_close(json, ']');
+    json_open(json, "structs", '[');
     for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)
-        write_struct(&json, type);
-    json_close(&json, ']');
-    json_open(&json, "jobs", '[');
+        write_struct(json, type);
+    json_close(json, ']');
+    json_open(json, "jobs", '[');
     for (const struct ir_job *job = file->jobs; job != NULL; job = job->next)
-        write_job(&json, job);
-    json_close(&json, ']');
-    json_close(&json, '}');
-    buf_char(&json.buf, '\n');
-    *buf = json.buf;
+        write_job(json, job);
+    json_close(json, ']');
+    json_close(json, '}');
 }

@@ -24,11 +24,26 @@ static void code_escape(struct json_out *json, uint32_t code)
         buf_printf(&json->buf, "\\u%04" PRIx32, code);
 }
 
+/* How many bytes stand for themselves; nearly all of most texts, so they are copied at once. */
+static size_t plain_length(const char *text, size_t len)
+{
+    size_t at = 0;
+    while (at < len && text[at] >= ' ' && text[at] < 0x7f && text[at] != '"' && text[at] != '\\')
+        at++;
+    return at;
+}
+
 static void string_write(struct json_out *json, const char *text, size_t len)
 {
     buf_char(&json->buf, '"');
     for (size_t at = 0; at < len;) {
         uint32_t code = 0;
+        size_t plain = plain_length(text + at, len - at);
+        if (plain > 0) {
+            buf_append(&json->buf, text + at, plain);
+            at += plain;
+            continue;
+        }
         size_t length = utf8_sequence(text + at, len - at, &code);
         if (length == 0)
             buf_text(&json->buf, "\xef\xbf\xbd");
@@ -86,6 +101,12 @@ void json_text(struct json_out *json, const char *name, const char *text)
         json_null(json, name);
     else
         json_text_len(json, name, text, strlen(text));
+}
+
+void json_raw(struct json_out *json, const char *name, const struct buf *value)
+{
+    member_start(json, name);
+    buf_append(&json->buf, value->data, value->len);
 }
 
 void json_bool(struct json_out *json, const char *name, bool value)

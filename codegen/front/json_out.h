@@ -23,6 +23,9 @@ void json_close(struct json_out *json, char bracket);
 /* NULL writes null. Bytes that are not UTF-8 become U+FFFD. */
 void json_text(struct json_out *json, const char *name, const char *text);
 void json_text_len(struct json_out *json, const char *name, const char *text, size_t len);
+
+/* A value that is JSON already. */
+void json_raw(struct json_out *json, const char *name, const struct buf *value);
 void json_bool(struct json_out *json, const char *name, bool value);
 void json_null(struct json_out *json, const char *name);
 void json_number(struct json_out *json, const char *name, int64_t value);

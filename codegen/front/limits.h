@@ -14,7 +14,12 @@
 #define LIMIT_PROJECT_BYTES (64u * 1024u)
 #define LIMIT_LOCK_BYTES    (32u * 1024u * 1024u)
 #define LIMIT_LIVE_BYTES    (8u * 1024u * 1024u)
-#define LIMIT_ANSWER_BYTES  (256u * 1024u * 1024u) /* what the renderer may answer */
+
+/* Plug-ins, the renderer among them. */
+#define LIMIT_ANSWER_BYTES   (256u * 1024u * 1024u)
+#define LIMIT_ANSWER_FILES   20000u /* files and errors in one answer */
+#define LIMIT_PLUGIN_SECONDS 120u   /* unless --timeout says else */
+#define LIMIT_TIMEOUT_MAX    3600u  /* what may be asked for */
 
 /* Diagnostics of one run. */
 #define LIMIT_ERRORS     20u

@@ -33,8 +33,8 @@ def render(schema: Schema) -> List[Dict[str, str]]:
         raise IRError(str(error)) from None
     pairs = [(schema.header, "job.h.j2"), (schema.source, "job.c.j2")]
     templates = make_environment()
-    return [{"path": path, "content": templates.get_template(name).render(schema=view)}
-            for path, name in pairs]
+    return [{"name": name, "content": templates.get_template(template).render(schema=view)}
+            for name, template in pairs]
 
 
 @functools.lru_cache(maxsize=None)
@@ -122,10 +122,3 @@ def is_special(field: Field) -> bool:
     """NaN and the infinities are macros of <math.h>."""
     return field.default is not None and field.default.kind == "float" \
         and field.default.text in SPECIAL_FLOATS
-
-
-def own_files() -> List[str]:
-    """Everything the output depends on besides the IR, sorted."""
-    found = [os.path.join(folder, name) for folder in (HERE, TEMPLATES)
-             for name in os.listdir(folder)]
-    return sorted(path for path in found if path.endswith((".py", ".j2")))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from node import FILE_NAME, NUMBER, IRError, Node
 
@@ -420,11 +420,7 @@ class Schema:
     jobs: Tuple[Job, ...]
 
     @classmethod
-    def read(cls, value: Any) -> "Schema":
-        node = Node(value, "")
-        version = node.raw("ir")
-        if type(version) is not int or version != IR_VERSION:
-            raise node.fail("ir", f"this renderer reads version {IR_VERSION} only")
+    def read(cls, node: Node) -> "Schema":
         return cls(
             file=node.text("file"),
             header=node.match("header", FILE_NAME, "a file name"),
@@ -436,6 +432,19 @@ class Schema:
             structs=tuple(Struct.read(child) for child in node.children("structs")),
             jobs=tuple(Job.read(child) for child in node.children("jobs")),
         )
+
+
+def read_named(value: Any) -> List[Schema]:
+    """The schemas of a document that were asked for, without those that they import."""
+    node = Node(value, "")
+    check_version(node)
+    return [Schema.read(child) for child in node.children("files") if child.flag("named")]
+
+
+def check_version(node: Node) -> None:
+    version = node.raw("ir")
+    if type(version) is not int or version != IR_VERSION:
+        raise node.fail("ir", f"this renderer reads version {IR_VERSION} only")
 
 
 def integer_range(kind: str) -> Tuple[int, int]:

@@ -1,9 +1,8 @@
-"""One IR on stdin becomes one JSON object with the generated files on stdout.
+"""The models of schemas on stdin become one JSON object with the generated C on stdout.
 
-    python3 -I render.py < mail.ir.json
+    culexc ir mail.job | python3 -I render.py
 
-prints {"files": [{"path", "content"}, ...], "inputs": [absolute paths]}; `inputs` are
-the renderer's own files, for a depfile. A bad IR is one line on stderr and exit 1.
+A plug-in as schemas/plugin.md has it. A bad model is one line on stderr and exit 1.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ sys.dont_write_bytecode = True
 
 def answer(data: bytes) -> Dict[str, Any]:
     """What is written to stdout for what was read from stdin."""
-    from emit import own_files, render
-    from model import IRError, Schema
+    from emit import render
+    from model import IRError, read_named
 
     try:
         value = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise IRError(f"stdin is not JSON: {error}") from None
-    return {"files": render(Schema.read(value)), "inputs": own_files()}
+    return {"files": [file for schema in read_named(value) for file in render(schema)]}
 
 
 def main() -> Union[int, str]:

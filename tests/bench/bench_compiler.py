@@ -5,6 +5,7 @@ Prints NAME PRODUCT FLOOR UNIT a line, as the other benchmarks do; times are the
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,15 @@ def best_ms(count: int, *command) -> float:
     return 1e3 * min(run(*command)[0] for _ in range(count))
 
 
+def generate_ms(count: int, out: pathlib.Path, *files) -> float:
+    """Without anything that is there from before."""
+    times = []
+    for _ in range(count):
+        shutil.rmtree(out, ignore_errors=True)
+        times.append(run(CULEXC, "gen", "--out", out, *files)[0])
+    return 1e3 * min(times)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
@@ -39,11 +49,20 @@ def main() -> None:
         big_schema.write(small, 1)
         print("check-1000-jobs", best_ms(10, CULEXC, "check", big), best_ms(10, "cat", big),
               "ms,-beside-cat")
-        generate = best_ms(3, CULEXC, "gen", "--out", out, big)
+        generate = generate_ms(3, out, big)
         compiled = best_ms(2, "cc", "-O2", "-c", "-I", INCLUDE, out / "big_job.c", "-o", work / "o")
         print("gen-1000-jobs", generate, compiled, "ms,-beside-cc-O2-of-its-output")
+        print("gen-1000-jobs-unchanged", best_ms(10, CULEXC, "gen", "--out", out, big),
+              best_ms(10, CULEXC, "check", big), "ms,-beside-check")
+        many = [work / f"m{n}.job" for n in range(100)]
+        for path in many:
+            big_schema.write(path, 10, path.stem)
+        print("gen-100-files-of-10-jobs", generate_ms(3, out, *many), compiled,
+              "ms,-beside-cc-O2-of-as-many-jobs")
+        print("gen-100-files-unchanged", best_ms(10, CULEXC, "gen", "--out", out, *many),
+              best_ms(10, CULEXC, "check", *many), "ms,-beside-check")
         start = best_ms(10, "python3", "-I", "-c", "import json, re, enum, typing, dataclasses")
-        print("gen-small-file", best_ms(10, CULEXC, "gen", "--out", out, small), start,
+        print("gen-small-file", generate_ms(10, out, small), start,
               "ms,-beside-the-start-of-python3")
         for jobs in (500, 1000, 2000):
             big_schema.write(big, jobs)

@@ -1,11 +1,11 @@
 """A schema of many jobs, each of the size that people write: eight params, a result, settings."""
 import pathlib
 
-HEAD = """package big;
+HEAD = """package {package};
 
-enum lang : uint8 { EN = 1, IT = 2 }
-struct money { int64 minor; string currency [[len(3)]]; }
-retry_policy remote { max 12; backoff exponential 2s factor 2 cap 1h; jitter full; }
+enum lang : uint8 {{ EN = 1, IT = 2 }}
+struct money {{ int64 minor; string currency [[len(3)]]; }}
+retry_policy remote {{ max 12; backoff exponential 2s factor 2 cap 1h; jitter full; }}
 """
 JOB = """
 /// Sends message number {n} to one customer.
@@ -29,5 +29,5 @@ job send_{n} {{
 """
 
 
-def write(path: pathlib.Path, jobs: int) -> None:
-    path.write_text(HEAD + "".join(JOB.format(n=n, queue=n % 7) for n in range(jobs)))
+def write(path: pathlib.Path, jobs: int, package: str = "big") -> None:
+    path.write_text(HEAD.format(package=package) + "".join(JOB.format(n=n, queue=n % 7) for n in range(jobs)))

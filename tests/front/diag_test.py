@@ -141,7 +141,7 @@ class Switches(Case):
         self.assertEqual(self.run_culexc("ir", "-Werror", "a.job")[:2], (1, ""))
         status, out, messages = self.run_culexc("ir", "-Wno-unused-import", "a.job")
         self.assertEqual((status, messages), (0, ""))
-        self.assertEqual(json.loads(out)["file"], "a.job")
+        self.assertEqual(json.loads(out)["files"][0]["file"], "a.job")
 
     def test_max_errors(self):
         text = "".join(f"job a{at} {{ priority 10; }}\n" for at in range(30))

@@ -7,7 +7,7 @@
 #include "doc.h"
 #include "fix.h"
 #include "fuzz.h"
-#include "ir_json.h"
+#include "ir_set.h"
 #include "limits.h"
 #include "lint.h"
 
@@ -21,6 +21,16 @@ static void print_all(const struct diag_sink *sink, FILE *out)
     diag_print_github(sink, out);
     sarif_add(&sarif, sink);
     sarif_print(&sarif, out, true);
+}
+
+static void set_print(const struct module *module, struct buf *json)
+{
+    struct arena arena = {0};
+    struct ir_set set;
+    ir_set_init(&set, &arena);
+    ir_set_add(&set, module, false);
+    ir_set_write(&set, true, json);
+    arena_release(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -43,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     print_all(&compilation.sink, nowhere);
     fix_apply(&compilation.sink, module->source, &fixed, &log);
     if (compilation.sink.errors == 0) {
-        ir_json_write(module->ir, NULL, &json);
+        set_print(module, &json);
         doc_write(&compilation.arena, module, DOC_MARKDOWN, &json);
         doc_write(&compilation.arena, module, DOC_MAN, &json);
         fuzz_taken++;

@@ -79,8 +79,8 @@ class Renderer(threading.Thread):
     def answer(self, data: bytes) -> bytes:
         import render
 
-        model = json.loads(data)
-        self.models[model["header"]] = model
+        for model in json.loads(data)["files"]:
+            self.models[model["header"]] = model
         return json.dumps(render.answer(data)).encode("ascii")
 
 
@@ -142,7 +142,7 @@ def template_words(culexc: str, lexer: Lexer) -> Set[str]:
         if os.path.exists(os.path.join(golden, "feature", name.replace(".job", "_job.h"))):
             printed = subprocess.run([culexc, "ir", "-I", FEATURES, os.path.join(FEATURES, name)], check=True,
                                      stdout=subprocess.PIPE).stdout
-            models.append(("feature", json.loads(printed)))
+            models.append(("feature", json.loads(printed)["files"][0]))
     words: Set[str] = set()
     for folder, model in models:
         names = model_words(model)

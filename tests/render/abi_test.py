@@ -114,7 +114,7 @@ class Version:
         run("gcc", "-std=c11", "-c", f"-I{INCLUDE}", "s_job.c", cwd=place)
 
     def fingerprint(self) -> str:
-        return str(json.loads(run(CULEXC, "ir", "s.job", cwd=self.place))["jobs"][-1]["fingerprint"])
+        return str(json.loads(run(CULEXC, "ir", "s.job", cwd=self.place))["files"][0]["jobs"][-1]["fingerprint"])
 
     def layout(self) -> Dict[str, Tuple[int, int]]:
         """Offset and size of each member that there is, and of the whole."""

@@ -22,9 +22,6 @@ class Packed(unittest.TestCase):
         data = encoded(kinds())
         packed = json.loads(run(data, PACKED, BARE).stdout)
         self.assertEqual(packed["files"], json.loads(run(data).stdout)["files"])
-        packed_folder = os.path.abspath(PACKED) + os.sep
-        self.assertTrue(all(path.startswith(packed_folder) for path in packed["inputs"]))
-        self.assertTrue(all(os.path.isfile(path) for path in packed["inputs"]))
 
     def test_source_tree_needs_what_was_packed(self) -> None:
         """Else the test above would prove nothing. The message has to name the remedy."""

@@ -22,20 +22,24 @@ from samples import BANNED_TEXT, CASES, enum, enum_ref, field, hello, job, kinds
 import emit
 import literals
 import model
+import node
 
 # Keys that other readers of the IR use.
-UNREAD = {"compiler", "stem", "package", "was", "attrs"}
+UNREAD = {"named", "stem", "package", "was", "attrs"}
 DANGEROUS = "\\/*?\"'\n\r\t\0#%{}<>=!()-a \u202e\u2028\u00e9\U0001f600"
 
 
 class Protocol(unittest.TestCase):
-    def test_answer_names_files_and_inputs(self) -> None:
-        answer = json.loads(run(encoded(hello())).stdout)
-        self.assertEqual([file["path"] for file in answer["files"]], ["hello_job.h", "hello_job.c"])
-        names = [os.path.relpath(path, RENDERER) for path in answer["inputs"]]
-        self.assertIn("render.py", names)
-        self.assertIn(os.path.join("templates", "job.h.j2"), names)
-        self.assertTrue(all(os.path.isabs(path) and os.path.isfile(path) for path in answer["inputs"]))
+    def test_answer_has_two_files_of_each_that_is_named(self) -> None:
+        files = [hello(), {**kinds(), "named": False}, schema("other")]
+        answer = json.loads(run(encoded(*files)).stdout)
+        self.assertEqual([file["name"] for file in answer["files"]],
+                         ["hello_job.h", "hello_job.c", "other_job.h", "other_job.c"])
+
+    def test_files_do_not_depend_on_their_company(self) -> None:
+        alone = [json.loads(run(encoded(case())).stdout)["files"] for case in CASES.values()]
+        together = json.loads(run(encoded(*[case() for case in CASES.values()])).stdout)["files"]
+        self.assertEqual([file for files in alone for file in files], together)
 
     def test_output_does_not_depend_on_the_run(self) -> None:
         data = encoded(kinds())
@@ -47,7 +51,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual(len(outputs), 1)
 
     def test_bad_input_is_one_line_and_exit_1(self) -> None:
-        versions = [encoded({**hello(), "ir": version}) for version in (2, 0, True, 1.0, "1", None)]
+        versions = [encoded(hello(), version=version) for version in (2, 0, True, 1.0, "1", None)]
         lacking = hello()
         del lacking["jobs"][0]["queue"]
         inputs = [b"", b"{", b"[]", b"\xff", b"[" * 100000, b'{"ir": 1}', b'{"ir": true}', b"7" * 5000,
@@ -65,8 +69,8 @@ class Protocol(unittest.TestCase):
     def test_message_says_where(self) -> None:
         lacking = hello()
         del lacking["jobs"][0]["params"][1]["kind"]
-        self.assertIn(b"jobs[0].params[1].kind: missing", run(encoded(lacking)).stderr)
-        self.assertIn(b"ir: this renderer reads version 1 only", run(encoded({"ir": 2})).stderr)
+        self.assertIn(b"files[1].jobs[0].params[1].kind: missing", run(encoded(hello(), lacking)).stderr)
+        self.assertIn(b"ir: this renderer reads version 1 only", run(encoded(version=2)).stderr)
 
 
 class Refusal(unittest.TestCase):
@@ -297,7 +301,7 @@ class Templates(unittest.TestCase):
                 seen.add((entry[0], entry[1].get_corresponding_lineno(frame.f_lineno)))
             return trace
 
-        view = [emit.schema_view(model.Schema.read(case())) for case in CASES.values()]
+        view = [emit.schema_view(model.Schema.read(node.Node(case(), ""))) for case in CASES.values()]
         sys.settrace(trace)
         try:
             for schema_view in view:

@@ -35,12 +35,16 @@ def files_of(ir: Any) -> Dict[str, str]:
     """The generated files by name, rendered in this process."""
     import emit
     import model
+    import node
 
-    return {file["path"]: file["content"] for file in emit.render(model.Schema.read(ir))}
+    schema = model.Schema.read(node.Node(ir, ""))
+    return {file["name"]: file["content"] for file in emit.render(schema)}
 
 
-def encoded(ir: Any) -> bytes:
-    return json.dumps(ir).encode("ascii")
+def encoded(*files: Any, version: Any = 1) -> bytes:
+    """The document that the renderer gets of these models."""
+    document = {"ir": version, "compiler": "0.1.0", "options": {}, "files": files}
+    return json.dumps(document).encode("ascii")
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
 
 def schema(stem: str, **more: Any) -> Json:
     base: Json = {
-        "ir": 1, "compiler": "0.1.0", "file": f"{stem}.job", "stem": stem,
+        "named": True, "file": f"{stem}.job", "stem": stem,
         "header": f"{stem}_job.h", "source": f"{stem}_job.c", "guard": f"{stem.upper()}_JOB_H",
         "package": "", "export_macro": None, "imports": [], "enums": [], "structs": [], "jobs": [],
     }

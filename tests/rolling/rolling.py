@@ -209,7 +209,7 @@ def fingerprints(version):
     """job -> (name in the store, fingerprint), as the compiler has it."""
     text = subprocess.run([CULEXC, "ir", SOURCES / f"v{version}" / "order.job"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    return {job["name"]: (job["wire"], job["fingerprint"]) for job in json.loads(text)["jobs"]}
+    return {job["name"]: (job["wire"], job["fingerprint"]) for job in json.loads(text)["files"][0]["jobs"]}
 
 
 def expected_live(stage, is_left):

@@ -2,10 +2,11 @@
 import json
 import sys
 
-ir = json.load(sys.stdin)
-if ir["package"] == "fail":
-    sys.exit("render: told to fail")
-header = "../" + ir["header"] if ir["package"] == "escape" else ir["header"]
-files = [{"path": header, "content": "/* é " + ir["guard"] + " */\n"},
-         {"path": ir["source"], "content": "/* " + " ".join(j["c"] for j in ir["jobs"]) + " */\n"}]
-json.dump({"files": files, "inputs": [sys.argv[0]]}, sys.stdout)
+files = []
+for ir in json.load(sys.stdin)["files"]:
+    if ir["package"] == "fail":
+        sys.exit("render: told to fail")
+    header = "../" + ir["header"] if ir["package"] == "escape" else ir["header"]
+    files += [{"name": header, "content": "/* é " + ir["guard"] + " */\n"},
+              {"name": ir["source"], "content": "/* " + " ".join(j["c"] for j in ir["jobs"]) + " */\n"}]
+json.dump({"files": files}, sys.stdout)

@@ -42,7 +42,7 @@ def main(source: str, output: str, depfile: str) -> None:
 
 def own_files(source: str) -> Dict[str, str]:
     """Target below the output folder, and where it comes from."""
-    names = [name for name in os.listdir(source) if name.endswith(".py") and name != "pack.py"]
+    names = [name for name in os.listdir(source) if name.endswith(".py")]
     names += [os.path.join("templates", name)
               for name in os.listdir(os.path.join(source, "templates")) if name.endswith(".j2")]
     return {name: os.path.join(source, name) for name in names}

@@ -1,0 +1,21 @@
+/* schemas.h - the files of a command line, each compiled by itself. What one of them becomes never
+ * depends on the others, nor on their order. */
+#ifndef CULEXC_SCHEMAS_H
+#define CULEXC_SCHEMAS_H
+
+#include "cli.h"
+#include "gen.h"
+
+struct schemas {
+    struct gen_schema *clean; /* those without an error, in order, each file once */
+    size_t clean_count;
+    struct compilation *compilations;
+    size_t count;
+};
+
+/* Loads, checks and reports: the worst exit status. `is_for_c`: what the runtime does not honour
+ * yet is an error. schemas_release() is due in any case. */
+int schemas_load(struct cli *cli, bool is_for_c, struct schemas *ret_schemas);
+void schemas_release(struct schemas *schemas);
+
+#endif

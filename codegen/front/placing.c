@@ -1,0 +1,56 @@
+#include "placing.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "diag_print.h"
+#include "output.h"
+
+static bool folder_make(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    diag_say("cannot make '%s': %s", path, strerror(errno));
+    return false;
+}
+
+/* The folders between `out` and the file. */
+static bool folders_make(struct arena *arena, const char *out, const char *name)
+{
+    for (const char *at = strchr(name, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        if (!folder_make(arena_printf(arena, "%s/%.*s", out, (int)(at - name), name)))
+            return false;
+    }
+    return true;
+}
+
+bool placing_write(struct arena *arena, const char *out, const struct answer_file *files)
+{
+    if (!folder_make(out))
+        return false;
+    for (; files != NULL; files = files->next) {
+        const char *path = arena_printf(arena, "%s/%s", out, files->name);
+        if (!folders_make(arena, out, files->name))
+            return false;
+        if (!output_write(path, files->content, files->len)) {
+            diag_say("cannot write '%s': %s", path, strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+unsigned placing_compare(struct arena *arena, const char *out, const struct answer_file *files)
+{
+    unsigned count = 0;
+    for (; files != NULL; files = files->next) {
+        const char *path = arena_printf(arena, "%s/%s", out, files->name);
+        if (output_is_same(path, files->content, files->len))
+            continue;
+        diag_say("'%s' %s", path, access(path, F_OK) == 0 ? "is out of date" : "is missing");
+        count++;
+    }
+    return count;
+}

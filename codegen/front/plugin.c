@@ -1,0 +1,166 @@
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "diag_print.h"
+#include "limits.h"
+
+struct plugin plugin_renderer(struct arena *arena, const struct installation *installation)
+{
+    return (struct plugin){.what = "the renderer",
+                           .seconds = LIMIT_PLUGIN_SECONDS,
+                           .argv = {installation->python, "-I",
+                                    arena_printf(arena, "%s/render.py", installation->renderer)}};
+}
+
+/* --- the process ------------------------------------------------------------------------- */
+
+struct exchange {
+    const struct plugin *plugin;
+    pid_t pid;
+    int64_t deadline_ms;
+    bool is_late;
+};
+
+static bool complain(const char *what, const char *detail)
+{
+    diag_say("%s: %s", what, detail);
+    return false;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The question in a file without a name: the plug-in can read it at its own pace. */
+static FILE *question_file(const struct buf *question)
+{
+    FILE *file = tmpfile();
+    if (file == NULL)
+        return NULL;
+    fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
+    if (fwrite(question->data, 1, question->len, file) == question->len && fflush(file) == 0 &&
+        lseek(fileno(file), 0, SEEK_SET) == 0)
+        return file;
+    fclose(file);
+    return NULL;
+}
+
+static bool plugin_spawn(struct exchange *exchange, int input, int output)
+{
+    posix_spawn_file_actions_t actions;
+    const struct plugin *plugin = exchange->plugin;
+    char *argv[4];
+    memcpy(argv, plugin->argv, sizeof(argv));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    int fault = posix_spawnp(&exchange->pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (fault != 0)
+        diag_say("cannot run '%s': %s", argv[0], strerror(fault));
+    return fault == 0;
+}
+
+/* False when the time is over before there is something to read. */
+static bool answer_await(struct exchange *exchange, int fd)
+{
+    struct pollfd slot = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        int64_t left = exchange->deadline_ms - now_ms();
+        if (left > 0 && poll(&slot, 1, (int)left) != 0)
+            return true; /* also when a signal came: read() then tells */
+        if (left <= 0) {
+            exchange->is_late = true;
+            return false;
+        }
+    }
+}
+
+static bool answer_read(struct exchange *exchange, int fd, struct buf *answer)
+{
+    static char chunk[65536];
+    while (answer_await(exchange, fd)) {
+        ssize_t got = read(fd, chunk, sizeof(chunk));
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0)
+            return got == 0;
+        buf_append(answer, chunk, (size_t)got);
+        if (answer->len > LIMIT_ANSWER_BYTES)
+            return false;
+    }
+    return false;
+}
+
+/* Waits until the deadline for one that has said all, and not at all for one that may not go on. */
+static int plugin_end(struct exchange *exchange, bool is_wanted)
+{
+    int status = 0;
+    while (is_wanted) {
+        pid_t ended = waitpid(exchange->pid, &status, WNOHANG);
+        if (ended == exchange->pid || (ended < 0 && errno != EINTR))
+            return status;
+        exchange->is_late = now_ms() >= exchange->deadline_ms;
+        is_wanted = !exchange->is_late;
+        poll(NULL, 0, 1);
+    }
+    kill(exchange->pid, SIGKILL);
+    while (waitpid(exchange->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+static bool exchange_judge(const struct exchange *exchange, bool is_read, int status)
+{
+    const char *what = exchange->plugin->what;
+    if (exchange->is_late)
+        diag_say("%s took more than %u seconds", what, exchange->plugin->seconds);
+    else if (!is_read)
+        diag_say("%s answered more than %u bytes, or nothing that can be read", what,
+                 LIMIT_ANSWER_BYTES);
+    else if (WIFSIGNALED(status))
+        diag_say("%s was ended by signal %d", what, WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        diag_say("%s failed with exit status %d", what, WEXITSTATUS(status));
+    else
+        return true;
+    return false;
+}
+
+static bool exchange_run(struct exchange *exchange, FILE *question, struct buf *ret_answer)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return complain("cannot make a pipe", strerror(errno));
+    bool is_running = plugin_spawn(exchange, fileno(question), ends[1]);
+    close(ends[1]);
+    bool is_read = is_running && answer_read(exchange, ends[0], ret_answer);
+    close(ends[0]);
+    return is_running && exchange_judge(exchange, is_read, plugin_end(exchange, is_read));
+}
+
+bool plugin_ask(const struct plugin *plugin, const struct buf *question, struct buf *ret_answer)
+{
+    struct exchange exchange = {.plugin = plugin,
+                                .deadline_ms = now_ms() + (int64_t)plugin->seconds * 1000};
+    FILE *file = question_file(question);
+    if (file == NULL)
+        return complain("cannot make a temporary file", strerror(errno));
+    bool is_done = exchange_run(&exchange, file, ret_answer);
+    fclose(file);
+    return is_done;
+}
