@@ -237,6 +237,8 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
         return false;
     }
     cli->policy = arena_alloc(&cli->arena, sizeof(*cli->policy));
+    cli->said = arena_alloc(&cli->arena, sizeof(*cli->said));
+    map_init(cli->said, &cli->arena);
     if (!words_read(cli, options, argc, argv)) {
         *ret_status = EXIT_USAGE;
         return false;
@@ -296,6 +298,32 @@ static void print_left_out(const struct diag_sink *sink)
         diag_say("more than %u warnings; the rest is not shown", sink->warnings);
 }
 
+static bool is_said(const struct cli *cli, const struct diag *diag)
+{
+    struct arena *arena = cli->said->arena;
+    const struct source *source = diag->span.source;
+    const char *path = path_resolve(arena, source->path);
+    const char *key =
+        arena_printf(arena, "%s:%u:%u:%s:%s", path == NULL ? source->path : path, diag->span.offset,
+                     diag->span.length, diag_slug(diag->id), diag->text);
+    return map_add(cli->said, key, cli->said) != NULL;
+}
+
+/* Each file that is named is compiled with its imports, and what is wrong in them is the same
+ * every time. */
+static void drop_said(const struct cli *cli, struct diag_sink *sink)
+{
+    struct diag **at = &sink->first;
+    while (*at != NULL) {
+        if (!is_said(cli, *at)) {
+            at = &(*at)->next;
+            continue;
+        }
+        *((*at)->severity == DIAG_ERROR ? &sink->errors : &sink->warnings) -= 1;
+        *at = (*at)->next;
+    }
+}
+
 int cli_report(const struct cli *cli, struct compilation *compilation)
 {
     return cli_report_sink(cli, &compilation->sink);
@@ -304,7 +332,9 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
 int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
 {
     FILE *out = report_stream(cli);
+    const struct diag_sink whole = *sink;
     diag_sort(sink);
+    drop_said(cli, sink);
     switch (cli->format) {
     case FORMAT_HUMAN:
         diag_print_human(sink, out, cli->is_coloured);
@@ -322,8 +352,8 @@ int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
         sarif_add(cli->sarif, sink);
         break;
     }
-    print_left_out(sink);
-    return sink->errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
+    print_left_out(&whole);
+    return whole.errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
 }
 
 void cli_print(const char *text, size_t len)

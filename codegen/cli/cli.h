@@ -42,6 +42,7 @@ struct cli {
     bool is_output_taken;       /* standard output is for something else than reports */
     struct diag_policy *policy; /* of every compilation that cli_load makes */
     struct sarif *sarif;        /* what cli_report collected */
+    struct map *said;           /* what cli_report printed, of any compilation */
     struct arena arena;
     int status; /* of finding the files; EXIT_BROKEN: not all of them were found */
 };
@@ -69,7 +70,7 @@ int cli_misused(const struct cli *cli, const char *format, ...)
 struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
 
 /* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
- * EXIT_DIAGNOSTICS. */
+ * EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink. */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
 

@@ -101,6 +101,47 @@ class Explain(Case):
         self.assert_usage(self.run_culexc("explain", "--list", "syntax"))
 
 
+class Once(Case):
+    """What is wrong in an import is not said again by way of each file that imports it."""
+
+    def importers(self, text):
+        self.write("lib.job", text)
+        for name in "abc":
+            self.write(f"{name}.job", 'import "lib.job";\njob a { params { s v; } }\n')
+        return ["a.job", "b.job", "./lib.job", "c.job"]
+
+    def test_an_error_of_an_import_is_told_once(self):
+        files = self.importers("struct s { sting x; } struct t { strin x; }\n")
+        for verb, form in [("check", "human"), ("check", "short"), ("check", "json"), ("check", "sarif"),
+                           ("check", "github"), ("lint", "short"), ("gen", "short")]:
+            out = ["--out", "out"] if verb == "gen" else []
+            status, text, messages = self.run_culexc(verb, *out, f"--message-format={form}", *files)
+            with self.subTest(verb=verb, form=form):
+                self.assertEqual(status, 1)
+                self.assertEqual((text + messages).count("unknown type 'sting'"), 1)
+                self.assertEqual((text + messages).count("unknown type 'strin'"), 1)
+
+    def test_each_importer_of_what_is_broken_is_broken(self):
+        files = self.importers("struct s { sting x; }\n")
+        self.assertEqual(self.run_culexc("gen", "--out", "out", *files)[0], 1)
+        self.assertFalse((self.work / "out").exists())
+
+    def test_a_warning_too(self):
+        files = self.importers('import "types.job";\nstruct s { int32 x; }\n')
+        status, _, messages = self.run_culexc("check", *files)
+        self.assertEqual((status, messages.count("[unused-import]")), (0, 1))
+        self.assertEqual(self.run_culexc("check", "-Werror", *files)[0], 1)
+
+    def test_fix_counts_what_is_told(self):
+        files = self.importers("struct s { nothing_like_it x; }\n")
+        self.assertIn("fixes applied: 0; left: errors 1, warnings 0", self.run_culexc("check", "--fix", *files)[2])
+
+    def test_what_is_wrong_in_two_files_is_told_of_both(self):
+        for name in "ab":
+            self.write(f"{name}.job", "job a { priority 10; }\n")
+        self.assertEqual(self.run_culexc("check", "a.job", "b.job", "a.job")[2].count("[out-of-range]"), 2)
+
+
 class Switches(Case):
     def test_a_warning_is_switched_off_on_and_into_an_error(self):
         warning, error = [("unused-import", "warning")], [("unused-import", "error")]
@@ -478,9 +519,10 @@ class Formats(Case):
     def test_sarif_is_one_document_also_when_clean_or_unreadable(self):
         self.write("a.job", "job a;\n")
         self.write("b c.job", "jobb a;\n")
+        self.write("d.job", "jobb a;\n")
         for files, status, results, is_complete in [
                 (["a.job"], 0, 0, True), (["a.job", "types.job"], 0, 0, True),
-                (["b c.job", "a.job", "b c.job"], 1, 4, True), (["none.job", "a.job"], 3, 0, False)]:
+                (["b c.job", "a.job", "d.job", "b c.job"], 1, 3, True), (["none.job", "a.job"], 3, 0, False)]:
             done = self.run_culexc("check", "--message-format=sarif", *files)
             document = json.loads(done[1])
             run = document["runs"][0]
