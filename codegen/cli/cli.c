@@ -258,18 +258,25 @@ int cli_misused(const struct cli *cli, const char *format, ...)
     return EXIT_USAGE;
 }
 
-struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path)
+struct module *cli_load_silently(const struct cli *cli, struct compilation *compilation,
+                                 const char *path, const char **ret_fault)
 {
-    const char *fault;
     compilation->include_dirs = cli->include_dirs.items;
     compilation->include_count = cli->include_dirs.count;
     compilation->project = cli->project.path;
     compilation->sink.policy = cli->policy;
-    struct module *module = compilation_load(compilation, path, &fault);
+    struct module *module = compilation_load(compilation, path, ret_fault);
+    if (module != NULL)
+        check_module(compilation, module);
+    return module;
+}
+
+struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path)
+{
+    const char *fault;
+    struct module *module = cli_load_silently(cli, compilation, path, &fault);
     if (module == NULL)
         diag_say("cannot read '%s': %s", path, fault);
-    else
-        check_module(compilation, module);
     return module;
 }
 

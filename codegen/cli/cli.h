@@ -69,6 +69,10 @@ int cli_misused(const struct cli *cli, const char *format, ...)
  * wrong stands in compilation->sink. `compilation` was initialised. */
 struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
 
+/* The same without a message; a sentence is in *ret_fault then. */
+struct module *cli_load_silently(const struct cli *cli, struct compilation *compilation,
+                                 const char *path, const char **ret_fault);
+
 /* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
  * EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink. */
 int cli_report(const struct cli *cli, struct compilation *compilation);

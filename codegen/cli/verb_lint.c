@@ -3,7 +3,21 @@
 #include "cli.h"
 #include "lint.h"
 
-static int file_lint(const struct cli *cli, unsigned tiers, const char *path)
+/* What the files use of each other is known before the first of them is judged. */
+static void uses_find(const struct cli *cli, struct lint_uses *uses)
+{
+    for (size_t i = 0; i < cli->files.count; i++) {
+        struct compilation compilation;
+        const char *fault;
+        compilation_init(&compilation);
+        if (cli_load_silently(cli, &compilation, cli->files.items[i], &fault) != NULL)
+            lint_uses_add(uses, &compilation);
+        compilation_release(&compilation);
+    }
+}
+
+static int file_lint(const struct cli *cli, unsigned tiers, const char *path,
+                     const struct lint_uses *uses)
 {
     struct compilation compilation;
     int status = EXIT_BROKEN;
@@ -11,12 +25,26 @@ static int file_lint(const struct cli *cli, unsigned tiers, const char *path)
     const struct module *module = cli_load(cli, &compilation, path);
     if (module != NULL) {
         if (!compilation.sink.has_faults)
-            lint_module(&compilation, module, tiers);
+            lint_module(&compilation, module, tiers, uses);
         status = cli_report(cli, &compilation);
         if (compilation.sink.first != NULL)
             status = cli_worse(status, EXIT_DIAGNOSTICS);
     }
     compilation_release(&compilation);
+    return status;
+}
+
+static int files_lint(struct cli *cli, unsigned tiers)
+{
+    struct lint_uses uses;
+    int status = EXIT_CLEAN;
+    bool is_alone = cli->files.count < 2;
+    lint_uses_init(&uses, &cli->arena);
+    if (!is_alone)
+        uses_find(cli, &uses);
+    for (size_t i = 0; i < cli->files.count; i++)
+        status =
+            cli_worse(status, file_lint(cli, tiers, cli->files.items[i], is_alone ? NULL : &uses));
     return status;
 }
 
@@ -32,8 +60,8 @@ static int run(const struct verb *verb, int argc, char **argv)
             status = EXIT_USAGE;
         if (words.count == 0)
             tiers = cli.project.tiers != 0 ? cli.project.tiers : lint_tiers_named("standard");
-        for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
-            status = cli_worse(status, file_lint(&cli, tiers, cli.files.items[i]));
+        if (status != EXIT_USAGE)
+            status = files_lint(&cli, tiers);
     }
     texts_release(&words);
     return cli_close(&cli, status);
@@ -46,9 +74,9 @@ const struct verb verb_lint = {
         "usage: culexc lint [OPTION...] [--tier TIER]... [FILE...]\n"
         "Says what is allowed and not as it should be; exit status 1 when there is anything.\n"
         "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
-        "standard (the default, unless the project names others), strict (every bound set). Alone "
-        "stands comments (everything\n"
-        "documented); --tier may be given again.\n",
+        "standard (the default, unless the project names others), strict (every bound set). Alone\n"
+        "stands comments (everything documented); --tier may be given again. What another file of\n"
+        "the call uses is not unused.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };

@@ -25,6 +25,8 @@ static struct symbol *find_qualified(struct checker *checker, const char *qualif
          at = at->next) {
         symbol = map_get(&at->module->symbols, qualified);
         at->is_used |= symbol != NULL;
+        if (symbol != NULL)
+            symbol->is_imported = true;
     }
     return symbol;
 }

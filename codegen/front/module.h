@@ -57,6 +57,7 @@ struct symbol {
     struct ir_enum *enumeration;
     struct ir_struct *structure;
     struct ir_retry *retry; /* of a policy, once a job has asked */
+    bool is_imported;       /* a file that imports its own refers to it */
 };
 
 struct compilation {

@@ -96,10 +96,14 @@ static void queues_find(struct linter *linter)
     }
 }
 
-void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers)
+void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers,
+                 const struct lint_uses *uses)
 {
-    struct linter linter = {
-        .arena = &compilation->arena, .sink = &compilation->sink, .module = module, .tiers = tiers};
+    struct linter linter = {.arena = &compilation->arena,
+                            .sink = &compilation->sink,
+                            .module = module,
+                            .tiers = tiers,
+                            .uses = uses};
     queues_find(&linter);
     const struct ast_decl *decl = next_of(module->ast->decls, DECL_ENUM);
     for (const struct ir_enum *type = module->ir->enums; type != NULL && decl != NULL;

@@ -21,8 +21,19 @@ unsigned lint_tiers_named(const char *word);
 /* Offers the names of all tiers to a misspelt one. */
 void lint_tiers_offer(struct suggestion *suggestion);
 
+/* What files use of those that they import, so that it is not called unused there. */
+struct lint_uses {
+    struct map names; /* file and name */
+};
+
+void lint_uses_init(struct lint_uses *uses, struct arena *arena);
+
+/* Adds what the files of a compilation, which was checked, use of each other. */
+void lint_uses_add(struct lint_uses *uses, const struct compilation *compilation);
+
 /* Reports warnings about `module` alone, not about what it imports. The module was checked and
- * has no errors. */
-void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers);
+ * has no errors. `uses` of other files may be NULL. */
+void lint_module(struct compilation *compilation, const struct module *module, unsigned tiers,
+                 const struct lint_uses *uses);
 
 #endif

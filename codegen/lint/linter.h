@@ -9,8 +9,9 @@ struct linter {
     struct diag_sink *sink;
     const struct module *module;
     unsigned tiers;
-    struct map queues; /* name -> the first job in it */
-    struct map shared; /* names of those with another job */
+    const struct lint_uses *uses; /* of other files, or NULL */
+    struct map queues;            /* name -> the first job in it */
+    struct map shared;            /* names of those with another job */
 };
 
 /* True when the rule is of a tier that is asked for; then help and fixes can be added. */

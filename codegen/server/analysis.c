@@ -20,7 +20,7 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
     if (analysis->module != NULL)
         check_module(compilation, analysis->module);
     if (analysis->module != NULL && compilation->sink.errors == 0)
-        lint_module(compilation, analysis->module, input->tiers);
+        lint_module(compilation, analysis->module, input->tiers, NULL);
     diag_sort(&compilation->sink);
     analysis->lines =
         arena_alloc(&compilation->arena, (compilation->count + 1) * sizeof(*analysis->lines));

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_module(&compilation, module);
     check_supported(&compilation, module);
     if (compilation.sink.errors == 0)
-        lint_module(&compilation, module, ~0u);
+        lint_module(&compilation, module, ~0u, NULL);
     diag_sort(&compilation.sink);
     print_all(&compilation.sink, nowhere);
     fix_apply(&compilation.sink, module->source, &fixed, &log);

@@ -85,7 +85,7 @@ def verb():
     assert run()[0] == 2, "no file"
     status, messages = run("--tier", "minimal", "--tier", "comments", "no-package.job", folder=CASES)
     assert status == 1 and "[undocumented-job]" in messages and "[no-package]" not in messages
-    status, messages = run("no-package.job", "no-timeout.job", "no-timeout.job", folder=CASES)
+    status, messages = run("optional-bool.job", "no-timeout.job", "no-timeout.job", folder=CASES)
     assert status == 1 and messages.count("warning:") == 1, messages
     assert run(HERE / "clean.job", "--tier", "strict", "--tier", "comments") == (0, "")
     with tempfile.TemporaryDirectory() as name:
@@ -94,7 +94,33 @@ def verb():
         status, messages = run(str(broken))
         assert status == 1 and "error:" in messages and "warning:" not in messages, messages
         switches(name)
+        others(name)
+        fresh(name)
     return True
+
+
+def others(folder):
+    """A type or policy is used when a file that is named with it does, whatever its path there."""
+    folder = pathlib.Path(folder)
+    (folder / "lib").mkdir()
+    (folder / "lib" / "kinds.job").write_text("package k;\nenum colour { NONE = 0 }\nenum size { NONE = 0 }\n"
+                                              "retry_policy calm { max 3; }\njob own;\n")
+    (folder / "user.job").write_text('package u;\nimport "lib/kinds.job";\nenum size { NONE = 0 }\njob a {\n'
+                                     "    params { k.colour c; size s; }\n    retry k.calm;\n}\n")
+    status, messages = run("lib/kinds.job", folder=folder)
+    assert status == 1 and messages.count("nothing in this file uses") == 3, messages
+    for files in [["lib/kinds.job", "user.job"], ["user.job", "-I", ".", "./lib/../lib/kinds.job"]]:
+        status, messages = run("-Wno-no-timeout", *files, folder=folder)
+        assert status == 1 and messages.count("warning:") == 1, messages
+        assert "nothing in this file or the others uses 'size'" in messages, messages
+
+
+def fresh(folder):
+    """What culexc init writes has nothing to be said about."""
+    culexc = str(pathlib.Path(sys.argv[2]).resolve())
+    subprocess.run([culexc, "init", "fresh"], cwd=folder, stdout=subprocess.DEVNULL, timeout=60, check=True)
+    schemas = [str(path) for path in (pathlib.Path(folder) / "fresh").glob("*.job")]
+    assert schemas and run(*schemas) == (0, ""), run(*schemas)
 
 
 def switches(folder):

@@ -20,7 +20,7 @@ static struct buf fixes_apply(const char *text, unsigned *ret_count)
     struct module *module = compilation_load_text(&compilation, "fix.job", text, strlen(text));
     check_module(&compilation, module);
     assert_int_equal(compilation.sink.errors, 0);
-    lint_module(&compilation, module, ~0u);
+    lint_module(&compilation, module, ~0u, NULL);
     diag_sort(&compilation.sink);
     for (const struct diag *diag = compilation.sink.first; diag != NULL; diag = diag->next) {
         for (const struct diag_fix *fix = diag->fixes; fix != NULL; fix = fix->next) {
