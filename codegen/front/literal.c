@@ -9,6 +9,7 @@ struct reading {
     struct diag_sink *sink;
     const struct source *source;
     struct token token;
+    bool is_negative;
 };
 
 static struct span reading_span(const struct reading *reading, size_t at, size_t length)
@@ -39,20 +40,19 @@ static size_t unit_find(const char *name, size_t len)
     return i;
 }
 
-static const char *duration_add(int64_t *total, const char *digits, size_t len, int64_t unit)
+static const char *duration_add(uint64_t *total, uint64_t max, const char *digits, size_t len,
+                                uint64_t unit)
 {
     struct wide count;
-    int64_t value;
-    if (!wide_parse(digits, len, &count) || !wide_to_int64(count, &value) ||
-        value > (INT64_MAX - *total) / unit)
+    if (!wide_parse(digits, len, &count) || count.hi != 0 || count.lo > (max - *total) / unit)
         return "is longer than 292 years";
-    *total += value * unit;
+    *total += count.lo * unit;
     return NULL;
 }
 
-const char *duration_read(const char *text, size_t len, int64_t *ret_ns)
+const char *duration_read(const char *text, size_t len, bool is_negative, int64_t *ret_ns)
 {
-    int64_t total = 0;
+    uint64_t max = (uint64_t)INT64_MAX + is_negative, total = 0;
     size_t unit_next = 0; /* the largest unit that may still come */
     for (size_t at = 0; at < len;) {
         size_t digits = at;
@@ -67,11 +67,12 @@ const char *duration_read(const char *text, size_t len, int64_t *ret_ns)
         if (unit < unit_next)
             return "must have its units from large to small, each once";
         unit_next = unit + 1;
-        const char *fault = duration_add(&total, text + digits, letters - digits, units[unit].ns);
+        const char *fault =
+            duration_add(&total, max, text + digits, letters - digits, (uint64_t)units[unit].ns);
         if (fault != NULL)
             return fault;
     }
-    *ret_ns = total;
+    *ret_ns = (int64_t)(is_negative ? 0 - total : total);
     return NULL;
 }
 
@@ -127,7 +128,7 @@ static enum literal_kind read_size(const struct reading *reading, const char *te
 static enum literal_kind read_duration(const struct reading *reading, const char *text, size_t len,
                                        struct literal *literal)
 {
-    const char *fault = duration_read(text, len, &literal->duration_ns);
+    const char *fault = duration_read(text, len, reading->is_negative, &literal->duration_ns);
     if (fault == NULL)
         return LITERAL_DURATION;
     diag_report(reading->sink, DIAG_BAD_DURATION, literal->span, "the duration %s", fault);
@@ -308,9 +309,10 @@ static enum literal_kind read_value(const struct reading *reading, const char *t
     }
 }
 
-struct literal literal_read(struct diag_sink *sink, const struct source *source, struct token token)
+struct literal literal_read(struct diag_sink *sink, const struct source *source, struct token token,
+                            bool is_negative)
 {
-    struct reading reading = {sink, source, token};
+    struct reading reading = {sink, source, token, is_negative};
     struct literal literal = {.span = reading_span(&reading, 0, token.length)};
     const char *text = source->text + token.offset;
     if (token.fault == FAULT_UNTERMINATED) { /* Reported where the token was fetched. */
@@ -332,9 +334,7 @@ bool literal_negate(struct literal *literal, struct arena *arena)
     case LITERAL_INT:
         literal->integer = wide_negate(literal->integer);
         break;
-    case LITERAL_DURATION:
-        literal->duration_ns = -literal->duration_ns;
-        break;
+    case LITERAL_DURATION: /* It has its sign: the least one has no opposite. */
     case LITERAL_FLOAT:
     case LITERAL_POISON:
         break;

@@ -7,15 +7,17 @@
 #include "token.h"
 
 /* Reads `token` of `source`. What is malformed is reported and comes back as
- * LITERAL_POISON. The token is of a kind that has a value. */
-struct literal literal_read(struct diag_sink *sink, const struct source *source,
-                            struct token token);
+ * LITERAL_POISON. The token is of a kind that has a value. Behind a minus the least
+ * duration fits too; the rest of the sign is left to literal_negate. */
+struct literal literal_read(struct diag_sink *sink, const struct source *source, struct token token,
+                            bool is_negative);
 
 /* Puts a minus before a number or a duration; false for everything else. */
 bool literal_negate(struct literal *literal, struct arena *arena);
 
-/* "1h30m" in nanoseconds. On failure returns a sentence that says what is wrong. */
-const char *duration_read(const char *text, size_t len, int64_t *ret_ns);
+/* "1h30m" in nanoseconds, below zero when it stands behind a minus. On failure returns a
+ * sentence that says what is wrong. */
+const char *duration_read(const char *text, size_t len, bool is_negative, int64_t *ret_ns);
 
 /* The other way round, for what is not negative. */
 const char *duration_format(struct arena *arena, int64_t ns);

@@ -310,9 +310,9 @@ bool parser_path(struct parser *parser, struct ast_name *ret_path)
     return is_whole;
 }
 
-static struct literal literal_take(struct parser *parser)
+static struct literal literal_take(struct parser *parser, bool is_negative)
 {
-    struct literal literal = literal_read(parser->sink, parser->source, parser->token);
+    struct literal literal = literal_read(parser->sink, parser->source, parser->token, is_negative);
     parser_advance(parser);
     return literal;
 }
@@ -324,7 +324,7 @@ bool parser_literal(struct parser *parser, struct literal *ret_literal)
     enum token_kind kind = parser->token.kind;
     if (kind < TOKEN_WORD || kind > TOKEN_CHAR)
         return parser_expected(parser, "a value");
-    *ret_literal = literal_take(parser);
+    *ret_literal = literal_take(parser, has_minus);
     if (!has_minus)
         return true;
     ret_literal->span = span_join(start, ret_literal->span);
@@ -344,7 +344,7 @@ bool parser_literal_of(struct parser *parser, enum token_kind kind, struct liter
                                                : NULL;
     bool lacks_unit = units != NULL && parser_at(parser, TOKEN_INT);
     if (parser_at(parser, kind)) {
-        *ret_literal = literal_take(parser);
+        *ret_literal = literal_take(parser, false);
         return true;
     }
     parser_expected(parser, token_kind_text(kind));
@@ -357,7 +357,7 @@ bool parser_number(struct parser *parser, struct literal *ret_literal)
 {
     if (!parser_at(parser, TOKEN_INT) && !parser_at(parser, TOKEN_FLOAT))
         return parser_expected(parser, "a number");
-    *ret_literal = literal_take(parser);
+    *ret_literal = literal_take(parser, false);
     return true;
 }
 

@@ -19,8 +19,15 @@ static void test_duration__units_large_to_small(void **state)
 {
     static const struct {
         const char *text;
-        int64_t ns; /* -1: refused */
-    } cases[] = {{"1ns", 1},
+        int64_t ns; /* of another sign: refused */
+    } below[] = {{"-1ns", -1},
+                 {"-0s", 0},
+                 {"-9223372036854775807ns", -INT64_MAX},
+                 {"-15250w1d23h47m16s854ms775us808ns", INT64_MIN},
+                 {"-9223372036854775808ns", INT64_MIN},
+                 {"-9223372036854775809ns", 1},
+                 {"-18446744073709551616ns", 1}},
+      cases[] = {{"1ns", 1},
                  {"1us", 1000},
                  {"1ms", 1000000},
                  {"1s", 1000000000},
@@ -36,9 +43,16 @@ static void test_duration__units_large_to_small(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t ns = -1;
-        const char *fault = duration_read(cases[i].text, strlen(cases[i].text), &ns);
+        const char *fault = duration_read(cases[i].text, strlen(cases[i].text), false, &ns);
         assert_int_equal(ns, cases[i].ns);
         assert_int_equal(fault == NULL, cases[i].ns >= 0);
+    }
+    for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+        int64_t ns = 1;
+        const char *text = below[i].text + 1;
+        const char *fault = duration_read(text, strlen(text), true, &ns);
+        assert_int_equal(ns, below[i].ns);
+        assert_int_equal(fault == NULL, below[i].ns <= 0);
     }
 }
 

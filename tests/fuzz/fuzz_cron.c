@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[TEXT_MAX + 1];
     struct cron cron;
-    int64_t ns = -1;
+    int64_t below, ns = -1;
     if (size > TEXT_MAX)
         return 0;
     memcpy(text, data, size);
@@ -26,9 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (fault == NULL && cron_minute_between(&cron, -60, 3000) < 0)
         abort(); /* A text that is accepted has a minute. */
-    fault = duration_read(text, size, &ns);
+    fault = duration_read(text, size, false, &ns);
     fuzz_taken += fault == NULL;
-    if (fault == NULL && ns < 0)
+    if (fault == NULL &&
+        (ns < 0 || duration_read(text, size, true, &below) != NULL || below != -ns))
         abort();
     return 0;
 }
