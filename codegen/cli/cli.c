@@ -68,8 +68,8 @@ static const char shared_help[] =
     "  -Werror, -Werror=ID     make all warnings errors, or this one; -Wno-error=ID: not this one\n"
     "  --max-errors N          stop after N errors (20)\n"
     "  --message-format=WORD   human, short: for people, on standard error;\n"
-    "                          json, sarif, github: for programs, on standard output, or on\n"
-    "                          standard error when the verb prints something else there\n"
+    "                          json, sarif, github, junit: for programs, on standard output,\n"
+    "                          or standard error when the verb prints something else there\n"
     "  --color=WORD            auto, always, never; auto: on a terminal, unless NO_COLOR is set\n"
     "Exit status: 0 clean (maybe warnings), 1 errors, 2 usage, 3 input or output failed.\n";
 
@@ -84,7 +84,7 @@ static int word_find(const char *const *words, const char *word)
 
 static bool format_read(struct cli *cli, const char *word)
 {
-    static const char *const words[] = {"human", "short", "json", "sarif", "github", NULL};
+    static const char *const words[] = {"human", "short", "json", "sarif", "github", "junit", NULL};
     int at = word_find(words, word);
     cli->format = (enum message_format)at;
     if (words[at] == NULL)
@@ -245,6 +245,8 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
     }
     if (cli->format == FORMAT_SARIF)
         cli->sarif = arena_alloc(&cli->arena, sizeof(*cli->sarif));
+    if (cli->format == FORMAT_JUNIT)
+        junit_init(cli->junit = arena_alloc(&cli->arena, sizeof(*cli->junit)));
     return !(verb->shares & CLI_SCHEMAS) || cli_files_open(cli);
 }
 
@@ -277,6 +279,8 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     struct module *module = cli_load_silently(cli, compilation, path, &fault);
     if (module == NULL)
         diag_say("cannot read '%s': %s", path, fault);
+    if (module == NULL && cli->junit != NULL)
+        junit_add_fault(cli->junit, path, fault);
     return module;
 }
 
@@ -338,6 +342,7 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
 
 int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
 {
+    bool is_strict = (cli->verb->shares & CLI_STRICT) != 0;
     FILE *out = report_stream(cli);
     const struct diag_sink whole = *sink;
     diag_sort(sink);
@@ -358,9 +363,13 @@ int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
     case FORMAT_SARIF:
         sarif_add(cli->sarif, sink);
         break;
+    case FORMAT_JUNIT:
+        junit_add(cli->junit, sink, is_strict);
+        break;
     }
     print_left_out(&whole);
-    return whole.errors > 0 ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
+    bool has_failed = whole.errors > 0 || (is_strict && whole.first != NULL);
+    return has_failed ? EXIT_DIAGNOSTICS : EXIT_CLEAN;
 }
 
 void cli_print(const char *text, size_t len)
@@ -417,6 +426,9 @@ int cli_close(struct cli *cli, int status)
     status = cli_worse(status, cli->status);
     if (cli->sarif != NULL && status != EXIT_USAGE)
         sarif_print(cli->sarif, report_stream(cli), status != EXIT_BROKEN);
+    if (cli->junit != NULL && status != EXIT_USAGE)
+        junit_print(cli->junit, report_stream(cli), cli->verb->name, &cli->files,
+                    status != EXIT_BROKEN);
     arena_release(&cli->arena);
     texts_release(&cli->files);
     texts_release(&cli->folders);

@@ -23,12 +23,20 @@ struct cli_option {
     void *target; /* of the kind's type; what it holds before is the default */
 };
 
-enum message_format { FORMAT_HUMAN, FORMAT_SHORT, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
+enum message_format {
+    FORMAT_HUMAN,
+    FORMAT_SHORT,
+    FORMAT_JSON,
+    FORMAT_SARIF,
+    FORMAT_GITHUB,
+    FORMAT_JUNIT
+};
 
 /* What a verb shares with others. */
 enum {
     CLI_SCHEMAS = 1, /* it takes -I and the options about diagnostics, and needs files or folders */
-    CLI_REPORTS = 2  /* diagnostics are its result: formats for programs go to standard output */
+    CLI_REPORTS = 2, /* diagnostics are its result: formats for programs go to standard output */
+    CLI_STRICT = 4   /* exit status 1 for warnings too */
 };
 
 struct cli {
@@ -42,6 +50,7 @@ struct cli {
     bool is_output_taken;       /* standard output is for something else than reports */
     struct diag_policy *policy; /* of every compilation that cli_load makes */
     struct sarif *sarif;        /* what cli_report collected */
+    struct junit *junit;        /* the same */
     struct map *said;           /* what cli_report printed, of any compilation */
     struct arena arena;
     int status; /* of finding the files; EXIT_BROKEN: not all of them were found */

@@ -1,5 +1,4 @@
 /* verb_lint.c - says what is not as it should be in schemas without errors. */
-
 #include "cli.h"
 #include "lint.h"
 
@@ -27,8 +26,6 @@ static int file_lint(const struct cli *cli, unsigned tiers, const char *path,
         if (!compilation.sink.has_faults)
             lint_module(&compilation, module, tiers, uses);
         status = cli_report(cli, &compilation);
-        if (compilation.sink.first != NULL)
-            status = cli_worse(status, EXIT_DIAGNOSTICS);
     }
     compilation_release(&compilation);
     return status;
@@ -77,6 +74,6 @@ const struct verb verb_lint = {
         "standard (the default, unless the project names others), strict (every bound set). Alone\n"
         "stands comments (everything documented); --tier may be given again. What another file of\n"
         "the call uses is not unused.\n",
-    .shares = CLI_SCHEMAS | CLI_REPORTS,
+    .shares = CLI_SCHEMAS | CLI_REPORTS | CLI_STRICT,
     .run = run,
 };

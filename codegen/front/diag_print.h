@@ -8,6 +8,8 @@
 
 #include "buf.h"
 #include "diag.h"
+#include "map.h"
+#include "texts.h"
 
 /* A line on standard error about what has no place in a schema: "culexc: ...". Names of files and
  * words of the command line reach a terminal as safely as the text of a schema does. */
@@ -38,5 +40,26 @@ struct sarif {
 };
 void sarif_add(struct sarif *sarif, const struct diag_sink *sink);
 void sarif_print(struct sarif *sarif, FILE *out, bool is_complete);
+
+/* JUnit's XML is collected too. */
+struct junit {
+    struct arena arena;
+    struct map seen; /* path -> anything: files with a suite */
+    struct buf suites;
+    unsigned tests, failures, errors;
+};
+void junit_init(struct junit *junit);
+
+/* A test that failed for each error; a warning fails if `is_strict`, and else passes with a text.
+ */
+void junit_add(struct junit *junit, const struct diag_sink *sink, bool is_strict);
+
+/* The file cannot be read, so nothing was tried. */
+void junit_add_fault(struct junit *junit, const char *path, const char *fault);
+
+/* A test that passed for each of `files` without a diagnostic; `name` is that of the verb. Releases
+ * the collection. */
+void junit_print(struct junit *junit, FILE *out, const char *name, const struct texts *files,
+                 bool is_complete);
 
 #endif

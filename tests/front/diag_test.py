@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import zones
 
@@ -500,6 +501,51 @@ class Zones(Case):
                              (0, [] if is_zone else ["unknown-time-zone"]), content)
 
 
+class Junit(Case):
+    def junit(self, *words):
+        """Status and the root of the document, which stands on standard output alone."""
+        status, out, said = self.run_culexc(*words, "--message-format=junit")
+        return status, xml.etree.ElementTree.fromstring(out), said
+
+    def counts(self, root):
+        return [root.get(name) for name in ("tests", "failures", "errors")]
+
+    def test_file_without_a_word_about_it_is_a_test_that_passed(self):
+        status, root, _ = self.junit("check", "types.job")
+        self.assertEqual((status, self.counts(root)), (0, ["1", "0", "0"]))
+        self.assertEqual(root.find("testsuite").get("name"), "types.job")
+
+    def test_failures_are_what_the_status_tells(self):
+        self.write("a.job", UNUSED)
+        status, root, _ = self.junit("check", "a.job", "types.job")
+        self.assertEqual((status, self.counts(root)), (0, ["2", "0", "0"]))
+        self.assertIn("[unused-import]", root.find(".//system-out").text)
+        status, root, _ = self.junit("check", "-Werror", "a.job", "types.job")
+        self.assertEqual((status, self.counts(root)), (1, ["2", "1", "0"]))
+        self.assertEqual(root.find(".//failure").get("type"), "error")
+        status, root, _ = self.junit("lint", "--tier", "strict", "types.job")
+        self.assertEqual((status, root.get("failures")), (1, root.get("tests")))
+
+    def test_file_that_cannot_be_read_is_an_error(self):
+        status, root, said = self.junit("check", "nowhere.job", "types.job")
+        self.assertEqual((status, self.counts(root)), (3, ["2", "0", "1"]))
+        self.assertEqual(root.find(".//error/..").get("classname"), "nowhere.job")
+        self.assertIn("nowhere.job", said)
+
+    def test_hostile_text_stays_text(self):
+        self.write("a&b<'\".job", 'job \x07<b>&"\u202e"; // ]]>\n')
+        status, root, _ = self.junit("check", "a&b<'\".job")
+        self.assertEqual(status, 1)
+        names = {one.get("classname") for one in root.iter("testcase")}
+        self.assertEqual(names, {"a&b<'\".job"})
+
+    def test_standard_output_of_another_use_stays_clean(self):
+        status, out, said = self.run_culexc("ir", "types.job", "--message-format=junit")
+        self.assertEqual(status, 0)
+        self.assertIn("types.job", json.dumps(json.loads(out)))
+        self.assertEqual(xml.etree.ElementTree.fromstring(said).tag, "testsuites")
+
+
 class Formats(Case):
     def test_for_people_on_stderr_and_for_programs_on_stdout(self):
         self.write("a.job", "jobb a;\n")
@@ -507,7 +553,7 @@ class Formats(Case):
             status, out, messages = self.run_culexc("check", f"--message-format={form}", "a.job")
             self.assertEqual((status, out), (1, ""))
             self.assertIn("a.job:1:1: error: ", messages)
-        for form in ["json", "sarif", "github"]:
+        for form in ["json", "sarif", "github", "junit"]:
             status, out, messages = self.run_culexc("check", f"--message-format={form}", "a.job")
             self.assertEqual((status, messages), (1, ""))
             self.assertIn("unknown-declaration", out)
@@ -548,7 +594,7 @@ class Formats(Case):
 
     def test_hostile_text_reaches_no_format_raw(self):
         self.write("a.job", 'import "\x1b[31m\u202e.job"; job a;\n')
-        for form in ["human", "short", "json", "sarif", "github"]:
+        for form in ["human", "short", "json", "sarif", "github", "junit"]:
             _, out, messages = self.run_culexc("check", "--color=never", f"--message-format={form}", "a.job")
             self.assertIn("import-not-found", out + messages)
             self.assertNotRegex(out + messages, "[\x1b\u202e]")

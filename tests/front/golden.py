@@ -5,6 +5,7 @@ golden.py ir CULEXC         every schemas/feature/*.job against ir/*.json
 golden.py format CULEXC     some of them in the formats for programs, against format/*
 golden.py ids               every diagnostic id has a golden that shows it
 golden.py schema CULEXC     what `culexc ir` prints follows schemas/ir.schema.json
+golden.py junit             those of format/ have the shape that readers of JUnit's XML share
 golden.py sarif             those of format/ follow sarif.schema.json, and their indexes fit
 
 --accept, at the end, writes the files that are compared with; then read the diff.
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import zones
 
@@ -26,7 +28,7 @@ FEATURES = ROOT / "schemas" / "feature"
 
 
 # What one run of `culexc check` is given, in each format.
-FORMATS = ["short", "json", "sarif", "github"]
+FORMATS = ["short", "json", "sarif", "github", "junit"]
 FORMAT_CASES = {
     "broken": ["unknown-type.job", "syntax.job", "duplicate-name.job", "columns.job",
                "unused-import.job", "import-cycle.job", "deceptive-text.job", "lib/types.job"],
@@ -176,6 +178,45 @@ def sarif():
     return results > 10 and not faults
 
 
+ATTRIBUTES = {
+    "testsuites": {"name", "tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "skipped"},
+    "testcase": {"classname", "name"},
+    "failure": {"type", "message"},
+    "error": {"message"},
+    "system-out": set(),
+}
+CHILDREN = {"testsuites": {"testsuite"}, "testsuite": {"testcase"},
+            "testcase": {"failure", "error", "system-out"}}
+
+
+def junit_faults(element):
+    """What is not in the shape that readers of JUnit's XML share."""
+    given = set(element.attrib) - ({"file", "line"} if element.tag == "testcase" else set())
+    if given != ATTRIBUTES[element.tag]:
+        yield f"{element.tag} has {sorted(given)}"
+    for word, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+        if word in element.attrib and int(element.get(word)) != len(list(element.iter(tag))):
+            yield f"{element.tag} {element.get('name')}: {word} is {element.get(word)}"
+    for child in element:
+        if child.tag not in CHILDREN.get(element.tag, ()):
+            yield f"{child.tag} in {element.tag}"
+        yield from junit_faults(child)
+
+
+def junit():
+    faults, tests = [], 0
+    for case in sorted((HERE / "format").glob("*.junit")):
+        root = xml.etree.ElementTree.fromstring(case.read_text(encoding="utf-8"))
+        faults += [] if root.tag == "testsuites" else [f"{case.name} begins with {root.tag}"]
+        faults += [f"{case.name}: {fault}" for fault in junit_faults(root)]
+        names = [(one.get("classname"), one.get("name")) for one in root.iter("testcase")]
+        faults += [f"{case.name}: {name} twice" for name in names if names.count(name) > 1]
+        tests += len(names)
+    print("\n".join(faults))
+    return tests > 10 and not faults
+
+
 def schema(culexc):
     """All in one document, together with what they import."""
     import jsonschema
@@ -204,7 +245,7 @@ def main():
         is_good = formats(pathlib.Path(sys.argv[2]).resolve(), accept)
     else:
         rest = [pathlib.Path(word).resolve() for word in sys.argv[2:]]
-        is_good = {"ids": ids, "schema": schema, "sarif": sarif}[verb](*rest)
+        is_good = {"ids": ids, "schema": schema, "sarif": sarif, "junit": junit}[verb](*rest)
     sys.exit(0 if is_good else 1)
 
 

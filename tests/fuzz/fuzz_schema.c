@@ -16,11 +16,15 @@ unsigned fuzz_taken;
 static void print_all(const struct diag_sink *sink, FILE *out)
 {
     struct sarif sarif = {0};
+    struct junit junit;
     diag_print_human(sink, out, false);
     diag_print_json(sink, out);
     diag_print_github(sink, out);
     sarif_add(&sarif, sink);
     sarif_print(&sarif, out, true);
+    junit_init(&junit);
+    junit_add(&junit, sink, false);
+    junit_print(&junit, out, "check", &(struct texts){0}, true);
 }
 
 static void set_print(const struct module *module, struct buf *json)
