@@ -11,6 +11,7 @@ enum item_kind {
     ITEM_PROPERTY = 10,
     ITEM_ENUM = 13,
     ITEM_KEYWORD = 14,
+    ITEM_SNIPPET = 15,
     ITEM_FILE = 17,
     ITEM_FOLDER = 19,
     ITEM_ENUM_MEMBER = 20,
@@ -23,17 +24,19 @@ struct completion {
     struct target target;
     struct context context;
     uint64_t places;
-    struct span typed; /* what an item replaces */
+    struct span typed;   /* what an item replaces */
+    const char *package; /* of it up to its last dot, which is kept; "": a name without a package */
     unsigned count;
 };
 
-static void offer(struct completion *completion, const char *label, enum item_kind kind,
-                  const char *detail, const char *doc)
+/* Leaves the item open. False when there are enough of them. */
+static bool item_open(struct completion *completion, const char *label, enum item_kind kind,
+                      const char *detail, const char *doc)
 {
     struct json_out *json = completion->request->json;
     struct arena *arena = completion->request->arena;
     if (completion->count++ >= LIMIT_ANSWERS)
-        return;
+        return false;
     json_open(json, NULL, '{');
     json_text(json, "label", label);
     json_number(json, "kind", kind);
@@ -41,11 +44,24 @@ static void offer(struct completion *completion, const char *label, enum item_ki
         json_text(json, "detail", detail);
     if (doc != NULL)
         json_text(json, "documentation", shown_text(arena, doc, strlen(doc)));
+    return true;
+}
+
+static void item_close(struct completion *completion, const char *text)
+{
+    struct json_out *json = completion->request->json;
     json_open(json, "textEdit", '{');
     write_range(json, "range", completion->target.analysis, completion->typed);
-    json_text(json, "newText", label);
+    json_text(json, "newText", text);
     json_close(json, '}');
     json_close(json, '}');
+}
+
+static void offer(struct completion *completion, const char *label, enum item_kind kind,
+                  const char *detail, const char *doc)
+{
+    if (item_open(completion, label, kind, detail, doc))
+        item_close(completion, label);
 }
 
 /* Documentation of an item is plain text. */
@@ -62,20 +78,47 @@ static const char *without_backticks(struct arena *arena, const char *text)
 static void offer_words(struct completion *completion)
 {
     for (const struct word *word = words; word->word != NULL; word++) {
-        if ((word->places & completion->places) != 0)
+        if (completion->package[0] == '\0' && (word->places & completion->places) != 0)
             offer(completion, word->word, ITEM_KEYWORD, NULL,
                   without_backticks(completion->request->arena, word->text));
     }
 }
 
-/* Shortest name by which this file can mean the declaration. */
+/* Words with what usually follows them, for editors that let people fill it in. */
+static void offer_snippets(struct completion *completion)
+{
+    enum { FORMAT_SNIPPET = 2 };
+    static const struct {
+        uint64_t places;
+        const char *word, *what, *text;
+    } snippets[] = {
+#define P(place)                          PLACE_SET(place)
+#define SNIPPET(places, word, what, text) {places, word, what, text},
+#include "snippets.def"
+#undef SNIPPET
+#undef P
+    };
+    if (!completion->request->server->has_snippets || completion->package[0] != '\0')
+        return;
+    for (size_t i = 0; i < sizeof(snippets) / sizeof(snippets[0]); i++) {
+        if ((snippets[i].places & completion->places) == 0 ||
+            !item_open(completion, snippets[i].word, ITEM_SNIPPET, snippets[i].what, NULL))
+            continue;
+        json_number(completion->request->json, "insertTextFormat", FORMAT_SNIPPET);
+        item_close(completion, snippets[i].text);
+    }
+}
+
+/* Shortest name by which this file can mean the declaration; with its package where one was begun.
+ */
 static const char *usable_name(struct completion *completion, const struct module *module,
                                const struct ast_decl *decl)
 {
     struct target *target = &completion->target;
     const struct symbol *symbol =
         symbol_find(&target->analysis->compilation, target->module, decl->name.text);
-    if (module->package == NULL || (symbol != NULL && symbol->decl == decl))
+    bool is_short = symbol != NULL && symbol->decl == decl && completion->package[0] == '\0';
+    if (module->package == NULL || is_short)
         return decl->name.text;
     return arena_printf(completion->request->arena, "%s.%s", module->package, decl->name.text);
 }
@@ -87,9 +130,10 @@ static void offer_decls(struct completion *completion, const struct module *modu
                               : at->kind == DECL_ENUM ? ITEM_ENUM
                                                       : ITEM_STRUCT;
         bool is_type = at->kind == DECL_ENUM || at->kind == DECL_STRUCT;
-        if (is_policy ? at->kind == DECL_POLICY : is_type)
-            offer(completion, usable_name(completion, module, at), kind, ast_decl_word(at->kind),
-                  at->doc);
+        const char *name = usable_name(completion, module, at);
+        bool is_of_package = strncmp(name, completion->package, strlen(completion->package)) == 0;
+        if ((is_policy ? at->kind == DECL_POLICY : is_type) && is_of_package)
+            offer(completion, name, kind, ast_decl_word(at->kind), at->doc);
     }
 }
 
@@ -150,6 +194,13 @@ static void offer_defaults(struct completion *completion)
         offer(completion, at->name.text, ITEM_ENUM_MEMBER, symbol->qualified, at->doc);
 }
 
+/* Whether it is the file that the import stands in. */
+static bool is_itself(const struct completion *completion, const char *path)
+{
+    const char *resolved = path_resolve(completion->request->arena, path);
+    return resolved != NULL && strcmp(resolved, completion->target.document->path) == 0;
+}
+
 /* Entries of `folder` that an import could name. */
 static void offer_files(struct completion *completion, const char *root, const char *below)
 {
@@ -163,7 +214,7 @@ static void offer_files(struct completion *completion, const char *root, const c
         const char *name = entry->d_name;
         const char *path = arena_printf(arena, "%s/%s", folder, name);
         size_t len = strlen(name);
-        if (name[0] == '.' || stat(path, &info) != 0)
+        if (name[0] == '.' || stat(path, &info) != 0 || is_itself(completion, path))
             continue;
         if (S_ISDIR(info.st_mode))
             offer(completion, arena_printf(arena, "%s%s/", below, name), ITEM_FOLDER, NULL, NULL);
@@ -207,6 +258,14 @@ static struct span typed_find(const struct target *target)
     return (struct span){target->source, (uint32_t)start, (uint32_t)(target->offset - start)};
 }
 
+/* "shop." of "shop.mo". */
+static const char *package_find(struct arena *arena, struct span typed)
+{
+    const char *text = arena_copy(arena, typed.source->text + typed.offset, typed.length);
+    const char *dot = strrchr(text, '.');
+    return arena_copy(arena, text, dot == NULL ? 0 : (size_t)(dot - text) + 1);
+}
+
 static void offer_all(struct completion *completion)
 {
     uint64_t places = completion->places;
@@ -218,6 +277,7 @@ static void offer_all(struct completion *completion)
     if ((places & PLACE_SET(DEFAULT)) != 0)
         offer_defaults(completion);
     offer_words(completion);
+    offer_snippets(completion);
     if ((places & PLACE_SET(TYPE)) != 0)
         offer_names(completion, false);
     if ((places & PLACE_SET(RETRY)) != 0)
@@ -234,6 +294,7 @@ void answer_completion(struct request *request)
     completion.context = context_at(completion.target.source, completion.target.offset);
     completion.places = context_places(&completion.context);
     completion.typed = typed_find(&completion.target);
+    completion.package = package_find(request->arena, completion.typed);
     json_open(request->json, "result", '[');
     offer_all(&completion);
     json_close(request->json, ']');

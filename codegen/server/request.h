@@ -26,7 +26,7 @@ struct server {
     unsigned folder_count;
     struct published *published;
     int64_t requests; /* of ours to the editor */
-    bool has_markdown, has_related, has_labels, can_watch;
+    bool has_markdown, has_related, has_labels, has_snippets, can_watch;
     bool is_initialized, is_shut_down, has_ended;
     bool is_due; /* texts changed since diagnostics were published */
 };

@@ -110,6 +110,8 @@ static void capabilities_read(struct server *server, const struct json *capabili
         json_has_text(json_get(capabilities, "textDocument.hover.contentFormat"), "markdown");
     server->has_related =
         has_flag(capabilities, "textDocument.publishDiagnostics.relatedInformation");
+    server->has_snippets =
+        has_flag(capabilities, "textDocument.completion.completionItem.snippetSupport");
     server->can_watch =
         has_flag(capabilities, "workspace.didChangeWatchedFiles.dynamicRegistration");
 }

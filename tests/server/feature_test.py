@@ -3,6 +3,7 @@
 feature_test.py CULEXC
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -495,6 +496,19 @@ class Completion(Feature):
         edit = items["shop.lang"]["textEdit"]
         self.assertEqual(slice_of(self.client.texts[uri], edit["range"]), "shop.l")
 
+    def test_names_of_the_package_that_was_begun(self):
+        self.start()
+        self.write("far.job", "package far; struct thing { int8 x; }")
+        imports = 'import "common.job"; import "far.job"; '
+        for head in ("package own; ", "package shop; ", "package shop.mail; ", ""):
+            for typed in ("shop.", "shop.l"):
+                self.assertEqual(sorted(self.labels(head + imports + "job a { params { " + typed + "§")),
+                                 ["shop.lang", "shop.money"], head + typed)
+            self.assertEqual(self.labels(head + imports + "job a { retry shop.§"), ["shop.remote"], head)
+        self.assertEqual(self.labels("package shop.x; struct y { int8 z; } job a { params { shop.x.§"),
+                         ["shop.x.y"])
+        self.assertEqual(self.labels(imports + "job a { params { nowhere.§"), [])
+
     def test_values_policies_and_params(self):
         self.start()
         head = 'package shop; import "common.job"; '
@@ -515,6 +529,32 @@ class Completion(Feature):
         self.assertEqual(self.labels('import "sub/d§";'), ["sub/deep.job"])
         for text in ('import "../§', 'import "/§', 'import "x/§'):
             self.assertEqual(self.labels(text), [], text)
+
+    def test_no_file_is_to_import_itself(self):
+        self.start()
+        self.assertEqual(self.labels('import "§', "mail.job"), ["common.job"])
+        (self.folder / "link.job").symlink_to("mail.job")
+        self.assertEqual(self.labels('import "§', "mail.job"), ["common.job"])
+
+
+    def snippets(self, text):
+        uri = self.client.open(self.folder / "s.job", text)
+        return [item for item in self.ask("completion", uri, "§") if item.get("insertTextFormat") == 2]
+
+    def test_snippets_filled_in_are_schemas(self):
+        self.start(capabilities={"textDocument": {"completion": {"completionItem": {"snippetSupport": True}}}})
+        seen = 0
+        for text in ("§", "job a { §}", "job a { params { §} }", "struct s { §int8 x; }"):
+            for item in self.snippets(text):
+                filled = re.sub(r"\$\{\d:([^}]*)\}|\$0", lambda place: place.group(1) or "", item["textEdit"]["newText"])
+                uri = self.client.open(self.folder / f"f{seen}.job", text.replace("§", filled + " "))
+                self.assertEqual(self.client.diagnostics(uri), [], filled)
+                seen += 1
+        self.assertEqual(seen, 15)
+
+    def test_no_snippets_where_they_would_be_taken_for_text(self):
+        self.start()
+        self.assertEqual(self.snippets("§"), [])
 
 
 class Formatting(Feature):
