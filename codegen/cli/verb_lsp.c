@@ -41,9 +41,9 @@ const struct verb verb_lsp = {
     .summary = "serve an editor: the Language Server Protocol",
     .help = "usage: culexc lsp [-I DIR]... [--tier TIER]... [--stdio]\n"
             "Speaks the Language Server Protocol 3.17 on standard input and output: diagnostics,\n"
-            "hover, definition, references, rename, completion, outline, formatting and quick\n"
-            "fixes for what an editor has open. It is started by the editor; schemas/README.md "
-            "shows how.\n"
+            "hover, definition, references, rename, completion, outline, search, colours,\n"
+            "folding, formatting and quick fixes for what an editor has open. It is started by\n"
+            "the editor; schemas/README.md shows how.\n"
             "With --tier it also shows what culexc lint finds in that tier.\n"
             "Exit status: 0 after the editor said goodbye, 1 when it went without.\n",
     .run = run,

@@ -96,6 +96,9 @@ void write_diagnostic(struct server *server, struct arena *arena, struct json_ou
 /* symbols.c: all of a declaration, from its word to its end. */
 struct span decl_whole(const struct ast_decl *decl);
 
+/* tokens.c: the member "legend", what the numbers of semantic tokens mean. */
+void write_token_legend(struct json_out *json);
+
 /* The handlers, one file a subject. */
 void answer_hover(struct request *request);
 void answer_completion(struct request *request);
@@ -105,6 +108,9 @@ void answer_highlight(struct request *request);
 void answer_prepare_rename(struct request *request);
 void answer_rename(struct request *request);
 void answer_symbols(struct request *request);
+void answer_find(struct request *request);
+void answer_tokens(struct request *request);
+void answer_folding(struct request *request);
 void answer_actions(struct request *request);
 void answer_formatting(struct request *request);
 

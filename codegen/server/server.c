@@ -32,6 +32,9 @@ static const struct method {
     {"textDocument/prepareRename", answer_prepare_rename, false},
     {"textDocument/rename", answer_rename, false},
     {"textDocument/documentSymbol", answer_symbols, false},
+    {"textDocument/semanticTokens/full", answer_tokens, false},
+    {"textDocument/foldingRange", answer_folding, false},
+    {"workspace/symbol", answer_find, false},
     {"textDocument/codeAction", answer_actions, false},
     {"textDocument/formatting", answer_formatting, false},
     {"initialized", take_initialized, true},
@@ -125,6 +128,8 @@ static void write_capabilities(struct json_out *json, enum encoding encoding)
                                             "documentHighlightProvider",
                                             "documentSymbolProvider",
                                             "documentFormattingProvider",
+                                            "foldingRangeProvider",
+                                            "workspaceSymbolProvider",
                                             NULL};
     json_open(json, "capabilities", '{');
     json_text(json, "positionEncoding", names[encoding]);
@@ -143,6 +148,10 @@ static void write_capabilities(struct json_out *json, enum encoding encoding)
     json_close(json, '}');
     json_open(json, "renameProvider", '{');
     json_bool(json, "prepareProvider", true);
+    json_close(json, '}');
+    json_open(json, "semanticTokensProvider", '{');
+    write_token_legend(json);
+    json_bool(json, "full", true);
     json_close(json, '}');
     json_open(json, "codeActionProvider", '{');
     json_open(json, "codeActionKinds", '[');

@@ -1,8 +1,9 @@
-/* symbols.c - the outline of a file. */
-#include "lexer.h"
-#include "request.h"
-
+/* symbols.c - the outline of a file, and the declarations of all files by name. */
+#include <ctype.h>
 #include <string.h>
+
+#include "lexer.h"
+#include "workspace.h"
 
 enum symbol_kind {
     SYMBOL_FIELD = 8,
@@ -84,16 +85,18 @@ static void write_values(struct request *request, struct analysis *analysis,
     }
 }
 
+/* By the declaration's kind. */
+static const enum symbol_kind decl_kinds[] = {SYMBOL_ENUM, SYMBOL_STRUCT, SYMBOL_CONSTANT,
+                                              SYMBOL_FUNCTION, SYMBOL_OBJECT};
+
 void answer_symbols(struct request *request)
 {
-    static const enum symbol_kind kinds[] = {SYMBOL_ENUM, SYMBOL_STRUCT, SYMBOL_CONSTANT,
-                                             SYMBOL_FUNCTION, SYMBOL_OBJECT};
     struct target target;
     if (!request_document(request, &target))
         return;
     json_open(request->json, "result", '[');
     for (const struct ast_decl *at = target.module->ast->decls; at != NULL; at = at->next) {
-        symbol_open(request, target.analysis, at->name.text, kinds[at->kind], decl_whole(at),
+        symbol_open(request, target.analysis, at->name.text, decl_kinds[at->kind], decl_whole(at),
                     at->name.span);
         json_text(request->json, "detail", ast_decl_word(at->kind));
         json_open(request->json, "children", '[');
@@ -104,4 +107,48 @@ void answer_symbols(struct request *request)
         json_close(request->json, '}');
     }
     json_close(request->json, ']');
+}
+
+/* Whether the letters of `wanted` stand in `name` in this order, whatever their case: what is
+ * typed to find a name. */
+static bool name_has(const char *name, const char *wanted)
+{
+    for (; *wanted != '\0'; wanted++, name++) {
+        while (*name != '\0' && tolower((unsigned char)*name) != tolower((unsigned char)*wanted))
+            name++;
+        if (*name == '\0')
+            return false;
+    }
+    return true;
+}
+
+static void write_found(struct request *request, const struct file *file,
+                        const struct ast_decl *decl)
+{
+    json_open(request->json, NULL, '{');
+    json_text(request->json, "name", decl->name.text);
+    json_number(request->json, "kind", decl_kinds[decl->kind]);
+    write_location(request, "location", file->analysis, file->module, decl->name.span);
+    if (file->module->package != NULL)
+        json_text(request->json, "containerName", file->module->package);
+    json_close(request->json, '}');
+}
+
+void answer_find(struct request *request)
+{
+    const char *wanted = json_string(json_get(request->params, "query"));
+    struct workspace workspace;
+    unsigned count = 0;
+    workspace_open(&workspace, request->server, documents_overlays(&request->server->documents));
+    json_open(request->json, "result", '[');
+    for (const struct file *file = workspace.files; file != NULL; file = file->next) {
+        for (const struct ast_decl *at = file->module->ast->decls; at != NULL; at = at->next) {
+            bool is_found =
+                at->kind != DECL_DEFAULTS && wanted != NULL && name_has(at->name.text, wanted);
+            if (is_found && count++ < LIMIT_ANSWERS)
+                write_found(request, file, at);
+        }
+    }
+    json_close(request->json, ']');
+    workspace_close(&workspace);
 }

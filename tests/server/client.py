@@ -109,7 +109,8 @@ class Client:
                   "rootUri": folder.as_uri() if folder else None}
         result = self.result("initialize", params)
         self.tell("initialized")
-        return result["capabilities"]
+        self.capabilities = result["capabilities"]
+        return self.capabilities
 
     def stop(self):
         self.result("shutdown")

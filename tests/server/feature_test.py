@@ -557,6 +557,88 @@ class Completion(Feature):
         self.assertEqual(self.snippets("§"), [])
 
 
+class Colours(Feature):
+    def tokens(self, uri):
+        """(text, type, modifiers) of each."""
+        legend = self.client.capabilities["semanticTokensProvider"]["legend"]
+        data = self.client.result("textDocument/semanticTokens/full", {"textDocument": {"uri": uri}})["data"]
+        line = character = 0
+        for at in range(0, len(data), 5):
+            down, right, length, kind, modifiers = data[at:at + 5]
+            line, character = line + down, right if down else character + right
+            place = {"start": {"line": line, "character": character},
+                     "end": {"line": line, "character": character + length}}
+            yield (slice_of(self.client.texts[uri], place), legend["tokenTypes"][kind],
+                   {name for bit, name in enumerate(legend["tokenModifiers"]) if modifiers >> bit & 1})
+
+    def test_each_name_by_what_it_means(self):
+        self.start()
+        self.assertEqual(list(self.tokens(self.open("mail.job"))), [
+            ("send_email", "function", {"declaration"}), ("string", "type", {"defaultLibrary"}),
+            ("to", "property", {"declaration"}), ("lang", "enum", set()), ("lang", "property", {"declaration"}),
+            ("EN", "enumMember", set()), ("money", "struct", set()), ("price", "property", {"declaration"}),
+            ("string", "type", {"defaultLibrary"}), ("cc", "property", {"declaration"}),
+            ("uuid", "type", {"defaultLibrary"}), ("campaign", "property", {"declaration"}),
+            ("bool", "type", {"defaultLibrary"}), ("urgent", "property", {"declaration"}),
+            ("string", "type", {"defaultLibrary"}), ("message_id", "property", {"declaration"}),
+            ("remote", "variable", set()), ("to", "property", set()), ("lang", "property", set()),
+            ("sweep", "function", {"declaration"})])
+
+    def test_what_is_deprecated_and_columns_behind_other_scripts(self):
+        self.start()
+        text = "enum e { A [[deprecated(\"\")]] }\n/* \U0001f600 */ job j [[deprecated(\"ü\")]] { params { e x = A; } }"
+        self.assertEqual(list(self.tokens(self.open("a.job", text))), [
+            ("e", "enum", {"declaration"}), ("A", "enumMember", {"declaration", "deprecated"}),
+            ("j", "function", {"declaration", "deprecated"}), ("e", "enum", set()),
+            ("x", "property", {"declaration"}), ("A", "enumMember", {"deprecated"})])
+
+    def test_half_written_text_has_what_is_known(self):
+        self.start()
+        self.assertEqual([text for text, _, _ in self.tokens(self.open("a.job", "job a { params { int8 x"))],
+                         ["a", "int8", "x"])
+        self.assertEqual(list(self.tokens(self.open("b.job", ""))), [])
+
+
+class Folding(Feature):
+    def folds(self, text, name="a.job"):
+        uri = self.open(name, text)
+        ranges = self.client.result("textDocument/foldingRange", {"textDocument": {"uri": uri}})
+        return sorted((item["startLine"], item["endLine"], item.get("kind", "")) for item in ranges)
+
+    def test_blocks_comments_and_imports(self):
+        self.start()
+        self.assertEqual(self.folds("// Two\n// lines.\npackage p;\nimport \"common.job\";\nimport \"mail.job\";\n"
+                                    "job a {\n    params {\n        int8 x;\n    }\n    // One.\n}\n"
+                                    "job b { params { int8 y; } }\n/// Of\n/// c.\njob c;"),
+                         [(0, 1, "comment"), (3, 4, "imports"), (5, 9, ""), (6, 7, ""), (12, 13, "comment")])
+
+    def test_what_is_not_closed_or_too_deep(self):
+        self.start()
+        self.assertEqual(self.folds("job a {\n params {\n"), [])
+        self.assertEqual(self.folds("}\n}\n// a\n// b"), [(2, 3, "comment")])
+        deep = self.folds("{\n" * 100 + "}\n" * 100)
+        self.assertEqual(len(deep), 64)
+        self.assertEqual(deep[0], (0, 198, ""))
+
+
+class Find(Feature):
+    def found(self, query):
+        return [(item["name"], item.get("containerName"), item["location"]["uri"].rpartition("/")[2])
+                for item in self.client.result("workspace/symbol", {"query": query})]
+
+    def test_declarations_of_all_files(self):
+        self.start()
+        self.write("sub/deep.job", "job resend;")
+        self.open("mail.job", MAIL + "job sent;")
+        self.assertEqual(sorted(self.found("sen")), [("resend", None, "deep.job"),
+                                                     ("send_email", "shop.mail", "mail.job"),
+                                                     ("sent", "shop.mail", "mail.job")])
+        self.assertEqual(self.found("SE_ma"), [("send_email", "shop.mail", "mail.job")])
+        self.assertEqual(len(self.found("")), 7)
+        self.assertEqual(self.found("xyz"), [])
+        self.assertEqual(self.found("sweeper"), [])
+
+
 class Formatting(Feature):
     def formatted(self, text):
         uri = self.open("a.job", text)
