@@ -14,6 +14,11 @@ void judge_release(struct judge *judge)
     arena_release(&judge->scratch);
 }
 
+struct spot judge_spot(const struct lock_job *job)
+{
+    return (struct spot){.span = job->span, .block = job->allows};
+}
+
 static const unsigned char categories[DIAG_COUNT] = {
 #define BREAKING(symbol, slug, category, severity, explanation) [DIAG_##symbol] = CHANGE_##category,
 #include "breaking_ids.def"

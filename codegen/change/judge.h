@@ -23,7 +23,13 @@ struct spot {
     const struct lock_field *before; /* ... which may be that of a field */
     const struct lock_allow *own, *block;
     const struct lock_allow *past_own, *past_block; /* as the lock remembers */
-    const struct lock_block *past;                  /* of the fields in here; or NULL */
+    const struct map *past;                         /* fields of then, by wire; or NULL */
+};
+
+/* The fields of a block by their names, and the names that it gave up. */
+struct block_names {
+    const struct lock_block *block;
+    struct map wires, names, reserved, gone;
 };
 
 /* What is compared with what is left to the caller; all of it ends with judge_release(). */
@@ -32,6 +38,9 @@ void judge_release(struct judge *judge);
 
 /* As the field would be written in a schema. */
 const char *judge_describe(struct arena *arena, const struct lock_field *field);
+
+/* At a job's name. */
+struct spot judge_spot(const struct lock_job *job);
 
 /* True when the finding was reported, so that help may be added to it. */
 bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot, const char *format,
@@ -50,5 +59,8 @@ void judge_enums(struct judge *judge, const struct lock_type *before,
 /* judge_setting.c */
 void judge_settings(struct judge *judge, const struct lock_job *before,
                     const struct lock_job *after);
+
+/* judge_lost.c: jobs without one of their name on the other side. */
+void judge_lost(const struct change *change);
 
 #endif

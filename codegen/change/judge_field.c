@@ -48,20 +48,12 @@ const char *judge_describe(struct arena *arena, const struct lock_field *field)
         field->need == LOCK_DEFAULT && field->default_text != NULL ? field->default_text : "");
 }
 
-static const struct lock_field *find_wire(const struct lock_field *field, const char *wire)
-{
-    while (field != NULL && strcmp(field->wire, wire) != 0)
-        field = field->next;
-    return field;
-}
-
 /* The spot of a field in a block; `before` may be NULL. */
 static struct spot spot_of(const struct lock_field *before, const struct lock_field *after,
                            const struct spot *owner)
 {
     struct spot spot = *owner;
-    const struct lock_field *past =
-        owner->past == NULL ? NULL : find_wire(owner->past->fields, after->wire);
+    const struct lock_field *past = owner->past == NULL ? NULL : map_get(owner->past, after->wire);
     spot.span = after->span;
     spot.before = before;
     spot.own = after->allows;
@@ -236,11 +228,12 @@ static void judge_pair(struct judge *judge, const struct lock_field *before,
 
 /* ---- fields on one side only ---- */
 
-static void judge_added(struct judge *judge, const struct lock_block *before,
+static void judge_added(struct judge *judge, const struct block_names *before,
                         const struct lock_field *field, const struct spot *owner)
 {
     struct spot spot = spot_of(NULL, field, owner);
-    if (lock_text_has(before->gone, field->wire) || lock_text_has(before->reserved, field->wire)) {
+    if (map_get(&before->gone, field->wire) != NULL ||
+        map_get(&before->reserved, field->wire) != NULL) {
         if (judge_report(judge, DIAG_RESERVED_NAME_REUSED, &spot, "'%s' was used once and removed",
                          field->wire))
             diag_help(judge->change->sink, "choose another name");
@@ -256,12 +249,12 @@ static void judge_added(struct judge *judge, const struct lock_block *before,
         diag_help(judge->change->sink, "%s", readers_first(judge));
 }
 
-static void judge_removed(struct judge *judge, const struct lock_block *after,
+static void judge_removed(struct judge *judge, const struct block_names *after,
                           const struct lock_field *field, const struct spot *owner)
 {
     struct spot spot = *owner;
     spot.before = field;
-    if (!lock_text_has(after->reserved, field->wire) &&
+    if (map_get(&after->reserved, field->wire) == NULL &&
         judge_report(judge, DIAG_FIELD_REMOVED_UNRESERVED, &spot,
                      "'%s' was removed and its name is not reserved", field->wire))
         diag_help(judge->change->sink,
@@ -278,22 +271,15 @@ static void judge_removed(struct judge *judge, const struct lock_block *after,
         diag_help(judge->change->sink, "%s", readers_first(judge));
 }
 
-static const struct lock_field *find_name(const struct lock_field *field, const char *name)
-{
-    while (field != NULL && strcmp(field->name, name) != 0)
-        field = field->next;
-    return field;
-}
-
 /* The field that `field` was or is, when only its [[was]] was changed: the other side has the
  * name in C, and its name on the wire is unknown on this side. */
-static const struct lock_field *find_by_was(const struct lock_block *others,
-                                            const struct lock_block *own,
+static const struct lock_field *find_by_was(const struct block_names *others,
+                                            const struct block_names *own,
                                             const struct lock_field *field)
 {
-    const struct lock_field *other = find_name(others->fields, field->name);
-    bool is_it = other != NULL && find_wire(own->fields, other->wire) == NULL &&
-                 find_wire(others->fields, field->wire) == NULL;
+    const struct lock_field *other = map_get(&others->names, field->name);
+    bool is_it = other != NULL && map_get(&own->wires, other->wire) == NULL &&
+                 map_get(&others->wires, field->wire) == NULL;
     return is_it ? other : NULL;
 }
 
@@ -307,10 +293,10 @@ static void judge_was(struct judge *judge, const struct lock_field *before,
 }
 
 static void judge_reserved(struct judge *judge, const struct lock_block *before,
-                           const struct lock_block *after, const struct spot *owner)
+                           const struct block_names *after, const struct spot *owner)
 {
     for (const struct lock_text *at = before->reserved; at != NULL; at = at->next) {
-        if (lock_text_has(after->reserved, at->text) || find_wire(after->fields, at->text) != NULL)
+        if (map_get(&after->reserved, at->text) != NULL || map_get(&after->wires, at->text) != NULL)
             continue;
         if (judge_report(judge, DIAG_RESERVED_REMOVED, owner, "'%s' is no longer reserved",
                          at->text))
@@ -347,11 +333,27 @@ static void judge_make(struct judge *judge, const struct lock_block *before,
                  judge->is_result ? "fields" : "params");
 }
 
-void judge_block(struct judge *judge, const struct lock_block *before,
-                 const struct lock_block *after, const struct spot *owner)
+static void names_find(struct block_names *names, struct arena *arena,
+                       const struct lock_block *block)
 {
-    for (const struct lock_field *at = after->fields; at != NULL; at = at->next) {
-        const struct lock_field *old = find_wire(before->fields, at->wire);
+    *names = (struct block_names){.block = block};
+    map_init(&names->wires, arena);
+    map_init(&names->names, arena);
+    map_init(&names->reserved, arena);
+    map_init(&names->gone, arena);
+    for (struct lock_field *at = block->fields; at != NULL; at = at->next) {
+        map_add(&names->wires, at->wire, at);
+        map_add(&names->names, at->name, at);
+    }
+    lock_text_index(block->reserved, &names->reserved);
+    lock_text_index(block->gone, &names->gone);
+}
+
+static void judge_fields(struct judge *judge, const struct block_names *before,
+                         const struct block_names *after, const struct spot *owner)
+{
+    for (const struct lock_field *at = after->block->fields; at != NULL; at = at->next) {
+        const struct lock_field *old = map_get(&before->wires, at->wire);
         const struct lock_field *lost = old == NULL ? find_by_was(before, after, at) : NULL;
         if (old != NULL)
             judge_pair(judge, old, at, owner);
@@ -360,10 +362,19 @@ void judge_block(struct judge *judge, const struct lock_block *before,
         else
             judge_added(judge, before, at, owner);
     }
-    for (const struct lock_field *at = before->fields; at != NULL; at = at->next) {
-        if (find_wire(after->fields, at->wire) == NULL && find_by_was(after, before, at) == NULL)
+    for (const struct lock_field *at = before->block->fields; at != NULL; at = at->next) {
+        if (map_get(&after->wires, at->wire) == NULL && find_by_was(after, before, at) == NULL)
             judge_removed(judge, after, at, owner);
     }
-    judge_reserved(judge, before, after, owner);
+}
+
+void judge_block(struct judge *judge, const struct lock_block *before,
+                 const struct lock_block *after, const struct spot *owner)
+{
+    struct block_names old, new;
+    names_find(&old, &judge->scratch, before);
+    names_find(&new, &judge->scratch, after);
+    judge_fields(judge, &old, &new, owner);
+    judge_reserved(judge, before, &new, owner);
     judge_make(judge, before, after, owner);
 }

@@ -24,12 +24,32 @@ void judge_structs(struct judge *judge, const struct lock_type *before,
         judge_block(judge, &before->block, &after->block, &spot);
 }
 
-static const struct lock_value *find_value(const struct lock_type *type, const char *name)
+/* The values of an enum by what they are called and counted, and what it gave up. */
+struct value_names {
+    const struct lock_type *type;
+    struct map names, numbers;
+    struct map given_names, given_numbers;       /* by name and number, reserved or gone */
+    struct map reserved_names, reserved_numbers; /* the reserved ones alone */
+};
+
+static void names_find(struct value_names *names, struct arena *arena, const struct lock_type *type)
 {
-    const struct lock_value *value = type->values;
-    while (value != NULL && strcmp(value->name, name) != 0)
-        value = value->next;
-    return value;
+    struct map *const maps[] = {&names->names,          &names->numbers,
+                                &names->given_names,    &names->given_numbers,
+                                &names->reserved_names, &names->reserved_numbers};
+    names->type = type;
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+        map_init(maps[i], arena);
+    for (struct lock_value *at = type->values; at != NULL; at = at->next) {
+        map_add(&names->names, at->name, at);
+        map_add(&names->numbers, at->number, at);
+    }
+    lock_text_index(type->block.reserved, &names->reserved_names);
+    lock_text_index(type->reserved_numbers, &names->reserved_numbers);
+    lock_text_index(type->block.reserved, &names->given_names);
+    lock_text_index(type->block.gone, &names->given_names);
+    lock_text_index(type->reserved_numbers, &names->given_numbers);
+    lock_text_index(type->gone_numbers, &names->given_numbers);
 }
 
 static void judge_value_kept(struct judge *judge, const struct lock_value *before,
@@ -43,17 +63,15 @@ static void judge_value_kept(struct judge *judge, const struct lock_value *befor
         diag_help(judge->change->sink, "write: %s = %s", after->name, before->number);
 }
 
-static void judge_value_added(struct judge *judge, const struct lock_type *before,
+static void judge_value_added(struct judge *judge, const struct value_names *before,
                               const struct lock_value *value, const struct lock_type *type)
 {
     struct spot spot = {.span = value->span, .own = value->allows, .block = type->allows};
-    if ((lock_text_has(before->block.gone, value->name) ||
-         lock_text_has(before->block.reserved, value->name)) &&
+    if (map_get(&before->given_names, value->name) != NULL &&
         judge_report(judge, DIAG_ENUM_VALUE_NAME_REUSED, &spot, "'%s' was used once and removed",
                      value->name))
         diag_help(judge->change->sink, "choose another name");
-    if (lock_text_has(before->gone_numbers, value->number) ||
-        lock_text_has(before->reserved_numbers, value->number))
+    if (map_get(&before->given_numbers, value->number) != NULL)
         judge_report(judge, DIAG_ENUM_NUMBER_REUSED, &spot,
                      "the number of '%s' belonged to a value that was removed", value->name);
     if ((type->is_closed || judge->is_result) &&
@@ -78,43 +96,36 @@ static void judge_value_removed(struct judge *judge, const struct lock_value *va
                   "number");
 }
 
-static void judge_values(struct judge *judge, const struct lock_type *before,
-                         const struct lock_type *after)
+static void judge_values(struct judge *judge, const struct value_names *before,
+                         const struct value_names *after)
 {
-    for (const struct lock_value *at = after->values; at != NULL; at = at->next) {
-        const struct lock_value *old = find_value(before, at->name);
+    for (const struct lock_value *at = after->type->values; at != NULL; at = at->next) {
+        const struct lock_value *old = map_get(&before->names, at->name);
         if (old != NULL)
-            judge_value_kept(judge, old, at, after);
+            judge_value_kept(judge, old, at, after->type);
         else
-            judge_value_added(judge, before, at, after);
+            judge_value_added(judge, before, at, after->type);
     }
-    for (const struct lock_value *at = before->values; at != NULL; at = at->next) {
-        if (find_value(after, at->name) == NULL)
-            judge_value_removed(judge, at, after);
+    for (const struct lock_value *at = before->type->values; at != NULL; at = at->next) {
+        if (map_get(&after->names, at->name) == NULL)
+            judge_value_removed(judge, at, after->type);
     }
-}
-
-static bool has_number(const struct lock_type *type, const char *number)
-{
-    const struct lock_value *value = type->values;
-    while (value != NULL && strcmp(value->number, number) != 0)
-        value = value->next;
-    return value != NULL;
 }
 
 static void judge_reserved(struct judge *judge, const struct lock_type *before,
-                           const struct lock_type *after)
+                           const struct value_names *after)
 {
-    struct spot spot = spot_of(after);
+    struct spot spot = spot_of(after->type);
     for (const struct lock_text *at = before->block.reserved; at != NULL; at = at->next) {
-        if (!lock_text_has(after->block.reserved, at->text) &&
-            find_value(after, at->text) == NULL &&
+        if (map_get(&after->reserved_names, at->text) == NULL &&
+            map_get(&after->names, at->text) == NULL &&
             judge_report(judge, DIAG_RESERVED_REMOVED, &spot, "'%s' is no longer reserved",
                          at->text))
             diag_help(judge->change->sink, "write: reserved \"%s\"", at->text);
     }
     for (const struct lock_text *at = before->reserved_numbers; at != NULL; at = at->next) {
-        if (!lock_text_has(after->reserved_numbers, at->text) && !has_number(after, at->text) &&
+        if (map_get(&after->reserved_numbers, at->text) == NULL &&
+            map_get(&after->numbers, at->text) == NULL &&
             judge_report(judge, DIAG_RESERVED_REMOVED, &spot, "the number %s is no longer reserved",
                          at->text))
             diag_help(judge->change->sink, "write: reserved %s", at->text);
@@ -126,8 +137,11 @@ void judge_enums(struct judge *judge, const struct lock_type *before, const stru
     struct spot spot = spot_of(after);
     if (!is_new_pair(judge, before, after))
         return;
-    judge_values(judge, before, after);
-    judge_reserved(judge, before, after);
+    struct value_names old, new;
+    names_find(&old, &judge->scratch, before);
+    names_find(&new, &judge->scratch, after);
+    judge_values(judge, &old, &new);
+    judge_reserved(judge, before, &new);
     spot.was = before->base;
     if (strcmp(before->base, after->base) != 0)
         judge_report(judge, DIAG_ENUM_BASE_CHANGED, &spot, "'%s' is another integer in C",

@@ -29,6 +29,11 @@ bool live_has(const struct live *live, const char *job, const char *fingerprint)
     return has;
 }
 
+bool live_has_job(const struct live *live, const char *job)
+{
+    return map_get(&live->jobs, job) != NULL;
+}
+
 /* One member; those that nobody here needs are skipped. */
 static bool member_read(struct listing *listing, struct json_in *in, struct live_runs *runs)
 {
@@ -72,6 +77,7 @@ static bool line_read(struct listing *listing, struct span span)
                                  "\"9c1f0e7ab2d44e10\"}");
         return false;
     }
+    map_add(&listing->live->jobs, runs->job, runs);
     if (map_add(&listing->live->versions, key_of(listing->arena, runs->job, runs->fingerprint),
                 runs) == NULL) {
         *listing->end = runs;
@@ -89,6 +95,7 @@ struct live *live_read(struct diag_sink *sink, const char *path, const char *tex
     listing.live = arena_alloc(sink->arena, sizeof(*listing.live));
     listing.end = &listing.live->first;
     map_init(&listing.live->versions, sink->arena);
+    map_init(&listing.live->jobs, sink->arena);
     for (uint32_t line = 1; line <= source->line_count; line++) {
         size_t len;
         const char *start = source_line(source, line, &len);

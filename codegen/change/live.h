@@ -17,6 +17,7 @@ struct live_runs {
 struct live {
     struct live_runs *first;
     struct map versions; /* "job fingerprint" -> live_runs */
+    struct map jobs;     /* the first of each */
 };
 
 /* NULL after a report in `sink`. */
@@ -25,6 +26,9 @@ struct live *live_read(struct diag_sink *sink, const char *path, const char *tex
 /* The same from a file ("-": standard input). NULL after a message on standard error or a report.
  */
 struct live *live_load(struct diag_sink *sink, const char *path);
+
+/* In any version. */
+bool live_has_job(const struct live *live, const char *job);
 
 bool live_has(const struct live *live, const char *job, const char *fingerprint);
 

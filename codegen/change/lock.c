@@ -10,11 +10,10 @@ struct item {
     struct item *next;
 };
 
-bool lock_text_has(const struct lock_text *list, const char *text)
+void lock_text_index(const struct lock_text *list, struct map *map)
 {
-    while (list != NULL && strcmp(list->text, text) != 0)
-        list = list->next;
-    return list != NULL;
+    for (; list != NULL; list = list->next)
+        map_add(map, list->text, (void *)(uintptr_t)list);
 }
 
 void lock_text_add(struct arena *arena, struct lock_text **list, const char *text)
@@ -28,10 +27,7 @@ void lock_text_add(struct arena *arena, struct lock_text **list, const char *tex
 
 const struct lock_job *lock_job_find(const struct lock *lock, const char *wire)
 {
-    const struct lock_job *job = lock->jobs;
-    while (job != NULL && strcmp(job->wire, wire) != 0)
-        job = job->next;
-    return job;
+    return map_get(&lock->wires, wire);
 }
 
 /* ---- sorting ---- */

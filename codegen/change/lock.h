@@ -14,6 +14,7 @@
 #include "buf.h"
 #include "diag.h"
 #include "ir.h"
+#include "map.h"
 #include "module.h"
 
 /* The format of jobs.lock; a reader refuses a later one. */
@@ -130,6 +131,7 @@ struct lock {
     struct lock_type *types;
     struct lock_job *jobs;
     struct lock_removed *removed;
+    struct map wires; /* the jobs by their names in a store */
     struct span span; /* where to complain about what has no place: the first file's start */
 };
 
@@ -155,7 +157,8 @@ const struct lock_job *lock_job_find(const struct lock *lock, const char *wire);
 /* Fills what is worked out of the texts. NULL, or what is wrong with the field. */
 const char *lock_field_derive(struct lock_field *field);
 
-bool lock_text_has(const struct lock_text *list, const char *text);
+/* What is in a list, by its text. */
+void lock_text_index(const struct lock_text *list, struct map *map);
 void lock_text_add(struct arena *arena, struct lock_text **list, const char *text);
 
 /* Sorts a list by the text at `offset` in its items. */

@@ -12,13 +12,6 @@ struct heir {
     struct map types;        /* "name version" -> lock_type of `after` */
 };
 
-static const struct lock_field *find_field(const struct lock_field *field, const char *wire)
-{
-    while (field != NULL && strcmp(field->wire, wire) != 0)
-        field = field->next;
-    return field;
-}
-
 static struct lock_text *sorted(struct lock_text *list)
 {
     return lock_sort(list, offsetof(struct lock_text, text));
@@ -82,15 +75,27 @@ static void keep_allows(struct arena *arena, struct lock_allow **allows,
     *allows = lock_sort(*allows, offsetof(struct lock_allow, id));
 }
 
+static void inherit_allows(struct arena *arena, struct lock_block *after,
+                           const struct lock_block *before)
+{
+    struct arena scratch = {0};
+    struct map fields;
+    map_init(&fields, &scratch);
+    for (struct lock_field *old = before->fields; old != NULL; old = old->next)
+        map_add(&fields, old->wire, old);
+    for (struct lock_field *field = after->fields; field != NULL; field = field->next) {
+        const struct lock_field *old = map_get(&fields, field->wire);
+        if (old != NULL)
+            keep_allows(arena, &field->allows, old->allows);
+    }
+    arena_release(&scratch);
+}
+
 static void inherit_block(struct arena *arena, struct lock_block *after,
                           const struct lock_block *before)
 {
     struct gone gone;
-    for (struct lock_field *field = after->fields; field != NULL; field = field->next) {
-        const struct lock_field *old = find_field(before->fields, field->wire);
-        if (old != NULL)
-            keep_allows(arena, &field->allows, old->allows);
-    }
+    inherit_allows(arena, after, before);
     gone_start(&gone, arena, &after->gone);
     for (const struct lock_field *at = after->fields; at != NULL; at = at->next)
         gone_know(&gone, at->wire);
@@ -126,20 +131,21 @@ static void inherit_enum(struct arena *arena, struct lock_type *after,
     after->gone_numbers = sorted(after->gone_numbers);
 }
 
-/* The type of the schema as it was when locked, not an older one that runs may have. */
-static const struct lock_type *find_type(const struct lock *lock, const struct lock_type *like)
+static const char *key_of(struct arena *arena, const struct lock_type *type)
 {
-    const struct lock_type *type = lock->types;
-    while (type != NULL && (type->is_old || strcmp(type->name, like->name) != 0 ||
-                            strcmp(type->kind, like->kind) != 0))
-        type = type->next;
-    return type;
+    return arena_printf(arena, "%s %s", type->kind, type->name);
 }
 
 static void inherit_types(struct heir *heir, const struct lock *before)
 {
+    struct map types; /* of the schema as it was when locked, not older ones that runs may have */
+    map_init(&types, heir->arena);
+    for (struct lock_type *type = before->types; type != NULL; type = type->next) {
+        if (!type->is_old)
+            map_add(&types, key_of(heir->arena, type), type);
+    }
     for (struct lock_type *type = heir->after->types; type != NULL; type = type->next) {
-        const struct lock_type *old = find_type(before, type);
+        const struct lock_type *old = map_get(&types, key_of(heir->arena, type));
         map_add(&heir->types, arena_printf(heir->arena, "%s %s", type->name, type->version), type);
         if (old != NULL && type->values != NULL)
             inherit_enum(heir->arena, type, old);

@@ -12,7 +12,6 @@ struct maker {
     struct arena *arena;
     struct lock *lock;
     struct map types; /* ir_enum or ir_struct by name -> lock_type */
-    struct map wires; /* -> lock_job */
 };
 
 static const char *hex(struct arena *arena, uint64_t number)
@@ -213,15 +212,18 @@ static int64_t ms(int64_t ns)
 static const char *make_key(struct maker *maker, const struct ir_job *job,
                             const struct ast_names *by)
 {
-    const char *key = "";
+    struct buf key = {0};
+    buf_text(&key, "");
     for (; by != NULL; by = by->next) {
         const struct ir_field *field = job->params;
         while (field != NULL && strcmp(field->name, by->name.text) != 0)
             field = field->next;
         const char *wire = field != NULL ? field->wire : by->name.text;
-        key = *key == '\0' ? wire : arena_printf(maker->arena, "%s,%s", key, wire);
+        buf_printf(&key, "%s%s", key.len > 0 ? "," : "", wire);
     }
-    return key;
+    const char *text = arena_copy(maker->arena, key.data, key.len);
+    buf_release(&key);
+    return text;
 }
 
 static const char *make_schedule(struct arena *arena, const struct ir_settings *settings)
@@ -291,7 +293,7 @@ static struct lock_settings *make_settings(struct maker *maker, const struct ir_
 
 static void job_add(struct maker *maker, struct lock_job *job)
 {
-    const struct lock_job *other = map_add(&maker->wires, job->wire, job);
+    const struct lock_job *other = map_add(&maker->lock->wires, job->wire, job);
     job->next = maker->lock->jobs;
     maker->lock->jobs = job;
     if (other == NULL)
@@ -341,7 +343,7 @@ struct lock *lock_make(struct compilation *compilation)
     maker.lock = arena_alloc(maker.arena, sizeof(*maker.lock));
     maker.lock->format = LOCK_FORMAT;
     map_init(&maker.types, maker.arena);
-    map_init(&maker.wires, maker.arena);
+    map_init(&maker.lock->wires, maker.arena);
     for (const struct module *at = compilation->modules; at != NULL; at = at->next) {
         if (maker.lock->span.source == NULL)
             maker.lock->span = (struct span){at->source, 0, 0};

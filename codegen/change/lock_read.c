@@ -236,10 +236,10 @@ static bool link_types(struct reader *reader)
 
 static bool link_jobs(struct reader *reader)
 {
-    struct map wires;
-    map_init(&wires, reader->arena);
+    struct map *wires = &reader->lock->wires;
+    map_init(wires, reader->arena);
     for (struct lock_job *job = reader->lock->jobs; job != NULL; job = job->next) {
-        if (map_add(&wires, job->wire, job) != NULL)
+        if (map_add(wires, job->wire, job) != NULL)
             return fail_at(reader, job->span, "this job is in it twice");
         if (!link_fields(reader, job->params->fields) ||
             (job->returns != NULL && !link_fields(reader, job->returns->fields)))

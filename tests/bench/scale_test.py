@@ -64,23 +64,49 @@ class Scale(unittest.TestCase):
     def test_time_is_linear(self):
         self.assertLess(self.ratio(instructions_checked, 250), 2.2)
 
+    def path(self, name: str, text: str) -> pathlib.Path:
+        path = self.folder / (name.replace(" ", "_").replace(",", "") + ".job")
+        path.write_text(text, encoding="utf-8")
+        return path
+
     def growth(self, shape: str) -> float:
         """What twice as many cost beside so many, the start of the program left out."""
         verb, count, text = shapes.SHAPES[shape]
-        costs = []
-        for at, times in enumerate((0, count, 2 * count)):
-            path = self.folder / f"{shape.replace(' ', '_')}{at}.job"
-            path.write_text(text(times) if times > 0 else "", encoding="utf-8")
-            costs.append(instructions(verb, path))
+        costs = [instructions(verb, self.path(f"{shape}{at}", text(times) if times > 0 else ""))
+                 for at, times in enumerate((0, count, 2 * count))]
         return (costs[2] - costs[0]) / (costs[1] - costs[0])
+
+    def growth_of_change(self, change: str, verb: str) -> float:
+        """The same of a change, by breaking or by lock."""
+        count, old, new = shapes.CHANGES[change]
+        costs = []
+        for times in (count, 2 * count):
+            before = self.path(f"{change} {verb} {times} old", old(times))
+            after = self.path(f"{change} {verb} {times}", new(times))
+            lock = before.with_suffix(".lock")
+            subprocess.run([CULEXC, "lock", "--lock", lock, before], check=True)
+            option = "--against" if verb == "breaking" else "--lock"
+            costs.append(instructions(verb, option, lock, after) - instructions("check", after))
+        return costs[1] / costs[0]
+
+    def is_linear(self, measure, *names):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            growths = dict(zip(names[0], pool.map(measure, *names)))
+        for name, growth in growths.items():
+            print(f"{name}: {growth:.2f}")
+        self.assertEqual([], [name for name, growth in growths.items() if growth > GROWTH_MAX])
 
     @unittest.skipUnless(VALGRIND, "needs valgrind")
     def test_time_is_linear_in_each_thing_that_may_be_many(self):
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            growths = list(pool.map(self.growth, shapes.SHAPES))
-        for shape, growth in zip(shapes.SHAPES, growths):
-            print(f"{shape}: {growth:.2f}")
-        self.assertEqual([], [shape for shape, growth in zip(shapes.SHAPES, growths) if growth > GROWTH_MAX])
+        self.is_linear(self.growth, shapes.SHAPES)
+
+    @unittest.skipUnless(VALGRIND, "needs valgrind")
+    def test_time_of_breaking_is_linear(self):
+        self.is_linear(self.growth_of_change, shapes.CHANGES, ["breaking"] * len(shapes.CHANGES))
+
+    @unittest.skipUnless(VALGRIND, "needs valgrind")
+    def test_time_of_lock_is_linear(self):
+        self.is_linear(self.growth_of_change, shapes.CHANGES, ["lock"] * len(shapes.CHANGES))
 
 
 unittest.main(argv=sys.argv[:1])

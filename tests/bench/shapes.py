@@ -61,3 +61,22 @@ SHAPES = {
     "ir of jobs": ("ir", 200, lambda n: many("job j# { params { int8 a; string b; } }", n)),
     "doc of jobs": ("doc", 200, lambda n: many("job j# { params { int8 a; string b; } }", n)),
 }
+
+# Changes, as two texts, for breaking and lock.
+CHANGES = {
+    "jobs that stay": (600, lambda n: many("job j# { params { int8 a; } }", n),
+                       lambda n: many("job j# { params { int8 a; } }", n)),
+    "jobs that went, and others": (300, lambda n: many("job j# { params { int8 a#; } }", n),
+                                   lambda n: many("job k# { params { int8 b#; } }", n)),
+    "jobs of another package": (300, lambda n: "package a;\n" + many("job j# { params { int8 a#; } }", n),
+                                lambda n: "package b;\n" + many("job j# { params { int8 a#; } }", n)),
+    "reserved names that stay": (1500, lambda n: struct("reserved " + many('"r#"', n, ", ") + ";") + job("s value;"),
+                                 lambda n: struct("reserved " + many('"r#"', n, ", ") + ";") + job("s value;")),
+    "reserved numbers that stay": (
+        1500, lambda n: "enum e { A, reserved " + many("1#", n, ", ") + "; }\n" + job("e value;"),
+        lambda n: "enum e { A, reserved " + many("1#", n, ", ") + "; }\n" + job("e value;")),
+    "params that went, and others": (500, lambda n: job(many("int8 a#;", n)), lambda n: job(many("int8 b#;", n))),
+    "values that went, and others": (1000, lambda n: "enum e { " + many("A#", n, ", ") + " }\n" + job("e value;"),
+                                     lambda n: "enum e { " + many("B#", n, ", ") + " }\n" + job("e value;")),
+    "types that stay": (600, lambda n: many("struct s# { int8 a; }", n), lambda n: many("struct s# { int8 a; }", n)),
+}
