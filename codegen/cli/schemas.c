@@ -47,3 +47,21 @@ void schemas_release(struct schemas *schemas)
     free(schemas->compilations);
     free(schemas->clean);
 }
+
+void schemas_hush(struct schemas *schemas)
+{
+    for (size_t i = 0; i < schemas->clean_count; i++) {
+        struct compilation *compilation = schemas->clean[i].compilation;
+        const struct diag_policy *policy = compilation->sink.policy;
+        diag_sink_init(&compilation->sink, &compilation->arena);
+        compilation->sink.policy = policy;
+    }
+}
+
+int schemas_report(const struct cli *cli, struct schemas *schemas)
+{
+    int status = EXIT_CLEAN;
+    for (size_t i = 0; i < schemas->clean_count; i++)
+        status = cli_worse(status, cli_report(cli, schemas->clean[i].compilation));
+    return status;
+}

@@ -18,4 +18,8 @@ struct schemas {
 int schemas_load(struct cli *cli, bool is_for_c, struct schemas *ret_schemas);
 void schemas_release(struct schemas *schemas);
 
+/* Makes the sinks of the clean ones empty, and reports what came into them since. */
+void schemas_hush(struct schemas *schemas);
+int schemas_report(const struct cli *cli, struct schemas *schemas);
+
 #endif

@@ -86,20 +86,20 @@ void diag_sink_init(struct diag_sink *sink, struct arena *arena)
     *sink = (struct diag_sink){.arena = arena};
 }
 
-static bool is_change(enum diag_id id)
+/* What was removed shares a place with other things that were, and a plug-in has but one id. */
+static bool has_many_texts(enum diag_id id)
 {
-    return id >= DIAG_JOB_REMOVED;
+    return id >= DIAG_JOB_REMOVED || id == DIAG_PLUGIN_ERROR;
 }
 
-/* Said before: the same of the same place. What was removed shares a place with other things
- * that were, so there the text tells. */
+/* Said before: the same of the same place. */
 static bool is_repeated(const struct diag_sink *sink, enum diag_id id, struct span span,
                         const char *text)
 {
     for (const struct diag *diag = sink->first; diag != NULL; diag = diag->next) {
         if (diag->id == id && diag->span.source == span.source &&
             diag->span.offset == span.offset && diag->span.length == span.length &&
-            (!is_change(id) || strcmp(diag->text, text) == 0))
+            (!has_many_texts(id) || strcmp(diag->text, text) == 0))
             return true;
     }
     return false;

@@ -5,6 +5,8 @@
 bool generation_ask(struct generation *generation, const struct buf *question)
 {
     struct buf text = {0};
+    if (generation->order->seconds > 0)
+        generation->plugin.seconds = generation->order->seconds;
     bool is_done =
         plugin_ask(&generation->plugin, question, &text) &&
         answer_take(&generation->arena, generation->plugin.what, &text, &generation->answer);
@@ -52,7 +54,7 @@ enum gen_status gen_run(const struct gen_order *order, const struct gen_schema *
     struct generation generation = {.order = order, .schemas = schemas, .count = count};
     enum gen_status status = GEN_FAILED;
     if (installation_find(&generation.arena, &generation.installation))
-        status = gen_c(&generation);
+        status = order->plugin == NULL ? gen_c(&generation) : gen_plugin(&generation);
     arena_release(&generation.arena);
     return status;
 }

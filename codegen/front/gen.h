@@ -1,4 +1,4 @@
-/* gen.h - from checked models to files, by way of the renderer. */
+/* gen.h - from checked models to files, by way of the renderer or of another plug-in. */
 #ifndef CULEXC_GEN_H
 #define CULEXC_GEN_H
 
@@ -14,12 +14,16 @@ struct gen_order {
     const char *out;          /* the folder for all files */
     const char *depfile;      /* NULL: none */
     const char *export_macro; /* NULL: none */
-    bool is_check;            /* write nothing, compare */
+    const char *plugin;       /* NULL: the renderer */
+    const struct ir_option *options;
+    unsigned seconds; /* that the plug-in may take; 0: LIMIT_PLUGIN_SECONDS */
+    bool is_check;    /* write nothing, compare */
 };
 
 enum gen_status {
     GEN_DONE,
     GEN_DIFFERS, /* of a check: files are named on standard error */
+    GEN_REFUSED, /* the plug-in has complaints: they stand in the compilations' sinks */
     GEN_FAILED   /* after a message */
 };
 

@@ -31,4 +31,7 @@ enum gen_status generation_put(struct generation *generation);
 /* gen_c.c: C, by the renderer. */
 enum gen_status gen_c(struct generation *generation);
 
+/* gen_plugin.c: whatever the plug-in of the order makes. */
+enum gen_status gen_plugin(struct generation *generation);
+
 #endif

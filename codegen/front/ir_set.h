@@ -15,7 +15,7 @@ struct ir_set_file {
 /* A text for the plug-in, which alone knows what it means. */
 struct ir_option {
     const char *name, *value;
-    struct ir_option *next;
+    const struct ir_option *next;
 };
 
 struct ir_set {

@@ -23,6 +23,32 @@ struct plugin plugin_renderer(struct arena *arena, const struct installation *in
                                     arena_printf(arena, "%s/render.py", installation->renderer)}};
 }
 
+bool plugin_find(struct arena *arena, const struct installation *installation, const char *name,
+                 struct plugin *ret_plugin)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *own = arena_printf(arena, "%s/%s.py", installation->plugins, name);
+    bool is_path = strchr(name, '/') != NULL;
+    if (!is_path && strspn(name, allowed) != strlen(name)) {
+        diag_say("no name of a plug-in: '%s'; write ./%s for a file", name, name);
+        return false;
+    }
+    *ret_plugin = (struct plugin){.what = arena_printf(arena, "the plug-in '%s'", name),
+                                  .seconds = LIMIT_PLUGIN_SECONDS,
+                                  .path = is_path ? name : NULL,
+                                  .argv = {name}};
+    if (!is_path && access(own, R_OK) == 0) {
+        ret_plugin->path = own;
+        ret_plugin->argv[0] = installation->python;
+        ret_plugin->argv[1] = "-I";
+        ret_plugin->argv[2] = own;
+    } else if (!is_path) {
+        ret_plugin->argv[0] = arena_printf(arena, "culexc-gen-%s", name);
+    }
+    return true;
+}
+
 /* --- the process ------------------------------------------------------------------------- */
 
 struct exchange {

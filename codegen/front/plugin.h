@@ -20,6 +20,11 @@ struct plugin {
 /* The C renderer, which is a plug-in too. */
 struct plugin plugin_renderer(struct arena *arena, const struct installation *installation);
 
+/* `name` is a path when it has a slash in it, else one of those that come with culexc, else
+ * culexc-gen-NAME is looked for in the PATH. False after a message when it cannot be a name. */
+bool plugin_find(struct arena *arena, const struct installation *installation, const char *name,
+                 struct plugin *ret_plugin);
+
 /* Runs it. False after a message when it failed, took too long or answered too much. */
 bool plugin_ask(const struct plugin *plugin, const struct buf *question, struct buf *ret_answer);
 

@@ -102,8 +102,8 @@ def check(culexc, accept):
             text = case.read_bytes()
             is_gen = text.startswith(b"// command: gen")
             command = [culexc, "gen", "--out", "out"] if is_gen else [culexc, "check"]
-            if text.startswith(b"// options: "):
-                command += text.decode().partition("\n")[0].split()[2:]
+            options = re.match(r"(?:// command: gen\n)?// options: (.*)\n", text.decode(errors="replace"))
+            command += options[1].split() if options else []
             status, _, messages = run(command + ["-I", ".", case.name], work)
             actual = f"{messages}exit {status}\n"
             is_good &= compare(HERE / "check" / f"{case.stem}.expected", actual, accept)
