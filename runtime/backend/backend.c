@@ -38,6 +38,17 @@ void culex__backend_abandon(struct culex_backend *backend)
         backend->ops->close(backend);
 }
 
+bool culex__backend_is_known(const char *url)
+{
+    static const char *const schemes[] = {"sqlite:", "memory:", "redis://", "rediss://",
+                                          "redis+unix://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (after(url, schemes[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
 culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
                                  const struct culex_env *env, struct culex_backend **ret_backend,
                                  culex_error *error)

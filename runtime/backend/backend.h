@@ -363,8 +363,12 @@ static inline int64_t culex__backend_earlier_ns(const struct culex_backend *back
     return culex__deadline_ns(&deadline);
 }
 
+/* How long a Redis key prefix may be. */
+enum { CULEX_STORE_PREFIX_MAX = 64 };
+
+/* What the engine has settled, parameters of the URL included: see culex__backend_params_read. */
 struct culex_backend_options {
-    const char *prefix;      /* NULL: "culex" */
+    const char *prefix;      /* Redis: NULL means "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
     const char *folder;      /* what a relative path counts from: see platform/path.h */
@@ -375,6 +379,20 @@ struct culex_backend_options {
 
 /* CULEX_ENOTFOUND, in words that are the same for all stores. */
 culex_status culex__backend_no_queue(const char *queue, culex_error *error);
+
+/* CULEX_EINVAL for a key prefix that Redis stores do not take. */
+culex_status culex__backend_prefix_check(const char *prefix, culex_error *error);
+
+/* Hands each parameter of a store's URL that stands for one of culex_backend_options, and is not
+ * the store's own, to `take`, which borrows the texts and may refuse. CULEX_EURL when the URL
+ * cannot be read or has a parameter that is not for this kind of store. */
+typedef culex_status (*culex__backend_param_fn)(void *user, const char *name, const char *value,
+                                                culex_error *error);
+culex_status culex__backend_params_read(const char *text, culex__backend_param_fn take, void *user,
+                                        culex_error *error);
+
+/* The URL's scheme is one of ours. */
+bool culex__backend_is_known(const char *url);
 
 /* See abandon above. */
 void culex__backend_abandon(struct culex_backend *backend);

@@ -296,18 +296,22 @@ static const struct culex_backend_ops redis_ops = {
     .close = redis_close,
 };
 
+culex_status culex__backend_prefix_check(const char *prefix, culex_error *error)
+{
+    if (strnlen(prefix, CULEX__REDIS_PREFIX_MAX + 1) > CULEX__REDIS_PREFIX_MAX)
+        return culex__fail(error, CULEX_EINVAL, "the key prefix is longer than %d bytes",
+                           CULEX__REDIS_PREFIX_MAX);
+    return culex__redis_name_check("key prefix", prefix, error);
+}
+
 static culex_status prefix_set(struct culex__redis *redis, const char *prefix, culex_error *error)
 {
     if (prefix == NULL)
         prefix = "culex";
-    size_t len = strnlen(prefix, CULEX__REDIS_PREFIX_MAX + 1);
-    if (len > CULEX__REDIS_PREFIX_MAX)
-        return culex__fail(error, CULEX_EINVAL, "the key prefix is longer than %d bytes",
-                           CULEX__REDIS_PREFIX_MAX);
-    if (culex__redis_name_check("key prefix", prefix, error) != CULEX_OK)
-        return CULEX_EINVAL;
-    memcpy(redis->prefix, prefix, len + 1);
-    return CULEX_OK;
+    culex_status status = culex__backend_prefix_check(prefix, error);
+    if (status == CULEX_OK)
+        strcpy(redis->prefix, prefix);
+    return status;
 }
 
 culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,

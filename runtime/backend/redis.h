@@ -16,7 +16,7 @@
 enum {
     CULEX__REDIS_BATCH_MAX = 1000, /* runs in one script */
     CULEX__REDIS_NAME_MAX = 255,   /* bytes of a queue's, worker's or schedule's name */
-    CULEX__REDIS_PREFIX_MAX = 64,
+    CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX,
     CULEX__REDIS_TIMEOUT_MS = 5000
 };
 

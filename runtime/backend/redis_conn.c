@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/param.h"
 #include "base/error.h"
 
 /* --- where --------------------------------------------------------------------------- */
@@ -18,22 +19,6 @@ static culex_status database_read(struct culex__redis_target *target, bool is_so
         return CULEX_OK;
     return culex__url_number("the database", is_socket ? text : text + 1, 0, 999999,
                              &target->database, error);
-}
-
-static culex_status params_check(const struct culex__url *url, bool is_socket, culex_error *error)
-{
-    for (int i = 0; i < url->param_count; i++) {
-        const char *name = url->params[i].name;
-        bool is_known = strcmp(name, "user") == 0 || strcmp(name, "password") == 0 ||
-                        strcmp(name, "accept-eviction") == 0 ||
-                        (is_socket && strcmp(name, "db") == 0);
-        if (!is_known)
-            return culex__fail(error, CULEX_EURL,
-                               "store URL: unknown parameter '%.40s'; known are %suser, password "
-                               "and accept-eviction",
-                               name, is_socket ? "db, " : "");
-    }
-    return CULEX_OK;
 }
 
 static culex_status eviction_read(struct culex__redis_target *target, culex_error *error)
@@ -89,7 +74,8 @@ culex_status culex__redis_target_parse(const char *url, struct culex__redis_targ
                         "this build has no TLS for rediss://; use redis:// through a TLS tunnel, "
                         "or a UNIX socket with redis+unix://");
     if (status == CULEX_OK)
-        status = params_check(&target.url, is_socket, error);
+        status = culex__params_check(
+            &target.url, is_socket ? CULEX__PARAM_REDIS_SOCKET : CULEX__PARAM_REDIS, error);
     if (status == CULEX_OK)
         status = address_read(&target, is_socket, error);
     if (status == CULEX_OK)

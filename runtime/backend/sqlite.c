@@ -95,6 +95,21 @@ static char *memory_path(const char *name)
     return path;
 }
 
+/* False when out of memory. */
+static bool store_name(struct culex_sqlite *store, const char *rest)
+{
+    char *name = culex__sqlite_option_path(rest);
+    if (name != NULL && store->is_memory) {
+        store->path = memory_path(name);
+        store->uri = memory_uri(name);
+    } else if (name != NULL) {
+        store->path = strdup(name);
+        store->uri = strdup(name);
+    }
+    free(name);
+    return store->path != NULL && store->uri != NULL;
+}
+
 static struct culex_sqlite *store_create(int version, const char *rest, bool is_memory,
                                          const struct culex_backend_options *options,
                                          const struct culex_env *env)
@@ -111,10 +126,8 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
     store->lock_fd = store->reserve.fd = -1;
     store->timeout_ms =
         options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
-    store->path = is_memory ? memory_path(rest) : culex__sqlite_option_path(rest);
-    store->uri = is_memory ? memory_uri(rest) : culex__sqlite_option_path(rest);
     culex__sqlite_wake_init(store);
-    if (store->path == NULL || store->uri == NULL) {
+    if (!store_name(store, rest)) {
         store_close(&store->base);
         return NULL;
     }
@@ -127,7 +140,7 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
                                    culex_error *error)
 {
     struct culex_sqlite_options wishes = {0};
-    culex_status status = is_memory ? CULEX_OK : culex__sqlite_option_read(rest, &wishes, error);
+    culex_status status = culex__sqlite_option_read(rest, is_memory, &wishes, error);
     if (status != CULEX_OK)
         return status;
     struct culex_sqlite *store = store_create(version, rest, is_memory, options, env);

@@ -192,10 +192,12 @@ static inline struct culex_sqlite *culex__sqlite_of(struct culex_backend *backen
 
 /* --- sqlite_option.c ----------------------------------------------------------------------- */
 
-/* `rest` is PATH[?NAME=VALUE[&...]]. CULEX_EURL for what it does not know, and without a path. */
-culex_status culex__sqlite_option_read(const char *rest, struct culex_sqlite_options *ret_options,
+/* `rest` is PATH[?NAME=VALUE[&...]]. CULEX_EURL for what it does not know, and for a file without a
+ * path. */
+culex_status culex__sqlite_option_read(const char *rest, bool is_memory,
+                                       struct culex_sqlite_options *ret_options,
                                        culex_error *error);
-/* Its path, owned; NULL when out of memory. */
+/* Its path, or the name of a store in memory, owned; NULL when out of memory. */
 char *culex__sqlite_option_path(const char *rest);
 
 /* --- sqlite_borrow.c ----------------------------------------------------------------------- */

@@ -99,8 +99,10 @@ static culex_status params_split(struct culex__url *url, char *query, culex_erro
         query = cut(name, '&');
         char *value = cut(name, '=');
         if (value == NULL || *name == '\0')
-            return culex__fail(error, CULEX_EURL,
-                               "store URL: a parameter after '?' is not name=value");
+            return culex__fail(
+                error, CULEX_EURL,
+                "store URL: what follows '?' is not a parameter: write name=value, and '&' "
+                "between two");
         if (url->param_count == CULEX__URL_PARAMS_MAX)
             return culex__fail(error, CULEX_EURL, "store URL: more than %d parameters",
                                CULEX__URL_PARAMS_MAX);
@@ -212,6 +214,23 @@ culex_status culex__url_parse(const char *text, struct culex__url *ret_url, cule
     url.storage[colon - text] = '\0';
     culex_status status =
         url_split(&url, url.storage + (colon - text) + 3, url.storage + len + 1, error);
+    if (status != CULEX_OK) {
+        culex__url_release(&url);
+        return status;
+    }
+    *ret_url = url;
+    return CULEX_OK;
+}
+
+culex_status culex__url_parse_path(const char *rest, struct culex__url *ret_url, culex_error *error)
+{
+    struct culex__url url = {.scheme = "", .host = "", .path = ""};
+    url.storage_len = strlen(rest) + 1;
+    url.storage = strdup(rest);
+    if (url.storage == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    url.path = url.storage;
+    culex_status status = params_split(&url, cut(url.storage, '?'), error);
     if (status != CULEX_OK) {
         culex__url_release(&url);
         return status;

@@ -35,6 +35,10 @@ struct culex__url {
 /* Splits `text`. CULEX_EURL with nothing to release, or release with culex__url_release. */
 culex_status culex__url_parse(const char *text, struct culex__url *ret_url, culex_error *error);
 
+/* The same of what follows "sqlite:" and "memory:": a path as it is, then parameters. */
+culex_status culex__url_parse_path(const char *rest, struct culex__url *ret_url,
+                                   culex_error *error);
+
 /* Wipes and frees. Accepts a zeroed url. */
 void culex__url_release(struct culex__url *url);
 

@@ -332,6 +332,8 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     run->counters = record->counters;
     run->created_at_ms = record->created_at_ms;
     run->timeout_ms = record->timeout_ms;
+    if (record->store_timeout_ms > 0)
+        child->loan.timeout_ms = record->store_timeout_ms;
     run->fingerprint = record->fingerprint;
     memcpy(run->queue, record->queue, sizeof run->queue);
     memcpy(run->fence, record->fence, sizeof run->fence);

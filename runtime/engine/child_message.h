@@ -68,6 +68,7 @@ struct culex_record_run {
     uint32_t payload_len;
     int64_t created_at_ms;
     int64_t timeout_ms;
+    int64_t store_timeout_ms;
     uint64_t fingerprint;
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     char fence[CULEX_FENCE_SIZE];

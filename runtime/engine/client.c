@@ -10,9 +10,10 @@
 #include "engine/home_store.h"
 #include "engine/newrun.h"
 #include "engine/patience.h"
+#include "engine/storesettings.h"
 #include "engine/storeurl.h"
 
-enum { TIMEOUT_MS = 5000, LIST_LIMIT = 1000, LIST_PAGE = 100 };
+enum { LIST_LIMIT = 1000, LIST_PAGE = 100 };
 
 /* --- life -------------------------------------------------------------------------- */
 
@@ -75,6 +76,17 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
     return CULEX_OK;
 }
 
+/* Half the time for each try, so that there is some for a second one. */
+static culex_status backend_open(const char *url, const struct culex_store_settings *settings,
+                                 const struct culex_env *env, struct culex_backend **ret_backend,
+                                 culex_error *error)
+{
+    struct culex_backend_options store = {.prefix = settings->prefix,
+                                          .timeout_ms = settings->timeout_ms / 2 + 1,
+                                          .synchronous = settings->synchronous};
+    return culex__backend_open(url, &store, env, ret_backend, error);
+}
+
 culex_status culex_client_open(const char *url, const culex_client_options *options,
                                culex_client **ret_client, culex_error *error)
 {
@@ -85,23 +97,21 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
         options = &none;
     if (options->timeout_ms < 0)
         return culex__fail(error, CULEX_EINVAL, "timeout_ms is negative");
-    int64_t timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
-    /* Half for each try, so that there is time for a second one. */
-    struct culex_backend_options store = {.prefix = options->prefix,
-                                          .timeout_ms = timeout_ms / 2 + 1,
-                                          .synchronous = options->synchronous};
     const struct culex_env *env = culex__env_system();
+    struct culex_store_settings settings;
     struct culex_backend *backend = NULL;
     char *chosen = NULL;
     culex_status status = culex__store_url_choose(url, options->url_file, &chosen, error);
-    if (status == CULEX_OK && url == NULL && options->url_file == NULL)
-        status = culex__home_store_check(chosen, options->prefix, error);
     if (status == CULEX_OK)
-        status = culex__backend_open(chosen, &store, env, &backend, error);
+        status = culex__store_settings_read(chosen, options, &settings, error);
+    if (status == CULEX_OK && url == NULL && options->url_file == NULL)
+        status = culex__home_store_check(chosen, settings.prefix, error);
+    if (status == CULEX_OK)
+        status = backend_open(chosen, &settings, env, &backend, error);
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
-    return culex__client_create(backend, timeout_ms, env, ret_client, error);
+    return culex__client_create(backend, settings.timeout_ms, env, ret_client, error);
 }
 
 void culex_client_close(culex_client *client)

@@ -71,7 +71,9 @@ struct culex_run {
     struct culex_run_counters counters;
     int64_t created_at_ms;
     int64_t timeout_ms;
-    uint64_t fingerprint; /* of the schema that encoded the payload */
+    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a process of handlers,
+                                 which was forked before it was known; 0: the executor's */
+    uint64_t fingerprint;     /* of the schema that encoded the payload */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     char *payload;
     size_t payload_len;

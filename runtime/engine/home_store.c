@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "engine/storesettings.h"
 
 static const struct culex_home_store *of_process;
 static _Thread_local const struct culex_home_store *of_thread;
@@ -68,9 +69,11 @@ static bool store_is_home(const struct culex_home_store *home, const char *chose
 static bool prefix_is_home(const struct culex_home_store *home, const char *chosen,
                            const char *prefix)
 {
-    const char *wanted = prefix != NULL ? prefix : "culex";
-    const char *own = home->prefix != NULL ? home->prefix : "culex";
-    return strncmp(chosen, "redis", 5) != 0 || strcmp(wanted, own) == 0;
+    const culex_client_options told = {.prefix = home->prefix};
+    struct culex_store_settings own;
+    return strncmp(chosen, "redis", 5) != 0 ||
+           (culex__store_settings_read(chosen, &told, &own, NULL) == CULEX_OK &&
+            strcmp(prefix, own.prefix) == 0);
 }
 
 culex_status culex__home_store_check(const char *chosen, const char *prefix, culex_error *error)

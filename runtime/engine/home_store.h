@@ -31,8 +31,8 @@ void culex__home_store_settle(const struct culex_home_store *home);
 void culex__home_store_enter(const struct culex_home_store *home);
 
 /* Whether a client without a URL of its own may open `chosen`: CULEX_EURL when that is not the
- * worker's store, or cannot be it in this process, or is a relative path and this process has left
- * the worker's folder. */
+ * worker's store or its keys do not begin with `prefix`, or it cannot be that one in this process,
+ * or is a relative path and this process has left the worker's folder. */
 culex_status culex__home_store_check(const char *chosen, const char *prefix, culex_error *error);
 
 #endif

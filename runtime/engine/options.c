@@ -231,6 +231,7 @@ static void words_format(const char *words, char *ret_text, size_t size)
 static culex_status set_choice(struct culex_settings *settings, const struct option_row *row,
                                const char *from, const char *value, culex_error *error)
 {
+    static const char *const synchronous[] = {"full", "normal", "off"}; /* a value may be gone */
     char words[64];
     int choice = choice_find(row->value, value);
     words_format(row->value, words, sizeof words);
@@ -243,7 +244,7 @@ static culex_status set_choice(struct culex_settings *settings, const struct opt
     else if (row->offset == AT(log_level))
         settings->options.log_level = choice + 1;
     else
-        settings->options.synchronous = value;
+        settings->options.synchronous = synchronous[choice];
     return CULEX_OK;
 }
 
@@ -335,18 +336,58 @@ static culex_status variable_apply(struct culex_settings *settings, const struct
                        "%s is set but empty: unset it, or give it a value", row->variable);
 }
 
-/* A store on the command line wins over both variables, whatever they say. */
+/* What is said of the store by more than the command line and its variable: see storesettings.h. */
+static bool row_is_layered(const struct option_row *row)
+{
+    return row->offset == AT(synchronous) || row->offset == AT(store_timeout_ms) ||
+           (row->kind == OPTION_TEXT && row->offset == AT(prefix));
+}
+
+culex_status culex__store_variables_read(culex_variable_get variable,
+                                         struct culex_settings *settings, culex_error *error)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const char *value = row_is_layered(&rows[i]) ? variable(rows[i].variable) : NULL;
+        culex_status status =
+            value == NULL ? CULEX_OK : variable_apply(settings, &rows[i], value, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+culex_status culex__store_parameter_read(const char *name, const char *value,
+                                         struct culex_settings *settings, culex_error *error)
+{
+    char from[64];
+    snprintf(from, sizeof from, "store URL: %.40s", name);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!row_is_layered(&rows[i]) || strcmp(rows[i].name, name) != 0)
+            continue;
+        if (setting_apply(settings, &rows[i], from, value, error) == CULEX_OK)
+            return CULEX_OK;
+        if (error != NULL)
+            error->code = CULEX_EURL;
+        return CULEX_EURL;
+    }
+    return CULEX_OK;
+}
+
+/* A store on the command line wins over both variables, whatever they say. A variable that the
+ * store's URL may yet overrule is looked at here, and read when the store is opened. */
 static culex_status variables_read(const struct culex_settings *asked,
                                    struct culex_settings *settings, culex_variable_get variable,
                                    culex_error *error)
 {
     bool has_store = asked->options.url != NULL || asked->options.url_file != NULL;
     for (size_t i = 0; i < ROW_COUNT; i++) {
+        struct culex_settings later = {0};
         const char *value = rows[i].variable != NULL ? variable(rows[i].variable) : NULL;
         if (value == NULL || !row_is_for(&rows[i], settings->program) ||
             (has_store && row_is_store(&rows[i])))
             continue;
-        culex_status status = variable_apply(settings, &rows[i], value, error);
+        culex_status status =
+            variable_apply(row_is_layered(&rows[i]) ? &later : settings, &rows[i], value, error);
         if (status != CULEX_OK)
             return status;
     }
@@ -481,7 +522,8 @@ static const struct {
     {"Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n",
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
      "One that is set but empty is refused.\n"
-     "Defaults, in brackets, give way to variables, variables to options.\n"
+     "Defaults, in brackets, give way to variables, those to the store's URL\n"
+     "(?prefix=, ?store-timeout=, ?synchronous=), and all of them to options.\n"
      "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
      "Exit status:\n"
      "  0  stopped or drained\n"
@@ -497,7 +539,7 @@ static const struct {
      "   \"oldest_ms\":1750000000000,\"scheduled\":0,\"waiting\":12,\"active\":0,\"dead\":0}\n"
      "`runs` counts those that may still be executed; an operator may retry dead ones.\n",
      "Variables as for workers: CULEX_URL, CULEX_URL_FILE, CULEX_PASSWORD,\n"
-     "CULEX_PREFIX, CULEX_STORE_TIMEOUT.\n"
+     "CULEX_PREFIX, CULEX_STORE_TIMEOUT, CULEX_SYNCHRONOUS.\n"
      "Exit status: 0 listed, 1 the store failed, 2 wrong usage, 3 output failed.\n"},
 };
 

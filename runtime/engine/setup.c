@@ -151,12 +151,20 @@ static bool stop_await(culex_worker *worker, int64_t wait_ms)
     return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0;
 }
 
+static culex_status settings_read(culex_worker *worker, culex_error *error)
+{
+    const culex_client_options told = {.timeout_ms = worker->options.store_timeout_ms,
+                                       .prefix = worker->options.prefix,
+                                       .synchronous = worker->options.synchronous};
+    return culex__store_settings_read(worker->url, &told, &worker->store, error);
+}
+
 static culex_status store_open(culex_worker *worker, culex_error *error)
 {
     char masked[256];
-    struct culex_backend_options options = {.prefix = worker->options.prefix,
-                                            .timeout_ms = worker->options.store_timeout_ms,
-                                            .synchronous = worker->options.synchronous,
+    struct culex_backend_options options = {.prefix = worker->store.prefix,
+                                            .timeout_ms = worker->store.timeout_ms,
+                                            .synchronous = worker->store.synchronous,
                                             .folder = worker->folder,
                                             .until_ns = &worker->until_ns};
     if (worker->given_backend != NULL) {
@@ -224,7 +232,8 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
         .serve =
             isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
         .serve_user = worker,
-        .store_timeout_ms = options->store_timeout_ms,
+        .store_timeout_ms =
+            worker->store.timeout_ms > 0 ? worker->store.timeout_ms : CULEX_STORE_TIMEOUT_MS,
         .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
         .forget = forget_secrets};
     culex__home_store_note_folder(&config.home);
@@ -270,6 +279,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (status == CULEX_OK)
         status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
+    if (status == CULEX_OK)
+        status = settings_read(worker, error);
     if (status == CULEX_OK && !is_apart)
         status = executor_start(worker, error);
     if (status == CULEX_OK)

@@ -280,7 +280,7 @@ static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         break;
     case CULEX_WORKER_ABANDONING:
         culex__flight_abandon_all(worker);
-        worker->phase_ns = now_ns + worker->options.store_timeout_ms * MS;
+        worker->phase_ns = now_ns + worker->store.timeout_ms * MS;
         break;
     }
 }

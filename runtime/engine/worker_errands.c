@@ -19,9 +19,9 @@ void culex__worker_serve(void *user, const char *request, size_t len, culex_buf 
 
 static culex_status lent_open(culex_worker *worker, culex_error *error)
 {
-    struct culex_backend_options options = {.prefix = worker->options.prefix,
-                                            .timeout_ms = worker->options.store_timeout_ms / 2 + 1,
-                                            .synchronous = worker->options.synchronous,
+    struct culex_backend_options options = {.prefix = worker->store.prefix,
+                                            .timeout_ms = worker->store.timeout_ms / 2 + 1,
+                                            .synchronous = worker->store.synchronous,
                                             .folder = worker->folder,
                                             .until_ns = &worker->until_ns};
     if (worker->lent_backend != NULL)

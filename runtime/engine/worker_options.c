@@ -13,7 +13,6 @@ enum {
     LEASE_MS_MIN = 200,
     GRACE_MS = 25000,
     IDLE_WAIT_MS = 100,
-    STORE_TIMEOUT_MS = 5000,
     BATCH = 32,
     CONCURRENCY_MAX = 1024,
     DURATION_MS_MAX = 86400000,
@@ -142,6 +141,4 @@ void culex__worker_options_complete(culex_worker_options *options)
         options->idle_wait_ms = IDLE_WAIT_MS;
     if (options->log_level == 0)
         options->log_level = CULEX_LOG_INFO;
-    if (options->store_timeout_ms == 0)
-        options->store_timeout_ms = STORE_TIMEOUT_MS;
 }

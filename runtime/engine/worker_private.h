@@ -26,6 +26,7 @@
 #include "engine/executor.h"
 #include "engine/notice.h"
 #include "engine/storeclock.h"
+#include "engine/storesettings.h"
 #include "engine/unknown_jobs.h"
 #include "platform/path.h"
 
@@ -147,8 +148,9 @@ typedef culex_status (*culex_executor_make)(const struct culex_executor_config *
 
 struct culex_worker {
     /* Constant while running. */
-    pid_t owner;                  /* the process that created it */
-    culex_worker_options options; /* completed: no zero means a default any more */
+    pid_t owner; /* the process that created it */
+    culex_worker_options
+        options; /* completed: a zero means a default only where `store` has the last word */
     const struct culex_env *env;
     struct culex_log log;
     culex_executor_make executor_make;   /* of a test; NULL: as options.isolation says */
@@ -174,7 +176,8 @@ struct culex_worker {
     atomic_bool has_store;  /* before it has one, a stop ends the attempt to reach it at once */
 
     /* The supervisor's. */
-    char *url;                     /* with its password; wiped at the end */
+    char *url;                         /* with its password; wiped at the end */
+    struct culex_store_settings store; /* once the URL is known */
     char folder[CULEX__PATH_SIZE]; /* where the process was at the start: relative paths count from
                                       it */
     struct culex_backend *backend;

@@ -37,6 +37,7 @@ struct scene {
     char before[256]; /* where we were */
     char url[160];
     culex_isolation isolation;
+    bool is_timed_by_url;
     culex_client *client;
 };
 
@@ -372,7 +373,7 @@ static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned
                                     .queues = worker_queues,
                                     .queue_count = 2,
                                     .log_level = 1,
-                                    .store_timeout_ms = TIMEOUT_MS};
+                                    .store_timeout_ms = scene->is_timed_by_url ? 0 : TIMEOUT_MS};
     assert_int_equal(culex_worker_create(&options, &worker, NULL), CULEX_OK);
     assert_int_equal(
         culex_worker_register(worker, &letter_type, letter_call, number_handler, scene), CULEX_OK);
@@ -600,6 +601,17 @@ static void test_store_that_is_away_is_told_in_time(void **state)
     assert_true(board->text[0] != '\0');
 }
 
+/* Which the processes of handlers do not have, as they are older than the worker's reading of it.
+ */
+static void test_store_that_is_away_is_told_in_the_time_of_the_url(void **state)
+{
+    struct scene *scene = *state;
+    strcat(scene->url, "?store-timeout=200ms");
+    scene->is_timed_by_url = true;
+    test_store_that_is_away_is_told_in_time(state);
+    assert_true(board->ms <= 200 + 1000);
+}
+
 /* More of them come to the child while one waits for its answer. */
 static void test_short_runs_that_ask_do_not_lose_those_behind(void **state)
 {
@@ -754,6 +766,8 @@ int main(void)
         ON(test_handler_that_is_killed_after_its_follow_up_loses_nothing, redis_process),
         ON(test_store_that_is_away_is_told_in_time, redis_process),
         ON(test_store_that_is_away_is_told_in_time, redis_none),
+        ON(test_store_that_is_away_is_told_in_the_time_of_the_url, redis_process),
+        ON(test_store_that_is_away_is_told_in_the_time_of_the_url, redis_none),
         ON(test_short_runs_that_ask_do_not_lose_those_behind, memory_process),
         ON(test_short_runs_that_ask_do_not_lose_those_behind, redis_process),
         ON(test_threads_of_a_handler_share_the_client, redis_process),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "backend/url.h"
 #include "engine/log.h"
 #include "fuzz.h"
@@ -45,6 +46,25 @@ static void mask_check(const char *text, const struct culex__url *url)
         abort();
 }
 
+static culex_status parameter_take(void *user, const char *name, const char *value,
+                                   culex_error *error)
+{
+    (void)user;
+    (void)error;
+    if (strcmp(name, "prefix") != 0 && strcmp(name, "store-timeout") != 0 &&
+        strcmp(name, "synchronous") != 0)
+        abort();
+    return strlen(value) <= TEXT_MAX ? CULEX_OK : CULEX_EINVAL;
+}
+
+static void parameters_check(const char *text)
+{
+    culex_error error = {0};
+    culex_status status = culex__backend_params_read(text, parameter_take, NULL, &error);
+    if (status != CULEX_OK && status != CULEX_EURL && status != CULEX_ENOMEM)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[TEXT_MAX + 1];
@@ -54,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
+    parameters_check(text);
     if (culex__url_parse(text, &url, &error) == CULEX_OK) {
         fuzz_taken++;
         parts_check(&url);

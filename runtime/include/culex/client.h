@@ -26,26 +26,31 @@ extern "C" {
 
 typedef struct culex_client culex_client;
 
+/* What is 0 or NULL here is as the store's URL says (?store-timeout=2s, ?prefix=shop,
+ * ?synchronous=normal), else as CULEX_STORE_TIMEOUT, CULEX_PREFIX and CULEX_SYNCHRONOUS say, else
+ * the default. A variable is refused when it is ill-formed (CULEX_EUSAGE), and ignored by stores
+ * that have no use for it. */
 typedef struct culex_client_options {
-    int64_t timeout_ms;      /* longest wait of one call; 0 means 5000 */
-    const char *prefix;      /* Redis: first part of every key; NULL means "culex" */
-    const char *synchronous; /* SQLite: "full" (default), "normal" or "off" */
+    int64_t timeout_ms;      /* longest wait of one call; by default 5000 */
+    const char *prefix;      /* Redis: first part of every key; by default "culex" */
+    const char *synchronous; /* SQLite: "full" (by default), "normal" or "off" */
     const char *url_file;    /* see culex_client_open */
 } culex_client_options;
 
-/* Opens the store at `url`: "sqlite:PATH[?reserve=0][?accept-network=1]" (docs/operating.md),
- * "memory:" or "memory:NAME" (shared by every handle of this process with the same name),
- * "redis://[[user]:password@]host[:port][/db]", "redis+unix:///path/to.sock[?db=N]", "rediss://..."
- * where the build has TLS. NULL means the content of options->url_file, else $CULEX_URL or the
- * content of $CULEX_URL_FILE, and without those "sqlite:culex.db"; one that is set but empty is
- * CULEX_EURL. Such a file holds one line, the URL, and is refused unless it is this user's own and
- * readable by nobody else. A Redis URL without a password gets the one in $CULEX_PASSWORD. Connects
- * at once: CULEX_ECONNECT names host and reason. A SQLite store that was open in this process's
- * parent at the time of the fork is CULEX_EUNSUPPORTED: SQLite would go by locks that are not
- * inherited. NULL in a handler whose worker has another store, or one in memory, or whose process
- * has left the folder that the path of the worker's store counts from, is CULEX_EURL: see
- * culex_run_client in culex/worker.h. A relative PATH means the same file until the client is
- * closed. `options` may be NULL. *ret_client is returned owned. */
+/* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of
+ * this process with the same name), "redis://[[user]:password@]host[:port][/db]",
+ * "redis+unix:///path/to.sock", "rediss://..." where the build has TLS; each may have parameters
+ * (docs/operating.md), and CULEX_EURL names one that it does not take. NULL means the content of
+ * options->url_file, else $CULEX_URL or the content of $CULEX_URL_FILE, and without those
+ * "sqlite:culex.db"; one that is set but empty is CULEX_EURL. Such a file holds one line, the URL,
+ * and is refused unless it is this user's own and readable by nobody else. A Redis URL without a
+ * password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and reason.
+ * A SQLite store that was open in this process's parent at the time of the fork is
+ * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
+ * worker has another store, or one in memory, or whose process has left the folder that the path of
+ * the worker's store counts from, is CULEX_EURL: see culex_run_client in culex/worker.h. A relative
+ * PATH means the same file until the client is closed. `options` may be NULL. *ret_client is
+ * returned owned. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
                                                         const culex_client_options *options,
                                                         culex_client **ret_client,
@@ -59,7 +64,7 @@ CULEX_API void culex_client_close(culex_client *client);
  * from culex_enqueue_options_make(). Strings are borrowed for the call. */
 typedef struct culex_enqueue_options {
     bool has_id;
-    culex_uuid id; /* idempotency: the same id enqueues once; see culex_uuid_v7 */
+    culex_uuid id; /* idempotency: the same id enqueues once; from culex_client_new_id */
     bool has_delay;
     culex_duration delay; /* counted by the store's clock; negative counts as 0 */
     bool has_at;
@@ -163,8 +168,8 @@ typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
 
 /* Visits runs of `queue` in `state`, at most `limit` (0: 1000), starting after *cursor
  * (0 at first), and stores in *cursor where to go on, 0 at the end. A run that
- * changes state meanwhile may be missed or seen twice. Payloads and results are
- * left out. */
+ * changes state meanwhile may be missed or seen twice. Left out, as if there were none, are
+ * payload, result, error_text, progress and progress_text: culex_client_get has them. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
                                                         culex_run_state state, uint64_t *cursor,
                                                         size_t limit, culex_run_visitor visit,

@@ -132,16 +132,16 @@ typedef struct culex_worker_options {
                              waited for, with a warning a minute when there is nothing else */
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
-    const char *prefix;       /* see culex_client_options */
-    int64_t store_timeout_ms; /* 0: 5000 */
-    const char *synchronous;  /* see culex_client_options */
-    const char *url_file;     /* a file with the URL; not together with `url` */
-    bool core_dumps;          /* culex_worker_main: let debuggers and core dumps see the worker */
-    const char *cgroup;       /* a directory of cgroup v2, delegated to this user and without a
-                                 process in itself: groups are made in it, so that what the
-                                 processes of a run hold together is bounded by its job's `memory`,
-                                 and what a run leaves behind dies for sure. NULL: each process by
-                                 itself is. Not with CULEX_ISOLATION_NONE */
+    const char *prefix;       /* see culex_client_options, also for the next two */
+    int64_t store_timeout_ms; /* 0: by URL or variable, else 5000 */
+    const char *synchronous;
+    const char *url_file; /* a file with the URL; not together with `url` */
+    bool core_dumps;      /* culex_worker_main: let debuggers and core dumps see the worker */
+    const char *cgroup;   /* a directory of cgroup v2, delegated to this user and without a
+                             process in itself: groups are made in it, so that what the
+                             processes of a run hold together is bounded by its job's `memory`,
+                             and what a run leaves behind dies for sure. NULL: each process by
+                             itself is. Not with CULEX_ISOLATION_NONE */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
