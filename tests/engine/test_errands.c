@@ -593,7 +593,7 @@ static void test_store_that_is_away_is_told_in_time(void **state)
     scene->client = NULL;
     culex_worker *worker = worker_make(scene, false, 1);
     assert_int_equal(pthread_create(&stopper, NULL, stop_after_a_call, worker), 0);
-    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_EUNSENT);
     pthread_join(stopper, NULL);
     culex_worker_free(worker);
     assert_true(board->status == CULEX_ECONNECT || board->status == CULEX_EUNKNOWN);
