@@ -40,7 +40,9 @@ struct child {
     struct culex_mailbox *mailbox;
     struct culex_inbox inbox;
     struct culex_loan loan;
-    void *process;  /* what the program's set-up returned */
+    void *process;    /* what the program's set-up returned */
+    const char *home; /* a byte that is 0 in processes that the handler forks; NULL: unknown */
+    pid_t pid;
     int channel_fd; /* at a high number, away from the handlers' own */
     struct culex_log log;
     struct culex_run *run;
@@ -137,12 +139,34 @@ static void child_announce(struct child *child)
 
 /* --- what the handler asks and says ---------------------------------------------------- */
 
+/* A page that forks find empty: getpid() would cost a handler that asks in a long loop a system
+ * call each time. */
+static const char *home_make(void)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, size, MADV_WIPEONFORK) != 0) {
+        munmap(page, size);
+        return NULL;
+    }
+    *page = 1;
+    return page;
+}
+
+/* A process that the handler has forked has no mailbox. */
+static bool is_at_home(void)
+{
+    return self->home != NULL ? *(const volatile char *)self->home != 0 : self->pid == getpid();
+}
+
 static bool port_is_cancelled(const struct culex_run *run)
 {
     (void)run;
     uint64_t seq = self->seq;
-    return atomic_load_explicit(&self->mailbox->cancelled[seq % CULEX_WINDOW],
-                                memory_order_relaxed) == seq;
+    return is_at_home() && atomic_load_explicit(&self->mailbox->cancelled[seq % CULEX_WINDOW],
+                                                memory_order_relaxed) == seq;
 }
 
 static void port_progress(struct culex_run *run, const char *text)
@@ -542,6 +566,8 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     child_prepare(config, slot, channel_fd, zygote_pid);
     child.channel_fd = culex__descriptor_raise(channel_fd);
     child.config = config->executor;
+    child.home = home_make();
+    child.pid = getpid();
     child.mailbox = culex__zygote_mailbox(config, slot);
     child.log = *config->executor->log;
     child.log.sink = (struct culex_log_sink){log_send, NULL, NULL};

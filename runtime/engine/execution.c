@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -124,6 +125,13 @@ culex_time culex_run_enqueued_at(const culex_run *run)
     return known(run)->created_at_ms * 1000000;
 }
 
+/* In a process that a handler has forked: what it says would be taken for the handler's, and a lock
+ * of this copy may be held for ever. */
+static bool is_stray(const culex_run *run)
+{
+    return run->loan != NULL && run->loan->owner != getpid();
+}
+
 bool culex_run_cancelled(const culex_run *run)
 {
     run = known(run);
@@ -140,6 +148,8 @@ void culex_run_extend(culex_run *run, culex_duration duration)
 {
     int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
     if (run == NULL || duration <= 0 || run->timeout_ms <= 0)
+        return;
+    if (is_stray(run))
         return;
     if (run->port != NULL)
         run->port->extend(run, extend_ms);
@@ -163,7 +173,7 @@ void culex_run_progress(culex_run *run, int percent, const char *format, ...)
     char words[CULEX_LOG_TEXT_MAX], clean[PROGRESS_TEXT_MAX + 1];
     char text[CULEX_PROGRESS_MAX + 1];
     va_list list;
-    if (run == NULL)
+    if (run == NULL || is_stray(run))
         return;
     va_start(list, format);
     size_t len = words_format(run, words, format, list);

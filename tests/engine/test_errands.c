@@ -23,7 +23,7 @@ enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };
 
 /* Shared with handlers. */
 struct board {
-    _Atomic unsigned calls[13]; /* by what the run is told to do */
+    _Atomic unsigned calls[14]; /* by what the run is told to do */
     _Atomic unsigned wrong;
     _Atomic bool has_left;
     _Atomic int status;
@@ -54,6 +54,7 @@ enum act {
     STRAY_DEFAULT,
     FORK,
     FORK_LATE,
+    FORK_TELL,
     CLOSE
 };
 
@@ -221,6 +222,39 @@ static void stray(void)
     expect(chdir("elsewhere") == 0);
 }
 
+/* All of it in a process that the handler forks, beside what it says itself. */
+static _Noreturn void tell_everything(culex_run *run)
+{
+    culex_uuid none = {{0}}, id = culex_run_id(run);
+    struct letter letter = {MAIL, ""};
+    expect(!culex_run_cancelled(run));
+    expect(memcmp(&id, &none, sizeof id) != 0 && culex_run_attempt(run) == 1);
+    expect(strcmp(culex_run_queue(run), "letters") == 0 && culex_run_fence(run)[0] != '\0');
+    for (int i = 0; i < 100; i++)
+        culex_run_progress(run, 99, "from the fork");
+    culex_run_extend(run, CULEX_HOUR);
+    culex_log(run, "from the fork");
+    expect(culex_run_alloc(run, 100) != NULL);
+    expect(culex_run_set_result(run, &letter_struct, &letter, NULL) == CULEX_OK);
+    expect(culex_run_fail(run, "from the fork") == CULEX_FAILED);
+    expect(culex_run_discard(run, "from the fork") == CULEX_DISCARDED);
+    expect(culex_run_snooze(run, CULEX_HOUR) == CULEX_SNOOZED);
+    expect(culex_run_process(run) == NULL && culex_run_client(run) == NULL);
+    _exit(0);
+}
+
+static void tell_in_fork(culex_run *run)
+{
+    int end = 0;
+    culex_run_progress(run, 50, "from the handler");
+    pid_t child = fork();
+    expect(child >= 0);
+    if (child == 0)
+        tell_everything(run);
+    expect(waitpid(child, &end, 0) == child && end == 0);
+    atomic_fetch_add(&board->calls[FORK_TELL], culex_run_cancelled(run));
+}
+
 static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const void *params,
                                  void *user)
 {
@@ -262,6 +296,9 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
     case FORK:
     case FORK_LATE:
         ask_beside_fork(run, letter->act == FORK_LATE);
+        break;
+    case FORK_TELL:
+        tell_in_fork(run);
         break;
     case CLOSE:
         for (int fd = 3; fd < 2048; fd++)
@@ -642,6 +679,34 @@ static void test_forked_process_of_a_handler_has_no_client(void **state)
     assert_in_range(board->ms, 0, TIMEOUT_MS - 1);
 }
 
+static bool run_is_reported_once(const culex_run_info *run, void *user)
+{
+    culex_run_info *whole = NULL;
+    struct scene *scene = user;
+    assert_int_equal(culex_client_get(scene->client, "letters", run->id, &whole, NULL), CULEX_OK);
+    assert_int_equal(whole->progress, 50);
+    assert_string_equal(whole->progress_text, "from the handler");
+    assert_string_equal(whole->error_text, "");
+    assert_int_equal(whole->result.len, 0);
+    assert_int_equal(whole->crashes, 0);
+    culex_run_info_free(whole);
+    return true;
+}
+
+static void test_forked_process_of_a_handler_says_nothing_of_the_run(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t cursor = 0;
+    send(scene, FORK_TELL);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[FORK_TELL], 1);
+    assert_int_equal(stats_of(scene).done, 1);
+    assert_int_equal(culex_client_list(scene->client, "letters", CULEX_RUN_DONE, &cursor, 0,
+                                       run_is_reported_once, scene, NULL),
+                     CULEX_OK);
+}
+
 static void test_forked_process_of_a_handler_cannot_use_its_client(void **state)
 {
     struct scene *scene = *state;
@@ -775,6 +840,9 @@ int main(void)
         ON(test_forked_process_of_a_handler_has_no_client, sqlite_process),
         ON(test_forked_process_of_a_handler_has_no_client, sqlite_job),
         ON(test_forked_process_of_a_handler_has_no_client, sqlite_none),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_process),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_job),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_none),
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_process),
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_process),

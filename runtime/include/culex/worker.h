@@ -13,7 +13,10 @@
 extern "C" {
 #endif
 
-/* One execution of one run, lent to the handler while it runs. */
+/* One execution of one run, lent to the handler while it runs, and to its threads. In a process that
+ * the handler forks, facts and culex_log are as good as ever, culex_run_cancelled is false,
+ * culex_run_client is NULL, and nothing else that is said there of the run reaches the worker: the
+ * handler itself has to ask, to report and to end its processes. */
 typedef struct culex_run culex_run;
 
 /* What a handler returns. Snooze, fail and discard with details go through
