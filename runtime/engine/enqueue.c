@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "engine/client_private.h"
+#include "engine/enqueue_options.h"
 #include "engine/newrun.h"
 
 /* A batch ends early when its payloads pass this. */
@@ -44,19 +45,14 @@ static int64_t ns_to_ms_up(int64_t ns)
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
 {
-    if (options->has_id && order->count > 1)
-        return culex__fail(error, CULEX_EINVAL, "one id cannot stand for %zu runs", order->count);
-    if (options->has_delay && options->has_at)
-        return culex__fail(error, CULEX_EINVAL, "either a delay or a time, not both");
-    if (options->has_priority) {
-        if (options->priority < 0 || options->priority > CULEX_PRIORITY_MAX)
-            return culex__fail(error, CULEX_EINVAL, "priority %d is not in 0..%d",
-                               options->priority, CULEX_PRIORITY_MAX);
+    culex_status status = culex__enqueue_options_check(options, order->count, error);
+    if (status != CULEX_OK)
+        return status;
+    if (options->has_priority)
         order->policy.priority = options->priority;
-    }
     if (options->has_delay && options->delay > 0)
         order->policy.delay_ms = ns_to_ms_up(options->delay);
-    if (options->has_at && options->at > 0)
+    if (options->has_at)
         order->policy.at_ms = ns_to_ms_up(options->at);
     if (options->queue != NULL)
         order->queue = options->queue;
@@ -239,6 +235,19 @@ static void payloads_trim(culex_buf *payloads)
     culex_buf_init(payloads, 0);
 }
 
+/* What to do about a run that may be in the store; a store that cannot be reached says nothing of
+ * an earlier call with this id, and reads as if it did. */
+static void repeat_advise(const struct order *order, culex_status status, culex_error *error)
+{
+    if (status == CULEX_EUNKNOWN)
+        culex__error_context(error, "%s may be in the store, repeat with %s until CULEX_OK",
+                             order->count > 1 ? "these runs" : "the run",
+                             order->count > 1 ? "the id of each" : "its id");
+    else if (!order->is_own_id && (status == CULEX_ECONNECT || status == CULEX_EBUSY))
+        culex__error_context(error, "this call enqueued nothing, an earlier one with this id may "
+                                    "have, repeat until CULEX_OK");
+}
+
 /* One turn with the client, so that other threads need not wait for the whole of a long order. */
 static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
                                   culex_error *error)
@@ -257,6 +266,7 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
         status = batch_insist(order, batch, &effort, error);
     payloads_trim(&order->client->payloads);
     status = culex__effort_end(&effort, status, error);
+    repeat_advise(order, status, error);
     for (size_t i = 0; i < batch->count && status == CULEX_OK; i++) {
         status = result_status(order, &effort, &batch->results[i], error);
         if (status == CULEX_OK)

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/codec.h"
+#include "core/duration.h"
 #include "engine/loan.h"
 #include "core/secret.h"
 #include "engine/log_line.h"
@@ -149,6 +150,13 @@ void culex_run_extend(culex_run *run, culex_duration duration)
     int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
     if (run == NULL || duration <= 0 || run->timeout_ms <= 0)
         return;
+    if (culex__duration_is_slip(duration)) {
+        culex_log(run,
+                  "culex_run_extend by %lld ns is too short to be meant and does nothing: write "
+                  "culex_seconds(%lld)",
+                  (long long)duration, (long long)duration);
+        return;
+    }
     if (is_stray(run))
         return;
     if (run->port != NULL)
@@ -292,6 +300,11 @@ culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
 
 culex_outcome culex_run_snooze(culex_run *run, culex_duration delay)
 {
+    if (culex__duration_is_slip(delay))
+        return culex_run_fail(run,
+                              "culex_run_snooze for %lld ns is too short to be meant: write "
+                              "culex_seconds(%lld)",
+                              (long long)delay, (long long)delay);
     if (run != NULL)
         run->end.delay_ms = delay > 0 ? delay / 1000000 + (delay % 1000000 != 0) : 0;
     return CULEX_SNOOZED;

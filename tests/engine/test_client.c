@@ -270,6 +270,104 @@ static void test_wrong_arguments_are_refused(void **state)
     assert_int_equal(world->enqueues, 0);
 }
 
+static void test_slip_is_refused_with_what_to_write(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    static const char *const tags[] = {"a"};
+    const culex_uuid random = {{[0] = 1, [6] = 0x4a, [8] = 0x80}};
+    struct {
+        culex_enqueue_options options;
+        const char *text;
+    } rows[] = {
+        {{.delay = CULEX_HOUR}, "options.delay is set and options.has_delay is not"},
+        {{.at = WORLD_START_MS * CULEX_MILLISECOND}, "options.has_at is not"},
+        {{.priority = 3}, "options.has_priority is not"},
+        {{.id = random}, "options.has_id is not"},
+        {{.tags = tags}, "options.tag_count is 0"},
+        {{.has_at = true, .at = 1795000000}, "is 1970-01-01T00:00:01.795Z, which is before 2001"},
+        {{.has_at = true, .at = WORLD_START_MS}, "culex_time_from_unix(seconds)"},
+        {{.has_at = true, .at = WORLD_START_MS * 1000}, "before 2001"},
+        {{.has_at = true, .at = INT64_MIN}, "before 2001"},
+        {{.has_at = true}, "before 2001"},
+        {{.has_delay = true, .delay = 30}, "write culex_seconds(30)"},
+        {{.has_delay = true, .delay = 86400}, "write culex_seconds(86400)"},
+        {{.has_id = true, .id = random}, "is a UUID of version 4"},
+        {{.has_id = true, .id = random}, "culex_client_new_id"},
+        {{.has_id = true}, "is a UUID of version 0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        culex_error error = {0};
+        assert_int_equal(
+            culex_client_enqueue(world->client, &type, &params, &rows[i].options, NULL, &error),
+            CULEX_EINVAL);
+        if (strstr(error.text, rows[i].text) == NULL)
+            fail_msg("'%s' does not say '%s'", error.text, rows[i].text);
+    }
+    assert_int_equal(world->enqueues, 0);
+}
+
+static void test_what_is_no_slip_is_taken(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options rows[] = {
+        {.has_delay = true},
+        {.has_delay = true, .delay = -1},
+        {.has_delay = true, .delay = 100 * CULEX_MICROSECOND},
+        {.has_delay = true, .delay = culex_days(INT64_MAX)},
+        {.has_at = true, .at = culex_time_from_unix(978307200)},
+        {.has_at = true, .at = culex_time_from_unix(INT64_MAX)},
+        {.has_at = true, .at = culex_time_now()},
+        {.has_priority = true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(culex_client_enqueue(world->client, &type, &params, &rows[i], NULL, NULL),
+                         CULEX_OK);
+}
+
+/* An id that was unknown, and then a store that is away: that reads as "not enqueued". */
+static void test_repeat_says_until_when(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options again = culex_enqueue_options_make();
+    culex_error error = {0};
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 100000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &again.id, &error),
+                     CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "may be in the store, repeat with its id until CULEX_OK"));
+    world->enqueue_fault = WORLD_REFUSE;
+    again.has_id = true;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
+                     CULEX_ECONNECT);
+    assert_non_null(strstr(error.text, "an earlier one with this id may have, repeat until"));
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, &error),
+                     CULEX_ECONNECT);
+    assert_null(strstr(error.text, "repeat"));
+}
+
+static void test_durations_end_where_64_bits_do(void **state)
+{
+    (void)state;
+    assert_int_equal(culex_milliseconds(-3), -3000000);
+    assert_int_equal(culex_seconds(3600), CULEX_HOUR);
+    assert_int_equal(culex_minutes(60), CULEX_HOUR);
+    assert_int_equal(culex_hours(24), CULEX_DAY);
+    assert_int_equal(culex_days(-2), -48 * CULEX_HOUR);
+    assert_int_equal(culex_seconds(INT64_MAX / CULEX_SECOND),
+                     INT64_MAX / CULEX_SECOND * CULEX_SECOND);
+    assert_true(culex_seconds(INT64_MAX / CULEX_SECOND + 1) == INT64_MAX);
+    assert_true(culex_seconds(INT64_MIN / CULEX_SECOND - 1) == INT64_MIN);
+    assert_true(culex_days(INT64_MIN) == INT64_MIN);
+    assert_true(culex_time_from_unix(1) == CULEX_SECOND);
+    assert_true(culex_time_now() > culex_time_from_unix(978307200));
+}
+
 static bool run_count(const culex_run_info *run, void *user)
 {
     assert_non_null(run->job);
@@ -437,6 +535,10 @@ int main(void)
         UNIT(test_bulk_stops_at_the_value_that_does_not_encode),
         UNIT(test_payload_over_the_limit_is_refused),
         UNIT(test_wrong_arguments_are_refused),
+        UNIT(test_slip_is_refused_with_what_to_write),
+        UNIT(test_what_is_no_slip_is_taken),
+        UNIT(test_repeat_says_until_when),
+        UNIT(test_durations_end_where_64_bits_do),
         UNIT(test_every_verb),
         UNIT(test_unknown_queue_is_told_with_the_nearest),
         UNIT(test_repeat_after_a_lost_reply_is_no_error),

@@ -165,6 +165,31 @@ static void test_discard_is_dead_at_once(void **state)
     assert_true(world_log_has(world, "dead: pointless"));
 }
 
+static culex_outcome act_doze(struct world *world, culex_run *run, int64_t n)
+{
+    (void)world;
+    culex_run_extend(run, n);
+    return culex_run_snooze(run, n);
+}
+
+/* Seconds that were taken for nanoseconds would repeat the run without a pause. */
+static void test_snooze_too_short_to_be_meant_fails(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 0;
+    type.timeout_ms = 60000;
+    culex_uuid id = world_enqueue(world, &type, 30);
+    world->act = act_doze;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DEAD);
+    assert_true(world_log_has(world, "culex_run_snooze for 30 ns is too short to be meant"));
+    assert_true(world_log_has(world, "culex_run_extend by 30 ns is too short to be meant"));
+    assert_true(world_log_has(world, "write culex_seconds(30)"));
+}
+
 static culex_outcome act_snooze(struct world *world, culex_run *run, int64_t n)
 {
     (void)n;
@@ -1211,6 +1236,7 @@ int main(void)
         UNIT(test_granted_payload_over_the_limit_is_never_dispatched),
         UNIT(test_discard_is_dead_at_once),
         UNIT(test_snooze_comes_back_uncharged),
+        UNIT(test_snooze_too_short_to_be_meant_fails),
         UNIT(test_strange_outcome_is_a_failure),
         UNIT(test_result_is_kept),
         UNIT(test_unknown_job_is_given_back_uncharged),

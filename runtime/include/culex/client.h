@@ -60,15 +60,20 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
  * the store alone. Accepts NULL. */
 CULEX_API void culex_client_close(culex_client *client);
 
-/* What one call may override of the schema's policy. Zero-initialise, or start
- * from culex_enqueue_options_make(). Strings are borrowed for the call. */
+/* What one call may override of the schema's policy. Zero-initialise, or start from
+ * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL with what to write
+ * for what cannot be meant: a value without its flag, seconds that were taken for nanoseconds. */
 typedef struct culex_enqueue_options {
     bool has_id;
-    culex_uuid id; /* idempotency: the same id enqueues once; from culex_client_new_id */
+    culex_uuid id; /* idempotency: the same id enqueues once; from culex_client_new_id, for ids
+                      are of version 7 */
     bool has_delay;
-    culex_duration delay; /* counted by the store's clock; negative counts as 0 */
+    culex_duration delay; /* culex_seconds(n), _minutes(n), ...; counted by the store's clock;
+                             negative counts as 0; 1 ns to 99 us are refused as a number of seconds
+                             (an instant that you computed goes into `at`) */
     bool has_at;
-    culex_time at;     /* on the store's clock; a time in the past means now */
+    culex_time at;     /* on the store's clock, culex_time_from_unix(seconds) for instance; in the
+                          past means now, and before 2001 is refused */
     const char *queue; /* NULL: the schema's */
     bool has_priority;
     int priority;            /* 0..9 */
@@ -87,7 +92,9 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * Borrows `params`. `options` and `ret_id` may be NULL.
  * CULEX_OK also when the id was there before with the same content.
  * CULEX_EUNKNOWN: the store did not answer in time even after retries; repeat the call with
- * *ret_id, which is set in this case too, as options->id to be sure.
+ * *ret_id, which is set in this case too, as options->id until it is CULEX_OK. Any other failure of
+ * such a repeat, CULEX_ECONNECT for instance, is about that call alone: what the first one did is
+ * as unknown as before.
  * CULEX_EEXPIRED: nothing was enqueued by this call, for the store knows no run of options->id and
  * the id's own time is more than ten minutes off its clock. Where an earlier call with this id
  * was CULEX_EUNKNOWN it remains so: after that time, or when the clock was set by as much, a run

@@ -34,10 +34,11 @@ typedef struct culex_uint128 {
     uint64_t hi;
 } culex_uint128;
 
-/* Nanoseconds since 1970-01-01T00:00:00Z, leap seconds ignored: years 1678 to 2262. */
+/* Nanoseconds since 1970-01-01T00:00:00Z, leap seconds ignored: years 1678 to 2262. From seconds:
+ * culex_time_from_unix. */
 typedef int64_t culex_time;
 
-/* Nanoseconds, negative allowed. */
+/* Nanoseconds, negative allowed. From seconds: culex_seconds. */
 typedef int64_t culex_duration;
 
 #define CULEX_NANOSECOND  INT64_C(1)
@@ -46,6 +47,55 @@ typedef int64_t culex_duration;
 #define CULEX_SECOND      INT64_C(1000000000)
 #define CULEX_MINUTE      (60 * CULEX_SECOND)
 #define CULEX_HOUR        (60 * CULEX_MINUTE)
+#define CULEX_DAY         (24 * CULEX_HOUR)
+
+/* `count` units. What 64 bits cannot hold, 292 years, ends at the longest that they can. */
+static inline culex_duration culex_duration_of(int64_t count, culex_duration unit)
+{
+    if (count > INT64_MAX / unit)
+        return INT64_MAX;
+    return count < INT64_MIN / unit ? INT64_MIN : count * unit;
+}
+
+/* A duration of so many ms, no longer than 292 years. */
+static inline culex_duration culex_milliseconds(int64_t count)
+{
+    return culex_duration_of(count, CULEX_MILLISECOND);
+}
+
+/* A duration of so many seconds, no longer than 292 years. */
+static inline culex_duration culex_seconds(int64_t count)
+{
+    return culex_duration_of(count, CULEX_SECOND);
+}
+
+/* A duration of so many minutes, no longer than 292 years. */
+static inline culex_duration culex_minutes(int64_t count)
+{
+    return culex_duration_of(count, CULEX_MINUTE);
+}
+
+/* A duration of so many hours, no longer than 292 years. */
+static inline culex_duration culex_hours(int64_t count)
+{
+    return culex_duration_of(count, CULEX_HOUR);
+}
+
+/* A duration of so many days of 24 hours, no longer than 292 years. */
+static inline culex_duration culex_days(int64_t count)
+{
+    return culex_duration_of(count, CULEX_DAY);
+}
+
+/* The instant that time() and databases call `seconds`; before 1678 and after 2262 the first and
+ * the last that there are. */
+static inline culex_time culex_time_from_unix(int64_t seconds)
+{
+    return culex_duration_of(seconds, CULEX_SECOND);
+}
+
+/* Now, to the ms, by this machine's clock. A store goes by its own. */
+CULEX_API culex_time culex_time_now(void);
 
 /* A cast between numbers that is quiet under -Wold-style-cast in C++. */
 #ifdef __cplusplus

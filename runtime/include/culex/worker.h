@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* One execution of one run, lent to the handler while it runs, and to its threads. In a process that
- * the handler forks, facts and culex_log are as good as ever, culex_run_cancelled is false,
+/* One execution of one run, lent to the handler while it runs, and to its threads. In a process
+ * that the handler forks, facts and culex_log are as good as ever, culex_run_cancelled is false,
  * culex_run_client is NULL, and nothing else that is said there of the run reaches the worker: the
  * handler itself has to ask, to report and to end its processes. */
 typedef struct culex_run culex_run;
@@ -49,7 +49,8 @@ CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
- * schema's timeout; it never shortens. Without a timeout it does nothing. Repeat it as work goes
+ * schema's timeout; it never shortens. Without a timeout it does nothing, and for 1 ns to 99 us,
+ * which culex_seconds(n) was forgotten for, it writes a log line. Repeat it as work goes
  * on. Timeouts count from the moment at which the worker asked for the run, just before its
  * start; a run that has not started by then is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
@@ -77,7 +78,9 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 
-/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. */
+/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. A delay of 1 ns to
+ * 99 us, which culex_seconds(n) was forgotten for, would repeat the run without a pause: the
+ * attempt fails instead, with a text that says so, and CULEX_FAILED is returned. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
 /* Keeps the value as the run's result when it ends as done; generated
