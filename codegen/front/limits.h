@@ -30,9 +30,10 @@
 #define LIMIT_MESSAGE_BYTES  (8u * 1024u * 1024u)    /* the largest file, with each byte escaped */
 #define LIMIT_MESSAGE_SKIP   (1024u * 1024u * 1024u) /* what is longer is read over and refused */
 #define LIMIT_HEADER_BYTES   4096u
-#define LIMIT_MESSAGE_NODES  50000u /* values in one message */
-#define LIMIT_DOCUMENTS      256u   /* open at a time */
-#define LIMIT_FOLDERS        16u    /* of a workspace */
+#define LIMIT_MESSAGE_NODES  50000u               /* values in one message */
+#define LIMIT_DOCUMENTS      256u                 /* open at a time */
+#define LIMIT_LOCK_TYPING    (4u * 1024u * 1024u) /* a larger lock is not read while typing */
+#define LIMIT_FOLDERS        16u                  /* of a workspace */
 #define LIMIT_FOLDER_DEPTH   16u
 #define LIMIT_FOLDER_ENTRIES 20000u
 #define LIMIT_ANSWERS        1000u /* places or words in one answer */

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "lint.h"
+#include "promise.h"
 
 struct analysis *analysis_create(const struct analysis_input *input, const char *path)
 {
@@ -21,6 +22,8 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
         check_module(compilation, analysis->module);
     if (analysis->module != NULL && compilation->sink.errors == 0)
         lint_module(compilation, analysis->module, input->tiers, NULL);
+    if (analysis->module != NULL && compilation->sink.errors == 0 && input->has_promises)
+        promise_check(compilation, analysis->module);
     diag_sort(&compilation->sink);
     analysis->lines =
         arena_alloc(&compilation->arena, (compilation->count + 1) * sizeof(*analysis->lines));

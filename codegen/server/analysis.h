@@ -20,6 +20,7 @@ struct analysis_input {
     const struct overlay *overlays;
     unsigned tiers; /* of lint rules, see lint.h */
     enum encoding encoding;
+    bool has_promises; /* compare with jobs.lock too, see promise.h */
 };
 
 /* Loads, checks and lints the file at `path`. Never NULL. */

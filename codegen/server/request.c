@@ -19,6 +19,7 @@ struct analysis *server_analysis(struct server *server, struct document *documen
     if (document->analysis == NULL) {
         struct analysis_input input = server->input;
         input.overlays = documents_overlays(&server->documents);
+        input.has_promises = true;
         document->analysis = analysis_create(&input, document->path);
     }
     return document->analysis;

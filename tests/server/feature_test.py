@@ -599,6 +599,63 @@ class Colours(Feature):
         self.assertEqual(list(self.tokens(self.open("b.job", ""))), [])
 
 
+class Promises(Feature):
+    """What jobs.lock has promised, and an edit breaks."""
+
+    def lock(self, *files):
+        subprocess.run([CULEXC, "lock", *files], cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+
+    def codes(self, name, text):
+        uri = self.client.open(self.folder / name, text)
+        found = [(item["code"], slice_of(text, item["range"])) for item in self.client.diagnostics(uri)]
+        self.client.shut(uri)
+        return found
+
+    def test_what_breaks_is_told_at_its_place(self):
+        self.start()
+        self.lock("mail.job")
+        self.assertEqual(self.codes("mail.job", MAIL), [])
+        self.assertEqual(self.codes("mail.job", MAIL.replace("bool urgent = false;", "bool urgent = false; int8 more;")),
+                         [("required-set-changed", "send_email"), ("field-required-added", "more")])
+        self.assertIn(("field-type-changed", "urgent"),
+                      self.codes("mail.job", MAIL.replace("bool urgent = false;", 'string urgent = "";')))
+
+    def test_of_jobs_in_other_files_nothing_is_said(self):
+        self.start()
+        self.lock("mail.job")
+        self.assertEqual(self.codes("new.job", "job b;"), [])
+        self.assertEqual(self.codes("mail.job", MAIL.replace("job sweep { every 5m jitter 5s; }", "")), [])
+
+    def test_the_nearest_lock_counts(self):
+        self.start()
+        self.write("sub/deep.job", "job deep { params { int8 x = 1; } }")
+        self.lock("sub/deep.job")
+        changed = "job deep { params { string x = \"\"; } }"
+        self.assertEqual([code for code, _ in self.codes("sub/deep.job", changed)], ["field-type-changed"])
+        self.write("sub/jobs.lock", "")
+        self.assertEqual(self.codes("sub/deep.job", changed), [], "a lock that cannot be read")
+        (self.folder / "sub/jobs.lock").unlink()
+        (self.folder / "sub/jobs.lock").mkdir()
+        self.assertEqual([code for code, _ in self.codes("sub/deep.job", changed)], ["field-type-changed"])
+
+    def test_a_changed_lock_is_noticed_when_told(self):
+        self.start()
+        text = "job a { params { int8 x; } }"
+        self.write("a.job", "job a;")
+        self.lock("a.job")
+        uri = self.client.open(self.folder / "a.job", text)
+        self.assertEqual([item["code"] for item in self.client.diagnostics(uri)], ["required-set-changed", "field-required-added"])
+        (self.folder / "jobs.lock").unlink()
+        self.client.tell("workspace/didChangeWatchedFiles", {"changes": []})
+        self.assertEqual(self.client.diagnostics(uri), [])
+
+    def test_a_rename_is_not_kept_back_by_the_lock(self):
+        self.start()
+        self.lock("common.job", "mail.job")
+        uri = self.open("mail.job")
+        self.assertIn("changes", self.ask("rename", uri, "string to", 7, newName="target"))
+
+
 class Folding(Feature):
     def folds(self, text, name="a.job"):
         uri = self.open(name, text)

@@ -35,6 +35,9 @@ class Memory(unittest.TestCase):
             self.client.result("textDocument/references", self.client.at(uri, 0, 5))
             if number % 10 == 0:
                 self.client.result("textDocument/completion", self.client.at(uri, 1, 0))
+                for kind in ("semanticTokens/full", "foldingRange"):
+                    self.client.result("textDocument/" + kind, {"textDocument": {"uri": uri}})
+                self.client.result("workspace/symbol", {"query": "j1"})
                 self.client.ask("textDocument/rename",
                                 {**self.client.at(uri, 0, 9), "newName": "B"})
                 self.client.ask("no/such", {"x": "y" * 10000})

@@ -87,6 +87,8 @@ class States(Served):
         asked = self.client.hear(lambda m: m.get("method") == "client/registerCapability")
         self.assertEqual(asked["params"]["registrations"][0]["method"],
                          "workspace/didChangeWatchedFiles")
+        watchers = asked["params"]["registrations"][0]["registerOptions"]["watchers"]
+        self.assertEqual([item["globPattern"] for item in watchers], ["**/{*.job,jobs.lock}"])
         self.client.send({"id": asked["id"], "result": None})
         self.alive()
 

@@ -25,7 +25,7 @@ ALLOWED = {
     "codegen/doc": {"codegen/front", "codegen/doc"},
     "codegen/change": {"codegen/front", "codegen/change"},
     "codegen/project": {"codegen/front", "codegen/lint", "codegen/project"},
-    "codegen/server": {"codegen/front", "codegen/format", "codegen/lint", "codegen/project", "codegen/server"},
+    "codegen/server": {"codegen/change", "codegen/front", "codegen/format", "codegen/lint", "codegen/project", "codegen/server"},
     "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
                     "codegen/project", "codegen/server", "codegen/cli"},
 }
