@@ -1,5 +1,6 @@
 /* One block of fields against another: params, returns, structs inside them. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
@@ -197,11 +198,27 @@ static void judge_source(struct pair *pair)
         say(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
 }
 
+static bool is_number(enum ir_kind kind)
+{
+    return ir_kinds[kind].bits > 0 || kind == IR_FLOAT32 || kind == IR_FLOAT64;
+}
+
+/* Whatever became of the type: 1 and 1.0 are the same, and so are equal texts. */
+static bool is_default_same(const struct lock_field *before, const struct lock_field *after)
+{
+    const char *old = before->default_text, *new = after->default_text;
+    bool are_numbers = is_number(before->kind) && is_number(after->kind);
+    bool is_other_kind = before->kind != after->kind;
+    if (old != NULL && new != NULL && is_other_kind &&are_numbers)
+        return strtod(old, NULL) == strtod(new, NULL);
+    return is_text_same(old, new);
+}
+
 static void judge_ops(struct pair *pair)
 {
     const struct lock_field *before = pair->before, *after = pair->after;
     if (before->need == LOCK_DEFAULT && after->need == LOCK_DEFAULT &&
-        before->kind == after->kind && !is_text_same(before->default_text, after->default_text))
+        !is_default_same(before, after))
         say(pair, DIAG_DEFAULT_CHANGED, "has another default; queued runs keep the old one");
     if (before->is_secret && !after->is_secret)
         say(pair, DIAG_SECRET_REMOVED, "is no longer secret, also in runs that are stored");

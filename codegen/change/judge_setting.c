@@ -15,13 +15,14 @@ static const char *or_none(const char *text)
     return text == NULL ? "none" : text;
 }
 
+/* Any change counts, also from or to nothing. `help` may be NULL. */
 static void judge_text(struct setting_pair *pair, enum diag_id id, const char *before,
                        const char *after, const char *what, const char *help)
 {
     if (strcmp(or_none(before), or_none(after)) == 0)
         return;
     pair->spot.was = or_none(before);
-    if (judge_report(pair->judge, id, &pair->spot, "%s", what))
+    if (judge_report(pair->judge, id, &pair->spot, "%s", what) && help != NULL)
         diag_help(pair->judge->change->sink, "%s", help);
 }
 
@@ -34,6 +35,35 @@ static void judge_lowered(struct setting_pair *pair, enum diag_id id, int64_t be
         return;
     pair->spot.was = before < 0 ? "none" : arena_printf(arena, "%" PRId64 "%s", before, unit);
     judge_report(pair->judge, id, &pair->spot, "%s", what);
+}
+
+static const char *number_text(struct arena *arena, int64_t number)
+{
+    return number < 0 ? NULL : arena_printf(arena, "%" PRId64, number);
+}
+
+/* Without retries on one side, or in a lock of before this was remembered, there is nothing to
+ * compare. */
+static void judge_backoff(struct setting_pair *pair)
+{
+    if (pair->before->backoff != NULL && pair->after->backoff != NULL)
+        judge_text(pair, DIAG_BACKOFF_CHANGED, pair->before->backoff, pair->after->backoff,
+                   "failed runs are retried at other times", NULL);
+}
+
+static void judge_rules(struct setting_pair *pair)
+{
+    const struct lock_settings *old = pair->before, *new = pair->after;
+    struct arena *arena = pair->judge->change->arena;
+    judge_text(pair, DIAG_PRIORITY_CHANGED, number_text(arena, old->priority),
+               number_text(arena, new->priority), "new runs have another priority", NULL);
+    judge_text(pair, DIAG_UNIQUE_CHANGED, old->unique, new->unique,
+               "runs are unique by another rule", NULL);
+    judge_text(pair, DIAG_CONCURRENCY_CHANGED, number_text(arena, old->concurrency),
+               number_text(arena, new->concurrency), "another number of runs may go on at a time",
+               NULL);
+    judge_text(pair, DIAG_RATE_CHANGED, old->rate, new->rate, "runs are started at another rate",
+               NULL);
 }
 
 static void judge_key(struct setting_pair *pair, enum diag_id id, const char *before,
@@ -72,6 +102,8 @@ void judge_settings(struct judge *judge, const struct lock_job *before,
               "concurrency is counted by another key");
     judge_key(&pair, DIAG_RATE_KEY_CHANGED, old->rate_key, new->rate_key,
               "the rate is counted by another key");
+    judge_rules(&pair);
+    judge_backoff(&pair);
     judge_schedule(&pair);
     judge_lowered(&pair, DIAG_EXPIRES_LOWERED, old->expires_ms, new->expires_ms, " ms",
                   "runs expire earlier");

@@ -100,6 +100,7 @@ struct lock_version {
 struct lock_settings {
     const char *queue;
     int64_t priority, timeout_ms, expires_ms, keep_success_ms, keep_failure_ms, memory, retries;
+    const char *backoff; /* NULL: no retries, or a lock that does not remember it */
     const char *schedule;
     const char *unique, *unique_key, *concurrency_key, *rate, *rate_key;
     int64_t concurrency;

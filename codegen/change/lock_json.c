@@ -116,6 +116,7 @@ static const struct lock_member settings_members[] = {
     NUMBER(lock_settings, "keep_failure_ms", keep_failure_ms),
     NUMBER(lock_settings, "memory", memory),
     NUMBER(lock_settings, "retries", retries),
+    TEXT(lock_settings, "backoff", backoff),
     TEXT(lock_settings, "schedule", schedule),
     TEXT(lock_settings, "unique", unique),
     TEXT(lock_settings, "unique_key", unique_key),

@@ -259,6 +259,34 @@ static const char *make_rate(struct arena *arena, const struct ast_setting *rate
                         decimal(arena, burst->integer));
 }
 
+static const char *make_steps(struct arena *arena, const struct literal *step)
+{
+    const char *separator = "";
+    struct buf steps = {0};
+    for (; step != NULL; step = step->next, separator = ", ")
+        buf_printf(&steps, "%s%" PRId64 " ms", separator, ms(step->duration_ns));
+    const char *text = arena_copy(arena, steps.data, steps.len);
+    buf_release(&steps);
+    return text;
+}
+
+/* When a run that failed is tried again. */
+static const char *make_backoff(struct arena *arena, const struct ir_retry *retry)
+{
+    static const char *const jitters[] = {"", ", jitter full", ", jitter equal", ", jitter "};
+    if (retry->max == 0)
+        return NULL;
+    const char *delays = retry->steps != NULL
+                             ? make_steps(arena, retry->steps)
+                             : arena_printf(arena, "%" PRId64 " ms", ms(retry->base_ns));
+    const char *cap =
+        retry->cap_ns < 0 ? "" : arena_printf(arena, " cap %" PRId64 " ms", ms(retry->cap_ns));
+    return arena_printf(arena, "%s %s%s%s%s%s%s", retry->backoff, delays,
+                        retry->factor != NULL ? " factor " : "",
+                        retry->factor != NULL ? retry->factor : "", cap, jitters[retry->jitter],
+                        retry->jitter == JITTER_RATIO ? retry->jitter_ratio : "");
+}
+
 static struct lock_settings *make_settings(struct maker *maker, const struct ir_job *job)
 {
     const struct ir_settings *from = &job->settings;
@@ -274,6 +302,7 @@ static struct lock_settings *make_settings(struct maker *maker, const struct ir_
                                    .keep_failure_ms = ms(from->keep_failure_ns),
                                    .memory = from->memory_bytes,
                                    .retries = from->retry.max,
+                                   .backoff = make_backoff(maker->arena, &from->retry),
                                    .concurrency = -1,
                                    .schedule = make_schedule(maker->arena, from)};
     if (unique != NULL) {
