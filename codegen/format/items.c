@@ -148,6 +148,7 @@ static void value_scan(struct scan *scan, struct item *item)
 static size_t field_name(const struct piece *pieces, const struct item *item)
 {
     size_t at = item->first + piece_is_word(&pieces[item->first], "optional");
+    at += piece_is(&pieces[at], TOKEN_DOT);
     while (at + 2 < item->last && piece_is(&pieces[at + 1], TOKEN_DOT))
         at += 2;
     return at + 1;
@@ -172,6 +173,15 @@ static void marks_set(const struct piece *pieces, struct item *item, enum block_
         item->marks[0] = item->first + 1;
 }
 
+/* A dot that no name is before stands apart from what is. */
+static void dot_set(struct piece *pieces, const struct item *item, enum block_kind kind)
+{
+    const struct piece *first = &pieces[item->first];
+    bool has_word = (kind == BLOCK_FIELDS && piece_is_word(first, "optional")) ||
+                    (kind == BLOCK_SETTINGS && piece_is_word(first, "retry"));
+    pieces[item->first + has_word].is_leading = true;
+}
+
 static struct item *item_scan(struct scan *scan, enum block_kind kind)
 {
     struct item *item = arena_alloc(scan->arena, sizeof(*item));
@@ -183,6 +193,7 @@ static struct item *item_scan(struct scan *scan, enum block_kind kind)
         value_scan(scan, item);
     else
         statement_scan(scan, item);
+    dot_set(scan->pieces, item, kind);
     marks_set(scan->pieces, item, kind);
     return item;
 }

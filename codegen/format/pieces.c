@@ -165,9 +165,10 @@ bool piece_is_spaced(const struct piece *before, const struct piece *piece)
     case TOKEN_LEFT_BRACKET:
     case TOKEN_RIGHT_BRACKET:
     case TOKEN_RIGHT_ATTRS:
-    case TOKEN_DOT:
     case TOKEN_AT_MOST:
         return false;
+    case TOKEN_DOT:
+        return piece->is_leading;
     case TOKEN_LEFT_PAREN:
         return !piece->is_in_attrs;
     case TOKEN_RIGHT_BRACE:

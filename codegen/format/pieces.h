@@ -25,6 +25,7 @@ struct piece {
     bool is_indented; /* of comments: nothing but spaces stands before it on its line */
     bool has_lines;   /* of block comments: runs over several lines */
     bool is_in_attrs; /* between [[ and ]] */
+    bool is_leading;  /* the dot of `.name` */
 };
 
 /* The pieces of a source without syntax errors: malloc()ed, texts in `arena` or of the source. */

@@ -32,9 +32,11 @@ static struct symbol *find_qualified(struct checker *checker, const char *qualif
 }
 
 /* From the own package outward: in shop.mail, `lang` is shop.mail.lang, then
- * shop.lang, then lang. */
+ * shop.lang, then lang. `.lang` is nothing but lang. */
 struct symbol *checker_find(struct checker *checker, const char *name)
 {
+    if (name[0] == '.')
+        return find_qualified(checker, name + 1);
     const char *package = checker->module->package;
     size_t len = package == NULL ? 0 : strlen(package);
     while (len > 0) {
@@ -60,6 +62,11 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
         if (!is_wanted)
             continue;
         const char *qualified = qualify(checker, module->package, decl->name.text);
+        if (suggestion->word[0] == '.') {
+            suggestion_offer(suggestion, arena_join(checker->arena,
+                                                    (const char *const[]){".", qualified, NULL}));
+            continue;
+        }
         suggestion_offer(suggestion, is_near ? decl->name.text : qualified);
         suggestion_offer(suggestion, decl->name.text);
         if (suggestion->best == decl->name.text && !is_near)

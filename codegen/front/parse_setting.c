@@ -57,7 +57,7 @@ static bool parse_retry(struct parser *parser, struct ast_setting *setting)
 {
     if (parser_at(parser, TOKEN_LEFT_BRACE))
         return parse_policy(parser, &setting->policy);
-    return parser_path(parser, &setting->word);
+    return parser_reference(parser, &setting->word);
 }
 
 static bool parse_one_of(struct parser *parser, struct ast_name *ret_name, const char *what,

@@ -103,7 +103,7 @@ static bool parse_field(struct parser *parser, struct ast_field **ret_field)
         field->optional = parser_span(parser);
         parser_advance(parser);
     }
-    if (!parser_path(parser, &field->type) || !parser_name(parser, &field->name))
+    if (!parser_reference(parser, &field->type) || !parser_name(parser, &field->name))
         return false;
     *ret_field = field; /* From here on its name is known, whatever else is wrong. */
     parser_doc_behind(parser, &field->doc);

@@ -310,6 +310,19 @@ bool parser_path(struct parser *parser, struct ast_name *ret_path)
     return is_whole;
 }
 
+bool parser_reference(struct parser *parser, struct ast_name *ret_path)
+{
+    struct span start = parser_span(parser);
+    bool is_whole = parser_accept(parser, TOKEN_DOT);
+    if (!parser_path(parser, ret_path))
+        return false;
+    if (is_whole) {
+        ret_path->text = arena_printf(parser->arena, ".%s", ret_path->text);
+        ret_path->span = span_join(start, ret_path->span);
+    }
+    return true;
+}
+
 static struct literal literal_take(struct parser *parser, bool is_negative)
 {
     struct literal literal = literal_read(parser->sink, parser->source, parser->token, is_negative);

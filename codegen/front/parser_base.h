@@ -63,6 +63,9 @@ bool parser_at_setting(const struct parser *parser);
 
 bool parser_name(struct parser *parser, struct ast_name *ret_name);
 bool parser_path(struct parser *parser, struct ast_name *ret_path);
+/* The same for what is declared elsewhere; a dot before it, which stays in the text, says that
+ * nothing is to be put before it. */
+bool parser_reference(struct parser *parser, struct ast_name *ret_path);
 
 /* One value of any kind, a minus allowed. */
 bool parser_literal(struct parser *parser, struct literal *ret_literal);

@@ -204,7 +204,7 @@ def attrs_of(noise):
 def fields_of(noise):
     fields = []
     for _ in range(noise.randrange(7)):
-        kind = noise.choice(["optional ", ""]) + noise.choice(["int32", "string", "a.b.c", "e"])
+        kind = noise.choice(["optional ", ""]) + noise.choice(["int32", "string", "a.b.c", "e", ".e", ". a.b"])
         shape = noise.choice(["", "", "[]", "[ <= 5]", "[3]"])
         value = noise.choice(["", "", " = -1", ' = "caff\u00e8"', "=x\"00 ff\""])
         fields.append(f"{kind} {name_of(noise)}{shape}{attrs_of(noise)}{value};")
@@ -224,7 +224,7 @@ def setting_of(noise):
     return noise.choice(['queue "q";', "timeout 30s;", "keep success 1h,failure 7d;", "unique;",
                          f"concurrency 8 by ({names});", f"tags {strings_of(noise, 16)};",
                          f"unique by({names}) for 10m while ({names}) on_conflict keep;",
-                         f"retry {policy_of(noise)}", "retry none;"])
+                         f"retry {policy_of(noise)}", "retry none;", "retry .p.q ;"])
 
 
 def job_of(noise):

@@ -143,6 +143,27 @@ class Once(Case):
         self.assertEqual(self.run_culexc("check", "a.job", "b.job", "a.job")[2].count("[out-of-range]"), 2)
 
 
+class Whole(Case):
+    """A name behind a dot is looked up in no package around."""
+
+    def test_what_a_nearer_one_hides_can_be_named(self):
+        self.write("plain.job", "struct money { int64 minor; }\nretry_policy calm { max 7; }\n")
+        self.write("shop.job", 'package shop.mail;\nimport "plain.job";\nstruct money { bool local; }\n'
+                               "retry_policy calm { max 1; }\njob a {\n    params { money near; .money far; "
+                               "optional .shop.mail.money own; }\n    retry .calm;\n}\n")
+        status, out, messages = self.run_culexc("ir", "shop.job")
+        self.assertEqual((status, messages), (0, ""))
+        job = next(job for file in json.loads(out)["files"] for job in file.get("jobs", []))
+        self.assertEqual({field["name"]: field["ref"]["name"] for field in job["params"]},
+                         {"near": "shop.mail.money", "far": "money", "own": "shop.mail.money"})
+        self.assertEqual(job["retry"]["max"], 7)
+
+    def test_lint_knows_it_is_used(self):
+        self.write("plain.job", "struct money { int64 minor; }\njob own { queue \"q\"; }\njob b { queue \"q\"; }\n")
+        self.write("shop.job", 'package shop;\nimport "plain.job";\njob a { params { .money m; } }\n')
+        self.assertEqual(self.run_culexc("lint", "plain.job", "shop.job"), (0, "", ""))
+
+
 class Switches(Case):
     def test_a_warning_is_switched_off_on_and_into_an_error(self):
         warning, error = [("unused-import", "warning")], [("unused-import", "error")]
