@@ -1,4 +1,4 @@
-"""Enums: a typedef of the base type, its constants and its descriptor."""
+"""Enums: a type of the base's size, its constants and its descriptor."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from view import EnumView, MemberView, NamedValue, TableView
 
 def enum_view(context: Context, enum: Enum) -> EnumView:
     values = context.names.fresh(enum.c + "_values")
-    fits = fits_int(enum)
+    is_enum = bool(enum.values) and fits_int(enum)
+    base = base_type(enum.base)
     return EnumView(
         c=CText(enum.c),
         comments=layout.comment(enum.doc),
         marker=context.marker(enum.line),
-        base=base_type(enum.base),
-        blocks=[_constants(enum)] if fits and enum.values else [],
-        macros=[] if fits else _macros(enum),
+        base=base,
+        opening=CText(f"CULEX_ENUM_BEGIN({enum.c}, {base}) {{" if is_enum
+                      else f"typedef {base} {enum.c};"),
+        blocks=[_constants(enum)] if is_enum else [],
+        macros=_macros(enum) if enum.values and not is_enum else [],
         type_symbol=CText(enum.type_symbol),
         name_function=CText(enum.name_function),
         tables=[_table(values, enum)] if enum.values else [],

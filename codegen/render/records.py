@@ -6,7 +6,6 @@ from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 import layout
 import literals
-from enums import base_type
 from kinds import KINDS, SHAPES, declare
 from literals import NULL, ZERO, CText
 from model import Field, IRError, Job, Result, Struct, Value
@@ -164,7 +163,7 @@ def _element_type(field: Field, hidden: Set[str]) -> CText:
     if field.ref.c not in hidden:
         return CText(field.ref.c)
     if field.ref.base is not None:
-        return base_type(field.ref.base)
+        return CText(f"CULEX_OUTER({field.ref.c})")
     return CText(f"struct {field.ref.c}")
 
 

@@ -68,7 +68,8 @@ class EnumView:
     comments: List[CText]
     marker: CText
     base: CText
-    blocks: List[List[MemberView]]  # one anonymous enum, or none and macros in its place
+    opening: CText
+    blocks: List[List[MemberView]]  # one enum, or none and macros in its place
     macros: List[MemberView]
     type_symbol: CText
     name_function: CText

@@ -69,7 +69,9 @@ SIZES = """
 #include "bare_job.h"
 #include "kinds_job.h"
 static_assert(sizeof(tick_job) == 1 && sizeof(blank) == 1, "a struct without fields");
-static_assert(sizeof(colour) == sizeof(int16_t), "an enum is its base type");
+static_assert(sizeof(colour) == sizeof(int16_t), "an enum is as large as its base type");
+typedef struct coloured { char before; colour colour_; } coloured;
+static_assert(offsetof(coloured, colour_) == 2, "and aligned as that");
 static_assert(sizeof(culex_int128) == 16 && offsetof(culex_int128, hi) == 8, "low half first");
 static_assert(sizeof(culex_uint128) == 16 && offsetof(culex_uint128, hi) == 8, "low half first");
 static_assert(sizeof(culex_time) == 8 && sizeof(culex_duration) == 8, "nanoseconds");

@@ -28,11 +28,17 @@
 #endif
 
 /* Generated code stands between these two: there it may use deprecated params, and names of
- * its own may hide a type that a schema without package calls "user" or "value". */
+ * its own may hide a type that a schema without package calls "user" or "value". In C a param may
+ * be called like its enum; C++ finds the enum by CULEX_OUTER. */
 #if defined(__GNUC__)
+#ifdef __cplusplus
+#define CULEX_GENERATED_IN_C
+#else
+#define CULEX_GENERATED_IN_C _Pragma("GCC diagnostic ignored \"-Wc++-compat\"")
+#endif
 #define CULEX_GENERATED_BEGIN                                                                      \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"") \
-        _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+        _Pragma("GCC diagnostic ignored \"-Wshadow\"") CULEX_GENERATED_IN_C
 #define CULEX_GENERATED_END _Pragma("GCC diagnostic pop")
 #else
 #define CULEX_GENERATED_BEGIN

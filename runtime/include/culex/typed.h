@@ -41,6 +41,41 @@
 #endif
 /* clang-format on */
 
+/* An enum of a schema: BEGIN(name, base) { constants } END(name). It has the base's size and a type
+ * of its own, so that a foreign constant and a switch that misses a value are told: by C23 and C++,
+ * by clang's form of C23 and by gcc's attribute. Elsewhere it is its base. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define CULEX_ENUM_BEGIN(name, base) typedef enum name : base
+#define CULEX_ENUM_END(name)         name
+#elif defined(__clang__)
+#define CULEX_ENUM_BEGIN(name, base) __extension__ typedef enum name : base
+#define CULEX_ENUM_END(name)         name
+#elif defined(__GNUC__)
+#define CULEX_ENUM_BEGIN(name, base)                                                               \
+    typedef enum __attribute__((__mode__(CULEX_ENUM_MODE_##base))) name
+#define CULEX_ENUM_END(name)     name
+#define CULEX_ENUM_MODE_int8_t   __QI__
+#define CULEX_ENUM_MODE_int16_t  __HI__
+#define CULEX_ENUM_MODE_int32_t  __SI__
+#define CULEX_ENUM_MODE_int64_t  __DI__
+#define CULEX_ENUM_MODE_uint8_t  __QI__
+#define CULEX_ENUM_MODE_uint16_t __HI__
+#define CULEX_ENUM_MODE_uint32_t __SI__
+#define CULEX_ENUM_MODE_uint64_t __DI__
+#else
+#define CULEX_ENUM_BEGIN(name, base)                                                               \
+    typedef base name;                                                                             \
+    enum
+#define CULEX_ENUM_END(name)
+#endif
+
+/* A type by a name that a member of the same struct has too. */
+#ifdef __cplusplus
+#define CULEX_OUTER(name) ::name
+#else
+#define CULEX_OUTER(name) name
+#endif
+
 /* The size of an array parameter, for compilers that look at it: fewer elements are an error
  * (clang) or a warning (gcc). */
 #if defined(__GNUC__) && !defined(__cplusplus)

@@ -20,7 +20,7 @@ const culex_enum_type shop_lang_type = {
 
 const char *shop_lang_name(shop_lang value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint8_t, value)) {
     case SHOP_LANG_EN:
         return "EN";
     case SHOP_LANG_IT:

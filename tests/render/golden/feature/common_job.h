@@ -18,11 +18,10 @@ extern "C" {
 CULEX_GENERATED_BEGIN
 
 /* Language of a customer's mail. */
-typedef uint8_t shop_lang; /* common.job:5 */
-enum {
+CULEX_ENUM_BEGIN(shop_lang, uint8_t) { /* common.job:5 */
     SHOP_LANG_EN = 1,
     SHOP_LANG_IT = 2
-};
+} CULEX_ENUM_END(shop_lang);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *shop_lang_name(shop_lang value);

@@ -21,7 +21,7 @@ const culex_enum_type kitchen_level_type = {
 
 const char *kitchen_level_name(kitchen_level value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int16_t, value)) {
     case KITCHEN_LEVEL_LOW:
         return "LOW";
     case KITCHEN_LEVEL_MID:
@@ -45,7 +45,7 @@ const culex_enum_type kitchen_plain_type = {
 
 const char *kitchen_plain_name(kitchen_plain value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int32_t, value)) {
     case KITCHEN_PLAIN_A:
         return "A";
     case KITCHEN_PLAIN_B:
@@ -67,7 +67,7 @@ const culex_enum_type kitchen_big_type = {
 
 const char *kitchen_big_name(kitchen_big value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint64_t, value)) {
     case KITCHEN_BIG_ALL:
         return "ALL";
     default:

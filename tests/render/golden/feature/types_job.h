@@ -17,24 +17,22 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
-typedef int16_t kitchen_level; /* types.job:4 */
-enum {
+CULEX_ENUM_BEGIN(kitchen_level, int16_t) { /* types.job:4 */
     KITCHEN_LEVEL_LOW = -1,
     KITCHEN_LEVEL_MID = 0,
     KITCHEN_LEVEL_HIGH CULEX_DEPRECATED("use MID") = 32767
-};
+} CULEX_ENUM_END(kitchen_level);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *kitchen_level_name(kitchen_level value);
 
 CULEX_HIDDEN extern const culex_enum_type kitchen_level_type;
 
-typedef int32_t kitchen_plain; /* types.job:5 */
-enum {
+CULEX_ENUM_BEGIN(kitchen_plain, int32_t) { /* types.job:5 */
     KITCHEN_PLAIN_A = 0,
     KITCHEN_PLAIN_B = 1,
     KITCHEN_PLAIN_C = 2
-};
+} CULEX_ENUM_END(kitchen_plain);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *kitchen_plain_name(kitchen_plain value);

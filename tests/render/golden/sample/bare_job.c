@@ -10,7 +10,7 @@ const culex_enum_type nothing_type = {
 
 const char *nothing_name(nothing value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint8_t, value)) {
     default:
         return NULL;
     }

@@ -20,7 +20,7 @@ const culex_enum_type wide_type = {
 
 const char *wide_name(wide value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint64_t, value)) {
     case WIDE_LOW:
         return "WIDE_LOW";
     case WIDE_TOP:

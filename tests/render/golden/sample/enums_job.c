@@ -21,7 +21,7 @@ const culex_enum_type lang_type = {
 
 const char *lang_name(lang value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint8_t, value)) {
     case LANG_EN:
         return "LANG_EN";
     case LANG_IT:
@@ -44,7 +44,7 @@ const culex_enum_type delta_type = {
 
 const char *delta_name(delta value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int8_t, value)) {
     case DELTA_LOW:
         return "DELTA_LOW";
     case DELTA_HIGH:
@@ -65,7 +65,7 @@ const culex_enum_type edge_type = {
 
 const char *edge_name(edge value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int32_t, value)) {
     case EDGE_LOW:
         return "EDGE_LOW";
     case EDGE_HIGH:
@@ -85,7 +85,7 @@ const culex_enum_type word_type = {
 
 const char *word_name(word value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint32_t, value)) {
     case WORD_TOP:
         return "WORD_TOP";
     default:
@@ -105,7 +105,7 @@ const culex_enum_type big_type = {
 
 const char *big_name(big value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int64_t, value)) {
     case BIG_LOW:
         return "BIG_LOW";
     case BIG_MINUS:
@@ -128,7 +128,7 @@ const culex_enum_type alias_type = {
 
 const char *alias_name(alias value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint16_t, value)) {
     case ALIAS_ONE:
         return "ALIAS_ONE";
     default:

@@ -18,35 +18,32 @@ extern "C" {
 CULEX_GENERATED_BEGIN
 
 /* Language of a mail. */
-typedef uint8_t lang; /* enums.job:2 */
-enum {
+CULEX_ENUM_BEGIN(lang, uint8_t) { /* enums.job:2 */
     /* English. */
     LANG_EN = 1,
     LANG_IT = 2,
     LANG_OLD CULEX_DEPRECATED("gone") = 200
-};
+} CULEX_ENUM_END(lang);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *lang_name(lang value);
 
 CULEX_HIDDEN extern const culex_enum_type lang_type;
 
-typedef int8_t delta; /* enums.job:2 */
-enum {
+CULEX_ENUM_BEGIN(delta, int8_t) { /* enums.job:2 */
     DELTA_LOW = -128,
     DELTA_HIGH = 127
-};
+} CULEX_ENUM_END(delta);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *delta_name(delta value);
 
 CULEX_HIDDEN extern const culex_enum_type delta_type;
 
-typedef int32_t edge; /* enums.job:2 */
-enum {
+CULEX_ENUM_BEGIN(edge, int32_t) { /* enums.job:2 */
     EDGE_LOW = (-2147483647 - 1),
     EDGE_HIGH = 2147483647
-};
+} CULEX_ENUM_END(edge);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *edge_name(edge value);
@@ -72,11 +69,10 @@ CULEX_HIDDEN const char *big_name(big value);
 
 CULEX_HIDDEN extern const culex_enum_type big_type;
 
-typedef uint16_t alias; /* enums.job:2 */
-enum {
+CULEX_ENUM_BEGIN(alias, uint16_t) { /* enums.job:2 */
     ALIAS_ONE = 1,
     ALIAS_UNO = 1
-};
+} CULEX_ENUM_END(alias);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *alias_name(alias value);
@@ -84,9 +80,9 @@ CULEX_HIDDEN const char *alias_name(alias value);
 CULEX_HIDDEN extern const culex_enum_type alias_type;
 
 typedef struct use_enums_job { /* enums.job:4 */
-    uint8_t lang;       /* enums.job:5 */
-    uint8_t other;      /* enums.job:5 */
-    const int64_t *big; /* enums.job:5 */
+    CULEX_OUTER(lang) lang;      /* enums.job:5 */
+    CULEX_OUTER(lang) other;     /* enums.job:5 */
+    const CULEX_OUTER(big) *big; /* enums.job:5 */
     size_t big_len;
 } use_enums_job;
 

@@ -29,8 +29,7 @@ CULEX_GENERATED_BEGIN
  * a line that ends in ? ?/
  * and goes on
  * \u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief */
-typedef uint8_t paint; /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:2 */
-enum {
+CULEX_ENUM_BEGIN(paint, uint8_t) { /* end * / #error "out" / * in ? ?/ \<U+000A>a\<U+000A>b<U+000A>quote " ' backslash <U+005C> trigraph ? ?/ ? ?= percent %s %n<U+000A>tab here, return<U+000D>here, bell<U+0007>, delete<U+007F><U+000A>café 你好 😀<U+000A>right<U+202E>to left<U+2066> isolate<U+2069> zero<U+200B>width bom<U+FEFF> line<U+2028>sep<U+000A>* / * / ** // * / * ? ? ? ?/ *\<U+000A>/<U+000A>a line that ends in ? ?/<U+000A>and goes on<U+000A>\u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief:2 */
     /* end * / #error "out" / * in ? ?/ <U+005C>
      * a<U+005C>
      * b
@@ -44,7 +43,7 @@ enum {
      * and goes on
      * \u0022 \x41 \101 {{ 7 * 7 }} {% raw %} {# x #} @file \brief */
     PAINT_RED CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief") = 1
-};
+} CULEX_ENUM_END(paint);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *paint_name(paint value);

@@ -27,8 +27,8 @@ extern "C" {
 CULEX_GENERATED_BEGIN
 
 typedef struct import_both_job { /* imports.job:4 */
-    uint8_t lang; /* imports.job:5 */
-    money price;  /* imports.job:5 */
+    CULEX_OUTER(lang) lang; /* imports.job:5 */
+    money price;            /* imports.job:5 */
 } import_both_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.

@@ -20,7 +20,7 @@ const culex_enum_type colour_type = {
 
 const char *colour_name(colour value)
 {
-    switch (value) {
+    switch (CULEX_CAST(int16_t, value)) {
     case COLOUR_RED:
         return "COLOUR_RED";
     case COLOUR_BLUE:

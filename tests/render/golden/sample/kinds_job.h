@@ -17,11 +17,10 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
-typedef int16_t colour; /* kinds.job:2 */
-enum {
+CULEX_ENUM_BEGIN(colour, int16_t) { /* kinds.job:2 */
     COLOUR_RED = -3,
     COLOUR_BLUE = 300
-};
+} CULEX_ENUM_END(colour);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *colour_name(colour value);

@@ -19,7 +19,7 @@ const culex_enum_type lang_type = {
 
 const char *lang_name(lang value)
 {
-    switch (value) {
+    switch (CULEX_CAST(uint8_t, value)) {
     case NAMES_EN:
         return "NAMES_EN";
     default:

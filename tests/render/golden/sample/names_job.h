@@ -17,10 +17,9 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
-typedef uint8_t lang; /* names.job:2 */
-enum {
+CULEX_ENUM_BEGIN(lang, uint8_t) { /* names.job:2 */
     NAMES_EN = 1
-};
+} CULEX_ENUM_END(lang);
 
 /* The value's name in the schema; NULL when it is not one of the above. */
 CULEX_HIDDEN const char *lang_name(lang value);
@@ -198,7 +197,7 @@ static inline text text_make(const char *x)
 CULEX_HIDDEN extern const culex_struct_type text_type;
 
 typedef struct clash_job { /* names.job:4 */
-    uint8_t lang;                                               /* names.job:5 */
+    CULEX_OUTER(lang) lang;                                     /* names.job:5 */
     const char *made;                                           /* names.job:5 */
     const char *job;                                            /* names.job:5 */
     const char *memset;                                         /* names.job:5 */
@@ -213,10 +212,10 @@ typedef struct clash_job { /* names.job:4 */
     const char *clash_fields;                                   /* names.job:5 */
     const char *offsetof;                                       /* names.job:5 */
     const char *a_very_long_parameter_name_of_some_forty_chars; /* names.job:5 */
-    uint8_t also[2];                                            /* names.job:5 */
+    CULEX_OUTER(lang) also[2];                                  /* names.job:5 */
     culex_uuid id;                                              /* names.job:5 */
     const char *NAMES_EN;                                       /* names.job:5 */
-    uint8_t usual;                                              /* names.job:5 */
+    CULEX_OUTER(lang) usual;                                    /* names.job:5 */
 } clash_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
