@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clashes.h"
 #include "cli.h"
 #include "diag_print.h"
 #include "output.h"
@@ -87,7 +88,8 @@ static void files_fix(struct check *check)
     files->count = kept;
 }
 
-/* Each file is a compilation of its own, so that what one names does not matter to another. */
+/* Each file is a compilation of its own, so that what one names does not matter to another; what
+ * they must not both have is looked for when nothing else is wrong. */
 static void file_check(struct check *check, const char *path)
 {
     struct compilation compilation;
@@ -108,6 +110,9 @@ static void files_check(struct check *check)
         files_fix(check);
     for (size_t i = 0; i < check->cli.files.count; i++)
         file_check(check, check->cli.files.items[i]);
+    if (check->errors == 0)
+        check->status = cli_worse(
+            check->status, clashes_report(&check->cli, check->trials, false, &check->errors));
     if (check->is_fixing)
         diag_say("%s: %u; left: errors %u, warnings %u",
                  check->is_trial ? "fixes not written" : "fixes applied", check->fixes,
@@ -135,7 +140,7 @@ const struct verb verb_check = {
     .name = "check",
     .summary = "say what is wrong with schemas",
     .help = "usage: culexc check [OPTION...] [--fix [--dry-run]] [FILE...]\n"
-            "Says what is wrong with schemas.\n"
+            "Says what is wrong with schemas; all of them together are one program.\n"
             "  --fix                   apply the fixes whose meaning is sure to the files named,\n"
             "                          not to what they import; say what was done; check again\n"
             "  --dry-run               with --fix: print what would change, as patch(1) takes\n"

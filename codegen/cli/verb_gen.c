@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clashes.h"
 #include "cli.h"
 #include "gen.h"
 #include "limits.h"
@@ -19,10 +20,14 @@ static int order_run(const struct cli *cli, const struct gen_order *order, struc
     return cli_worse(statuses[made], schemas_report(cli, schemas));
 }
 
-/* C of one schema is C all the same when another one is wrong; a plug-in sees all or none. */
+/* C of one schema is C all the same when another one is wrong, unless it would undo it; a plug-in
+ * sees all or none. */
 static int files_generate(struct cli *cli, const struct gen_order *order)
 {
     struct schemas schemas;
+    unsigned errors = 0;
+    if (order->plugin == NULL && clashes_report(cli, NULL, true, &errors) != EXIT_CLEAN)
+        return EXIT_DIAGNOSTICS;
     int status = schemas_load(cli, true, &schemas);
     bool is_whole = status == EXIT_CLEAN;
     if (schemas.clean_count > 0 && (is_whole || order->plugin == NULL))

@@ -92,10 +92,16 @@ struct suggestion checker_suggest(struct checker *checker, const char *name, boo
     return suggestion;
 }
 
-/* Names that every declaration of this kind makes at file scope. */
-static void claim_decl(struct checker *checker, const struct module *module,
-                       const struct ast_decl *decl, const char *qualified)
+static void claim(struct checker *checker, const char *c, struct span span, const char *name)
 {
+    if (!checker->is_across || !cname_is_claimed_in(&checker->c_names, c, span.source))
+        cname_claim(&checker->c_names, checker->sink, c, span, name);
+}
+
+void checker_claim(struct checker *checker, const struct module *module,
+                   const struct ast_decl *decl)
+{
+    const char *qualified = qualify(checker, module->package, decl->name.text);
     static const char *const enum_suffixes[] = {"", "_type", "_name", NULL};
     static const char *const struct_suffixes[] = {"", "_type", "_make", NULL};
     static const char *const job_suffixes[] = {"_job",
@@ -115,22 +121,23 @@ static void claim_decl(struct checker *checker, const struct module *module,
                                                "_result",
                                                "_result_make",
                                                NULL};
+    if (decl->kind == DECL_POLICY || decl->kind == DECL_DEFAULTS)
+        return;
     const char *const *suffix = decl->kind == DECL_ENUM     ? enum_suffixes
                                 : decl->kind == DECL_STRUCT ? struct_suffixes
                                                             : job_suffixes;
     for (; *suffix != NULL; suffix++) {
         if (strncmp(*suffix, "_result", 7) == 0 && decl->returns.span.source == NULL)
             continue;
-        cname_claim(&checker->c_names, checker->sink,
-                    cname_join(checker->arena, module->package, decl->name.text, *suffix),
-                    decl->name.span, qualified);
+        claim(checker, cname_join(checker->arena, module->package, decl->name.text, *suffix),
+              decl->name.span, qualified);
     }
     for (const struct ast_enum_value *value = decl->values; value != NULL; value = value->next) {
         const char *type = cname_join(checker->arena, module->package, decl->name.text, "_");
         const char *c = cname_upper(checker->arena, NULL, type, value->name.text);
         if (cname_check_free(checker->sink, c, value->name.span, CNAME_CONSTANT))
-            cname_claim(&checker->c_names, checker->sink, c, value->name.span,
-                        arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
+            claim(checker, c, value->name.span,
+                  arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
     }
 }
 
@@ -185,7 +192,7 @@ static bool declare(struct checker *checker, const struct ast_decl *decl)
     const char *c = cname_join(checker->arena, module->package, decl->name.text,
                                decl->kind == DECL_JOB ? "_job" : "");
     if (cname_check_free(checker->sink, c, decl->name.span, CNAME_TYPE))
-        claim_decl(checker, module, decl, symbol->qualified);
+        checker_claim(checker, module, decl);
     return true;
 }
 
@@ -408,7 +415,7 @@ static void struct_place(struct checker *checker, struct ir_struct *type, struct
     *end = &type->next;
 }
 
-static struct symbol *symbol_of(struct checker *checker, const struct ast_decl *decl)
+struct symbol *checker_symbol(struct checker *checker, const struct ast_decl *decl)
 {
     struct symbol *symbol = map_get(&checker->module->symbols,
                                     qualify(checker, checker->module->package, decl->name.text));
@@ -419,7 +426,7 @@ static void check_structs(struct checker *checker)
 {
     struct ir_struct **end = &checker->module->ir->structs;
     for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
-        struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
+        struct symbol *symbol = decl->kind == DECL_STRUCT ? checker_symbol(checker, decl) : NULL;
         if (symbol == NULL)
             continue;
         check_struct_attrs(checker, decl->attrs);
@@ -429,7 +436,7 @@ static void check_structs(struct checker *checker)
                         decl->name.text);
     }
     for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
-        struct symbol *symbol = decl->kind == DECL_STRUCT ? symbol_of(checker, decl) : NULL;
+        struct symbol *symbol = decl->kind == DECL_STRUCT ? checker_symbol(checker, decl) : NULL;
         if (symbol != NULL && symbol->structure->state == STRUCT_NEW)
             struct_place(checker, symbol->structure, &end, 1);
     }
@@ -485,7 +492,7 @@ static void check_jobs(struct checker *checker, const struct ir_settings *defaul
     struct map wires;
     map_init(&wires, checker->arena);
     for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
-        if (decl->kind != DECL_JOB || symbol_of(checker, decl) == NULL)
+        if (decl->kind != DECL_JOB || checker_symbol(checker, decl) == NULL)
             continue;
         *end = check_job(checker, decl, defaults);
         check_job_wire(checker, &wires, decl, *end);
@@ -499,7 +506,7 @@ static void declare_all(struct checker *checker)
     for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
         if (decl->kind == DECL_DEFAULTS || !declare(checker, decl))
             continue;
-        struct symbol *symbol = symbol_of(checker, decl);
+        struct symbol *symbol = checker_symbol(checker, decl);
         if (decl->kind == DECL_ENUM) {
             symbol->enumeration = check_enum(checker, decl, symbol->qualified);
             *end = symbol->enumeration;
@@ -538,11 +545,8 @@ static void claim_others(struct checker *checker)
          module = module->next) {
         if (module == checker->module)
             return; /* Those behind it cannot be imported by it. */
-        for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next) {
-            const char *qualified = qualify(checker, module->package, decl->name.text);
-            if (decl->kind != DECL_POLICY && decl->kind != DECL_DEFAULTS)
-                claim_decl(checker, module, decl, qualified);
-        }
+        for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next)
+            checker_claim(checker, module, decl);
     }
 }
 

@@ -13,6 +13,7 @@ struct checker {
     struct module *module;
     struct map c_names; /* at file scope */
     struct map attrs;   /* check_attr.c: where each stood last */
+    bool is_across;     /* what one file has twice is not reported */
 };
 
 enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
@@ -22,6 +23,12 @@ struct symbol *checker_find(struct checker *checker, const char *name);
 /* The visible name of a kind that is closest to `name`. Doubtful when it is one that somebody
  * declared, or when such a one may be missing: only a word of the language is ever sure. */
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type);
+
+/* check.c: what `decl` of this module was declared as; NULL when it was refused. */
+struct symbol *checker_symbol(struct checker *checker, const struct ast_decl *decl);
+/* check.c: claims the names that a declaration makes at file scope of the generated C. */
+void checker_claim(struct checker *checker, const struct module *module,
+                   const struct ast_decl *decl);
 
 /* check_field.c */
 struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,

@@ -331,6 +331,12 @@ struct claim {
     const char *schema_name;
 };
 
+bool cname_is_claimed_in(const struct map *scope, const char *c, const struct source *source)
+{
+    const struct claim *claim = map_get(scope, c);
+    return claim != NULL && claim->span.source == source;
+}
+
 void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struct span span,
                  const char *schema_name)
 {
@@ -339,8 +345,16 @@ void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struc
     const struct claim *holder = map_add(scope, c, claim);
     if (holder == NULL)
         return;
-    diag_report(sink, DIAG_C_NAME_COLLISION, span, "'%s' and '%s' both need the C name '%s'",
-                schema_name, holder->schema_name, c);
+    bool is_same =
+        holder->span.source != span.source && strcmp(schema_name, holder->schema_name) == 0;
+    if (is_same)
+        diag_report(sink, DIAG_C_NAME_COLLISION, span,
+                    "another file has '%s' too, and both need the C name '%s'", schema_name, c);
+    else
+        diag_report(sink, DIAG_C_NAME_COLLISION, span, "'%s' and '%s' both need the C name '%s'",
+                    schema_name, holder->schema_name, c);
+    if (is_same)
+        diag_help(sink, "rename one of them, or put the files into different packages");
     if (holder->span.source != NULL)
         diag_note(sink, holder->span, "'%s' is here", holder->schema_name);
 }

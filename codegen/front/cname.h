@@ -39,6 +39,9 @@ bool cname_check_free(struct diag_sink *sink, const char *c, struct span span,
  * C++"), or NULL. No families are looked at: EXPORT and M_API are good names. */
 const char *cname_macro_owner(const char *c);
 
+/* Whether a name of this file has `c` already. */
+bool cname_is_claimed_in(const struct map *scope, const char *c, const struct source *source);
+
 /* Claims `c` in a scope; reports a collision with the name that has it. */
 void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struct span span,
                  const char *schema_name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "clash.h"
 #include "lint.h"
 #include "promise.h"
 
@@ -20,6 +21,8 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
     analysis->module = compilation_load(compilation, path, &fault);
     if (analysis->module != NULL)
         check_module(compilation, analysis->module);
+    if (compilation->sink.errors == 0)
+        clash_check(compilation, false);
     if (analysis->module != NULL && compilation->sink.errors == 0)
         lint_module(compilation, analysis->module, input->tiers, NULL);
     if (analysis->module != NULL && compilation->sink.errors == 0 && input->has_promises)

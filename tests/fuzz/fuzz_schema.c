@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "check.h"
+#include "clash.h"
 #include "diag_print.h"
 #include "doc.h"
 #include "fix.h"
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         compilation_load_text(&compilation, "fuzz.job", (const char *)data, size);
     check_module(&compilation, module);
     check_supported(&compilation, module);
+    clash_check(&compilation, true);
     if (compilation.sink.errors == 0)
         lint_module(&compilation, module, ~0u, NULL);
     diag_sort(&compilation.sink);

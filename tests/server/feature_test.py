@@ -775,6 +775,13 @@ class Actions(Feature):
         self.assertEqual(found, [("Change 'required' to 'retired'", None), ("Change 'BLU' to 'BLUE'", None),
                                  ("Change 'strng' to 'string'", None)])
 
+    def test_what_a_file_and_its_import_must_not_both_have(self):
+        self.start()
+        self.open("m.job", 'package a;\njob m [[was("n")]];\nstruct s { int32 x; }\n')
+        uri = self.open("n.job", 'package a;\nimport "m.job";\njob n { params { s t; } }\n')
+        item, = self.client.diagnostics(uri)
+        self.assertEqual((item["code"], item["range"]["start"]["line"]), ("duplicate-wire-name", 2))
+
     def test_a_sure_fix_is_preferred(self):
         self.start()
         uri = self.open("a.job", "job a {\n    priorty 3;\n}\n")
