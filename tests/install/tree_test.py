@@ -53,6 +53,16 @@ def programs_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, h
     expect(how, "Hello, Ann!\n", run("./worker", "--drain", "--log-level=error", cwd=folder, env=env))
 
 
+def plugins_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict) -> None:
+    """By their names alone, and nothing is left beside them."""
+    folder = scratch / "plugins"
+    hello_copy(repository, folder)
+    for name, file in {"json-schema": "hello.schema.json"}.items():
+        run("culexc", "gen", "--plugin", name, "--out", "out", "hello.job", cwd=folder, env=env)
+        if not (folder / "out" / file).exists():
+            expect(name, file, sorted(path.name for path in (folder / "out").iterdir()))
+
+
 def main() -> None:
     repository, build = map(pathlib.Path, sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +71,7 @@ def main() -> None:
         env = environment(prefix)
         symbols_check(prefix)
         programs_check(repository, scratch, env, "culex")
+        plugins_check(repository, scratch, env)
         # The linker prefers the shared library as long as it is there. Debian's sqlite3.pc wants zlib
         # then, which its package does not bring.
         for path in (prefix / "lib").glob("libculex.so*"):

@@ -1,0 +1,57 @@
+"""The document of schemas/plugin.md: its files, the types of all of them, and the answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Callable, Dict, List
+
+Json = Dict[str, Any]
+
+INTEGER_BITS = {f"{sign}int{bits}": (bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64, 128)}
+
+
+class Refusal(Exception):
+    """What a schema holds and the plug-in cannot express; becomes a diagnostic at the place."""
+
+    def __init__(self, file: Json, line: int, message: str) -> None:
+        super().__init__(message)
+        self.error = {"file": file["file"], "line": line, "message": message}
+
+
+class Document:
+    def __init__(self, value: Json) -> None:
+        if value["ir"] != 1:
+            sys.exit("this plug-in reads version 1 of the model only")
+        self.options: Dict[str, str] = value["options"]
+        self.named: List[Json] = [file for file in value["files"] if file["named"]]
+        self.enums: Dict[str, Json] = {}
+        self.structs: Dict[str, Json] = {}
+        self.file_of: Dict[str, Json] = {}  # type by qualified name -> its file
+        for file in value["files"]:
+            for kind, types in (("enums", self.enums), ("structs", self.structs)):
+                for declared in file[kind]:
+                    types[declared["name"]] = declared
+                    self.file_of[declared["name"]] = file
+
+
+def serve(make: Callable[[Document], Dict[str, str]]) -> None:
+    """Reads the document, and answers with what `make` says: content by name."""
+    document = Document(json.loads(sys.stdin.buffer.read().decode("utf-8")))
+    answer: Json = {}
+    try:
+        answer["files"] = [{"name": name, "content": content} for name, content in make(document).items()]
+    except Refusal as refusal:
+        answer["errors"] = [refusal.error]
+    sys.stdout.write(json.dumps(answer) + "\n")
+
+
+def integer_range(field: Json) -> "tuple[int, int]":
+    """Least and greatest number of an integer field, its attributes included."""
+    bits, is_signed = INTEGER_BITS[field["kind"]]
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+    if field["min"] is not None:
+        low = max(low, int(field["min"]["int"]))
+    if field["max"] is not None:
+        high = min(high, int(field["max"]["int"]))
+    return low, high
