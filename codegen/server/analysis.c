@@ -8,6 +8,52 @@
 #include "lint.h"
 #include "promise.h"
 
+/* Reads the project of the file; NULL, or what is wrong with it. */
+static const char *project_open(struct analysis *analysis, const char *path)
+{
+    struct arena *arena = &analysis->compilation.arena;
+    struct diag_sink sink;
+    const char *fault;
+    const char *file = project_find(arena, path);
+    if (file == NULL)
+        return NULL;
+    diag_sink_init(&sink, arena);
+    if (!project_read(&sink, file, &analysis->project, &fault))
+        return arena_printf(arena, "%s: %s", file, fault);
+    if (sink.errors == 0)
+        return NULL;
+    project_release(&analysis->project);
+    analysis->project = (struct project){0};
+    diag_sort(&sink);
+    return arena_printf(arena, "%s:%u: %s", file, span_line(sink.first->span), sink.first->text);
+}
+
+static void include_dirs_set(struct analysis *analysis, const struct analysis_input *input)
+{
+    struct compilation *compilation = &analysis->compilation;
+    const struct texts *imports = &analysis->project.imports;
+    size_t count = input->include_count + imports->count;
+    const char **dirs = arena_alloc(&compilation->arena, (count + 1) * sizeof(*dirs));
+    for (size_t i = 0; i < count; i++)
+        dirs[i] = i < input->include_count ? input->include_dirs[i]
+                                           : imports->items[i - input->include_count];
+    compilation->include_dirs = dirs;
+    compilation->include_count = count;
+}
+
+static void module_check(struct analysis *analysis, const struct analysis_input *input)
+{
+    struct compilation *compilation = &analysis->compilation;
+    unsigned tiers = input->tiers != 0 ? input->tiers : analysis->project.tiers;
+    check_module(compilation, analysis->module);
+    if (compilation->sink.errors == 0)
+        clash_check(compilation, false);
+    if (compilation->sink.errors == 0)
+        lint_module(compilation, analysis->module, tiers, NULL);
+    if (compilation->sink.errors == 0 && input->has_promises)
+        promise_check(compilation, analysis->module, analysis->project.lock);
+}
+
 struct analysis *analysis_create(const struct analysis_input *input, const char *path)
 {
     const char *fault;
@@ -15,18 +61,15 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
     *analysis = (struct analysis){.encoding = input->encoding};
     struct compilation *compilation = &analysis->compilation;
     compilation_init(compilation);
-    compilation->include_dirs = input->include_dirs;
-    compilation->include_count = input->include_count;
+    const char *project_fault = project_open(analysis, path);
+    include_dirs_set(analysis, input);
     compilation->overlays = input->overlays;
     analysis->module = compilation_load(compilation, path, &fault);
     if (analysis->module != NULL)
-        check_module(compilation, analysis->module);
-    if (compilation->sink.errors == 0)
-        clash_check(compilation, false);
-    if (analysis->module != NULL && compilation->sink.errors == 0)
-        lint_module(compilation, analysis->module, input->tiers, NULL);
-    if (analysis->module != NULL && compilation->sink.errors == 0 && input->has_promises)
-        promise_check(compilation, analysis->module);
+        module_check(analysis, input);
+    if (analysis->module != NULL && project_fault != NULL)
+        diag_report(&compilation->sink, DIAG_PROJECT_SYNTAX,
+                    (struct span){analysis->module->source, 0, 0}, "%s", project_fault);
     diag_sort(&compilation->sink);
     analysis->lines =
         arena_alloc(&compilation->arena, (compilation->count + 1) * sizeof(*analysis->lines));
@@ -35,8 +78,10 @@ struct analysis *analysis_create(const struct analysis_input *input, const char 
 
 void analysis_release(struct analysis *analysis)
 {
-    if (analysis != NULL)
+    if (analysis != NULL) {
+        project_release(&analysis->project);
         compilation_release(&analysis->compilation);
+    }
     free(analysis);
 }
 

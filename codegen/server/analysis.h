@@ -5,20 +5,23 @@
 #include "json_out.h"
 #include "module.h"
 #include "position.h"
+#include "project.h"
 
 struct analysis {
     struct compilation compilation;
-    struct module *module; /* NULL: the file cannot be read */
-    struct lines *lines;   /* by index of the source, made when they are asked for */
+    struct project project; /* of the file; zeroed where there is none, or it is not well-formed */
+    struct module *module;  /* NULL: the file cannot be read */
+    struct lines *lines;    /* by index of the source, made when they are asked for */
     enum encoding encoding;
 };
 
-/* What is compiled, and how. All borrowed, as long as the analysis lives. */
+/* What is compiled, and how: what the command line said, which a project adds to. All borrowed, as
+ * long as the analysis lives. */
 struct analysis_input {
     const char *const *include_dirs;
     size_t include_count;
     const struct overlay *overlays;
-    unsigned tiers; /* of lint rules, see lint.h */
+    unsigned tiers; /* of lint rules, see lint.h; 0: as the project says */
     enum encoding encoding;
     bool has_promises; /* compare with jobs.lock too, see promise.h */
 };

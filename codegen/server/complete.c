@@ -229,7 +229,7 @@ static void offer_files(struct completion *completion, const char *root, const c
 static void offer_imports(struct completion *completion)
 {
     struct arena *arena = completion->request->arena;
-    const struct analysis_input *input = &completion->request->server->input;
+    const struct compilation *compilation = &completion->target.analysis->compilation;
     struct span *typed = &completion->typed;
     typed->offset = completion->context.at.offset + 1;
     typed->length = (uint32_t)completion->target.offset - typed->offset;
@@ -240,8 +240,8 @@ static void offer_imports(struct completion *completion)
     slash = strrchr(path, '/');
     if (text[0] == '/' || strstr(text, "..") != NULL)
         return;
-    for (size_t i = 0; i < input->include_count; i++)
-        offer_files(completion, input->include_dirs[i], below);
+    for (size_t i = 0; i < compilation->include_count; i++)
+        offer_files(completion, compilation->include_dirs[i], below);
     if (slash != NULL)
         offer_files(completion, arena_copy(arena, path, (size_t)(slash - path)), below);
 }

@@ -6,16 +6,24 @@
 #include "limits.h"
 #include "text.h"
 
-/* The text of the nearest lock. False when there is none. */
+/* False when there is none that is read while somebody types. */
+static bool lock_load(const char *path, struct buf *ret_text)
+{
+    if (text_read(path, LIMIT_LOCK_TYPING, ret_text) == NULL)
+        return true;
+    buf_release(ret_text);
+    return false;
+}
+
+/* The text of the lock that is nearest to a file. False when there is none. */
 static bool lock_find(struct arena *arena, const char *path, struct buf *ret_text)
 {
     const char *slash = strrchr(path, '/');
     for (unsigned depth = 0; slash != NULL && depth < LIMIT_FOLDER_DEPTH; depth++) {
         const char *folder = arena_copy(arena, path, (size_t)(slash - path));
         const char *lock = arena_printf(arena, "%s/jobs.lock", folder);
-        if (text_read(lock, LIMIT_LOCK_TYPING, ret_text) == NULL)
+        if (lock_load(lock, ret_text))
             return true;
-        buf_release(ret_text);
         slash = strrchr(folder, '/');
         path = folder;
     }
@@ -40,12 +48,12 @@ static struct lock *lock_narrow(struct arena *arena, const struct lock *before,
     return narrow;
 }
 
-void promise_check(struct compilation *compilation, const struct module *module)
+void promise_check(struct compilation *compilation, const struct module *module, const char *lock)
 {
     struct arena *arena = &compilation->arena;
     struct buf text = {0};
     const char *path = path_resolve(arena, module->path);
-    if (path == NULL || !lock_find(arena, path, &text))
+    if (path == NULL || !(lock != NULL ? lock_load(lock, &text) : lock_find(arena, path, &text)))
         return;
     struct diag_sink unread;
     diag_sink_init(&unread, arena);

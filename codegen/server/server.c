@@ -198,7 +198,7 @@ static void take_initialized(struct request *request)
     json_open(&json, "registerOptions", '{');
     json_open(&json, "watchers", '[');
     json_open(&json, NULL, '{');
-    json_text(&json, "globPattern", "**/{*.job,jobs.lock}");
+    json_text(&json, "globPattern", "**/{*.job,*.lock,culex.yaml}");
     for (const char *at = "}]}}]}}"; *at != '\0'; at++)
         json_close(&json, *at);
     server_send(request->server, &json);

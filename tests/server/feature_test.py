@@ -599,6 +599,74 @@ class Colours(Feature):
         self.assertEqual(list(self.tokens(self.open("b.job", ""))), [])
 
 
+class Project(Feature):
+    """What the culex.yaml of a file says, as for the command line."""
+
+    USER = 'import "types.job"; job a { params { lib.point p; } }'
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/types.job", "package lib; struct point { int32 x; }")
+        (self.folder / "jobs").mkdir()
+        self.write("jobs/deep/a.job", self.USER)
+
+    def codes(self, uri):
+        return [item["code"] for item in self.client.diagnostics(uri)]
+
+    def test_imports(self):
+        self.start()
+        uri = self.open("jobs/deep/a.job")
+        self.assertEqual(self.codes(uri), ["import-not-found"])
+        self.write("culex.yaml", "imports: [include]")
+        self.client.tell("workspace/didChangeWatchedFiles", {"changes": []})
+        self.assertEqual(self.codes(uri), [])
+        place = self.ask("definition", uri, "point")
+        self.assertTrue(place["uri"].endswith("/include/types.job"), place)
+
+    def test_imports_are_offered(self):
+        self.write("culex.yaml", "imports: [include]")
+        self.start()
+        text = 'import "t";'
+        uri = self.client.open(self.folder / "jobs/b.job", text)
+        offered = self.ask("completion", uri, 't"', skip=1)
+        items = offered["items"] if isinstance(offered, dict) else offered
+        self.assertIn("types.job", [item["label"] for item in items])
+
+    def test_tiers_unless_the_editor_says(self):
+        self.write("culex.yaml", "tiers: [comments]")
+        self.start()
+        uri = self.client.open(self.folder / "jobs/b.job", "job b;")
+        self.assertEqual(self.codes(uri), ["undocumented-job"])
+        other = Client(CULEXC, "--tier", "minimal")
+        self.addCleanup(other.close)
+        other.start(CAPABILITIES, self.folder)
+        uri = other.open(self.folder / "jobs/b.job", "job b;")
+        self.assertEqual(other.diagnostics(uri), [])
+
+    def test_lock(self):
+        self.write("culex.yaml", "lock: include/all.lock")
+        self.write("jobs/b.job", "job b { params { int8 x; } }")
+        subprocess.run([CULEXC, "lock", "jobs/b.job"], cwd=self.folder, check=True)
+        self.start()
+        uri = self.client.open(self.folder / "jobs/b.job", "job b { params { string x; } }")
+        self.assertEqual(self.codes(uri), ["field-type-changed"])
+
+    def test_each_file_has_its_own_project(self):
+        self.write("culex.yaml", "tiers: [comments]")
+        self.write("jobs/culex.yaml", "")
+        self.start()
+        for name, wanted in (("b.job", ["undocumented-job"]), ("jobs/b.job", [])):
+            self.assertEqual(self.codes(self.client.open(self.folder / name, "job b;")), wanted, name)
+
+    def test_what_is_wrong_with_it_is_told_in_the_schema(self):
+        self.write("culex.yaml", "# Ours.\ntier: [comments]")
+        self.start()
+        uri = self.client.open(self.folder / "jobs/b.job", "job b;")
+        found = self.client.diagnostics(uri)
+        self.assertEqual([item["code"] for item in found], ["project-syntax"])
+        self.assertIn("culex.yaml:2: unknown key 'tier'", found[0]["message"])
+
+
 class Promises(Feature):
     """What jobs.lock has promised, and an edit breaks."""
 
@@ -628,9 +696,9 @@ class Promises(Feature):
 
     def test_the_nearest_lock_counts(self):
         self.start()
-        self.write("sub/deep.job", "job deep { params { int8 x = 1; } }")
+        self.write("sub/deep.job", "job deep { params { int8 x; } }")
         self.lock("sub/deep.job")
-        changed = "job deep { params { string x = \"\"; } }"
+        changed = "job deep { params { string x; } }"
         self.assertEqual([code for code, _ in self.codes("sub/deep.job", changed)], ["field-type-changed"])
         self.write("sub/jobs.lock", "")
         self.assertEqual(self.codes("sub/deep.job", changed), [], "a lock that cannot be read")

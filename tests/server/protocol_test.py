@@ -88,7 +88,7 @@ class States(Served):
         self.assertEqual(asked["params"]["registrations"][0]["method"],
                          "workspace/didChangeWatchedFiles")
         watchers = asked["params"]["registrations"][0]["registerOptions"]["watchers"]
-        self.assertEqual([item["globPattern"] for item in watchers], ["**/{*.job,jobs.lock}"])
+        self.assertEqual([item["globPattern"] for item in watchers], ["**/{*.job,*.lock,culex.yaml}"])
         self.client.send({"id": asked["id"], "result": None})
         self.alive()
 
