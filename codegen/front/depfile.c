@@ -44,7 +44,7 @@ bool depfile_write(const char *depfile, const struct path_list *targets,
         path_write(&text, at->path); /* So that a deleted import is no error in make. */
         buf_text(&text, ":\n");
     }
-    bool is_done = output_write(depfile, text.data, text.len);
+    bool is_done = output_send(depfile, text.data, text.len);
     buf_release(&text);
     if (!is_done)
         diag_say("cannot write '%s': %s", depfile, strerror(errno));

@@ -92,6 +92,31 @@ bool output_write(const char *path, const char *content, size_t len)
     return output_is_same(path, content, len) || put(path, content, len, NULL);
 }
 
+static bool is_to_stay(const char *path)
+{
+    struct stat info, target;
+    return lstat(path, &info) == 0 && stat(path, &target) == 0 &&
+           (S_ISLNK(info.st_mode) || S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode));
+}
+
+/* A pipe that nobody reads is an error and not waited for. */
+static bool write_in_place(const char *path, const char *content, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool is_done = fcntl(fd, F_SETFL, 0) == 0 && fd_write(fd, content, len);
+    int fault = errno;
+    is_done = close(fd) == 0 && is_done;
+    errno = fault;
+    return is_done;
+}
+
+bool output_send(const char *path, const char *content, size_t len)
+{
+    return is_to_stay(path) ? write_in_place(path, content, len) : output_write(path, content, len);
+}
+
 bool output_replace(const char *path, const char *content, size_t len)
 {
     struct stat info;

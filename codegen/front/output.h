@@ -11,6 +11,10 @@
  * errno set; the temporary file is gone then. */
 bool output_write(const char *path, const char *content, size_t len);
 
+/* The same for a path that somebody spelled: a device, a pipe, or what a link leads to, as
+ * /dev/stdout does, is written in place, and stays what it is. */
+bool output_send(const char *path, const char *content, size_t len);
+
 /* The same for a file that exists and that its user wrote: it keeps its mode and owner, and a
  * symbolic link at `path` stays; what it leads to is replaced. A file that may not be written is
  * left alone. */

@@ -55,6 +55,38 @@ class Gen(unittest.TestCase):
         self.assertIn("\ntypes.job:\n", text)
         self.assertIn("render.py:\n", text)
 
+    def test_depfile_goes_into_a_pipe_and_the_pipe_stays(self):
+        """Root's --depfile /dev/null made a file of the device, for the whole machine."""
+        pipe = self.work / "deps"
+        os.mkfifo(pipe)
+        (self.work / "link").symlink_to(pipe)
+        for name in ("deps", "link"):
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            self.addCleanup(os.close, reader)
+            done = self.gen("job a;", "--depfile", name)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertIn(b"mail_job.c", os.read(reader, 65536))
+            self.assertTrue(pipe.is_fifo() and (self.work / "link").is_symlink(), name)
+
+    def test_depfile_that_nobody_reads_is_an_error(self):
+        os.mkfifo(self.work / "deps")
+        done = self.gen("job a;", "--depfile", "deps")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"cannot write 'deps'", done.stderr)
+
+    def test_depfile_may_be_standard_output(self):
+        done = self.gen("job a;", "--depfile", "/dev/fd/1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"mail_job.c", done.stdout)
+
+    def test_depfile_by_a_link_leaves_the_link(self):
+        (self.work / "deps").write_text("old " * 1000)
+        (self.work / "link").symlink_to("deps")
+        self.assertEqual(self.gen("job a;", "--depfile", "link").returncode, 0)
+        self.assertTrue((self.work / "link").is_symlink())
+        text = (self.work / "deps").read_text()
+        self.assertTrue(text.startswith("out\\ put/mail_job.c ") and "old" not in text, text[:80])
+
     def test_link_is_replaced_not_followed(self):
         victim = self.work / "victim"
         victim.write_text("precious")
