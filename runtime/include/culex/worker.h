@@ -78,9 +78,9 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 
-/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. A delay of 1 ns to
- * 99 us, which culex_seconds(n) was forgotten for, would repeat the run without a pause: the
- * attempt fails instead, with a text that says so, and CULEX_FAILED is returned. */
+/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED; for 1 ns to 99 us,
+ * which culex_seconds(n) was forgotten for, the attempt fails instead, with a text that says so,
+ * and CULEX_FAILED is returned: the run would be repeated without a pause. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
 /* Keeps the value as the run's result when it ends as done; generated
