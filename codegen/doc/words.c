@@ -146,6 +146,34 @@ static void make_write(struct arena *arena, const struct ir_job *job, struct buf
     prototype(out, arena_printf(arena, "%s %s", job->c, job->functions.make), arguments);
 }
 
+/* "const T *x" and "size_t x_len", or one value; at most two, behind `arguments`. */
+static void set_arguments(struct arena *arena, const struct ir_field *field, const char **arguments)
+{
+    const char *type = c_type(field);
+    if (field->shape != SHAPE_LIST) {
+        arguments[0] = argument(arena, field);
+        return;
+    }
+    if (type == NULL)
+        type = arena_printf(arena, "%s ",
+                            field->structure != NULL ? field->structure->c : field->enumeration->c);
+    arguments[0] = arena_printf(arena, field->kind == IR_STRING ? "%sconst *%s" : "const %s*%s",
+                                type, field->c);
+    arguments[1] = arena_printf(arena, "size_t %s", field->len_c);
+}
+
+static void sets_write(struct arena *arena, const char *c, const struct ir_field *fields,
+                       struct buf *out)
+{
+    for (; fields != NULL; fields = fields->next) {
+        const char *arguments[4] = {arena_printf(arena, "%s *to", c)};
+        if (fields->set_c == NULL)
+            continue;
+        set_arguments(arena, fields, arguments + 1);
+        prototype(out, arena_printf(arena, "void %s", fields->set_c), arguments);
+    }
+}
+
 void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf *out)
 {
     const char *self = arena_printf(arena, "const %s *job", job->c);
@@ -175,6 +203,7 @@ void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf 
     };
     buf_char(out, '\n');
     make_write(arena, job, out);
+    sets_write(arena, job->c, job->params, out);
     prototype(out, arena_printf(arena, "typedef culex_outcome (*%s)", job->functions.handler),
               (const char *const[]){"culex_run *run", self, "void *user", NULL});
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

@@ -127,7 +127,7 @@ void checker_claim(struct checker *checker, const struct module *module,
                                 : decl->kind == DECL_STRUCT ? struct_suffixes
                                                             : job_suffixes;
     for (; *suffix != NULL; suffix++) {
-        if (strncmp(*suffix, "_result", 7) == 0 && decl->returns.span.source == NULL)
+        if (strstr(*suffix, "_result") != NULL && decl->returns.span.source == NULL)
             continue;
         claim(checker, cname_join(checker->arena, module->package, decl->name.text, *suffix),
               decl->name.span, qualified);
@@ -138,6 +138,26 @@ void checker_claim(struct checker *checker, const struct module *module,
         if (cname_check_free(checker->sink, c, value->name.span, CNAME_CONSTANT))
             claim(checker, c, value->name.span,
                   arena_printf(checker->arena, "%s.%s", qualified, value->name.text));
+    }
+}
+
+static void claim_setters(struct checker *checker, const struct ir_field *fields)
+{
+    for (; fields != NULL; fields = fields->next) {
+        if (fields->set_c != NULL)
+            claim(checker, fields->set_c, fields->span, fields->name);
+    }
+}
+
+void checker_claim_setters(struct checker *checker, const struct module *module)
+{
+    if (module->ir == NULL) /* It was not checked. */
+        return;
+    for (const struct ir_struct *at = module->ir->structs; at != NULL; at = at->next)
+        claim_setters(checker, at->fields);
+    for (const struct ir_job *at = module->ir->jobs; at != NULL; at = at->next) {
+        claim_setters(checker, at->params);
+        claim_setters(checker, at->result);
     }
 }
 
@@ -430,7 +450,8 @@ static void check_structs(struct checker *checker)
         if (symbol == NULL)
             continue;
         check_struct_attrs(checker, decl->attrs);
-        symbol->structure->fields = check_fields(checker, &decl->fields, HOME_STRUCT);
+        symbol->structure->fields =
+            check_fields(checker, symbol->structure->c, &decl->fields, HOME_STRUCT);
         if (decl->fields.first == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->name.span, "'%s' has no fields",
                         decl->name.text);
@@ -457,11 +478,11 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     job->wire = qualify(checker, package, job->was != NULL ? job->was->text : job->name);
     cname_job(checker->arena, package, job);
     check_job_attrs(checker, job);
-    job->params = check_fields(checker, &decl->fields, HOME_PARAMS);
+    job->params = check_fields(checker, job->c, &decl->fields, HOME_PARAMS);
     check_depth(checker, job->params, decl->fields.span);
     if (decl->returns.span.source != NULL) {
         cname_result(checker->arena, package, job);
-        job->result = check_fields(checker, &decl->returns, HOME_RETURNS);
+        job->result = check_fields(checker, job->result_c, &decl->returns, HOME_RETURNS);
         check_depth(checker, job->result, decl->returns.span);
         if (job->result == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,
@@ -547,6 +568,7 @@ static void claim_others(struct checker *checker)
             return; /* Those behind it cannot be imported by it. */
         for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next)
             checker_claim(checker, module, decl);
+        checker_claim_setters(checker, module);
     }
 }
 

@@ -10,6 +10,7 @@
 struct block {
     struct checker *checker;
     enum field_home home;
+    const char *c;    /* of the struct that the fields are in */
     struct map names; /* -> ast_field */
     struct map wires; /* -> ast_field */
     struct map c_names;
@@ -216,6 +217,11 @@ static void check_c_names(struct block *block, const struct ast_field *ast, stru
         field->len_c = arena_printf(checker->arena, "%s_len", field->c);
         cname_claim(&block->c_names, checker->sink, field->len_c, ast->name.span, field->name);
     }
+    if (field->has_c == NULL && field->len_c == NULL)
+        return;
+    field->set_c = cname_setter(checker->arena, block->c, field->c);
+    if (map_get(&block->names, field->name) == ast)
+        cname_claim(&checker->c_names, checker->sink, field->set_c, ast->name.span, field->name);
 }
 
 static struct ir_field *check_field(struct block *block, struct ast_field *ast)
@@ -253,10 +259,10 @@ static void check_reserved(struct checker *checker, const struct literal *reserv
     }
 }
 
-struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
-                              enum field_home home)
+struct ir_field *check_fields(struct checker *checker, const char *c,
+                              const struct ast_fields *fields, enum field_home home)
 {
-    struct block block = {.checker = checker, .home = home};
+    struct block block = {.checker = checker, .home = home, .c = c};
     struct ir_field *first = NULL;
     struct ir_field **end = &first;
     unsigned count = 0;

@@ -29,10 +29,12 @@ struct symbol *checker_symbol(struct checker *checker, const struct ast_decl *de
 /* check.c: claims the names that a declaration makes at file scope of the generated C. */
 void checker_claim(struct checker *checker, const struct module *module,
                    const struct ast_decl *decl);
+/* check.c: the same for the functions that set fields, of a module that was checked. */
+void checker_claim_setters(struct checker *checker, const struct module *module);
 
-/* check_field.c */
-struct ir_field *check_fields(struct checker *checker, const struct ast_fields *fields,
-                              enum field_home home);
+/* check_field.c: of the C struct `c`. */
+struct ir_field *check_fields(struct checker *checker, const char *c,
+                              const struct ast_fields *fields, enum field_home home);
 
 /* check_value.c: the value `literal` means for a field of this type; VALUE_NONE
  * after a report. */

@@ -81,6 +81,7 @@ static void claim_module(struct clash *clash, struct module *module, bool is_one
         if (checker_symbol(&clash->checker, decl) != NULL)
             checker_claim(&clash->checker, module, decl);
     }
+    checker_claim_setters(&clash->checker, module);
     for (struct ir_job *job = module->ir->jobs; job != NULL; job = job->next)
         claim_stored(clash, job);
 }

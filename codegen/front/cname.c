@@ -214,6 +214,11 @@ void cname_result(struct arena *arena, const char *package, struct ir_job *job)
     job->result_decode = cname_join(arena, package, job->name, "_job_decode_result");
 }
 
+const char *cname_setter(struct arena *arena, const char *c, const char *field)
+{
+    return arena_printf(arena, "%s_set_%s", c, field);
+}
+
 bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name)
 {
     const char *text = name->text;

@@ -25,6 +25,9 @@ void cname_job(struct arena *arena, const char *package, struct ir_job *job);
 /* Fills the names of what `job` returns. */
 void cname_result(struct arena *arena, const char *package, struct ir_job *job);
 
+/* The function that sets a field of the C struct `c`. */
+const char *cname_setter(struct arena *arena, const char *c, const char *field);
+
 /* Reports a schema name that is too long or not of the allowed shape. */
 bool cname_check_shape(struct diag_sink *sink, const struct ast_name *name);
 

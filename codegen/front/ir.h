@@ -115,6 +115,7 @@ struct ir_field {
     int64_t count; /* -1: none */
     bool is_optional, is_required, is_secret, must_understand;
     const char *has_c, *len_c;
+    const char *set_c; /* the function that sets it with these two, NULL: there is neither */
     struct ir_value value, min, max;
     int64_t min_len, max_len; /* -1: none */
     const char *deprecated;

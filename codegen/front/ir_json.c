@@ -157,6 +157,7 @@ static void write_field(struct json_out *json, const struct ir_field *field)
     json_bool(json, "required", field->is_required);
     json_text(json, "has_c", field->has_c);
     json_text(json, "len_c", field->len_c);
+    json_text(json, "set_c", field->set_c);
     write_value(json, "default", &field->value);
     write_number(json, "min_len", field->min_len);
     write_number(json, "max_len", field->max_len);

@@ -98,7 +98,8 @@ def function_names(schema: Schema) -> List[str]:
         if job.result is not None and f.set_result is not None:
             names += [job.result.make] if requires(job.result.fields) else []
             names += [f.set_result, job.result.decode]
-    return names
+    return names + [field.set_c for fields in all_fields(schema) for field in fields
+                    if field.set_c is not None]
 
 
 def requires(fields: Sequence[Field]) -> bool:

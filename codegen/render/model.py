@@ -174,6 +174,7 @@ class Field:
     required: bool
     has_c: Optional[str]
     len_c: Optional[str]
+    set_c: Optional[str]
     default: Optional[Value]
     min_len: Optional[int]
     max_len: Optional[int]
@@ -200,6 +201,7 @@ class Field:
             required=node.flag("required"),
             has_c=node.maybe("has_c", Node.name),
             len_c=node.maybe("len_c", Node.name),
+            set_c=node.maybe("set_c", Node.name),
             default=None if node.is_null("default") else Value.read(node.child("default"), kind),
             min_len=node.maybe("min_len", Node.integer, *SIZE),
             max_len=node.maybe("max_len", Node.integer, 1, SIZE[1]),
@@ -222,6 +224,8 @@ class Field:
             raise node.fail("has_c", "belongs to an optional field, and to nothing else")
         if (self.shape == "list") != (self.len_c is not None):
             raise node.fail("len_c", "belongs to a list, and to nothing else")
+        if (self.set_c is not None) != (self.optional or self.shape == "list"):
+            raise node.fail("set_c", "belongs to an optional field and a list, and to nothing else")
         if self.shape == "array" and not self.count:
             raise node.fail("count", "an array has at least one element")
         if self.shape == "single" and self.count is not None:

@@ -30,6 +30,7 @@ class Names:
 
     def _take_refs(self, fields: Iterable[Field]) -> None:
         for field in fields:
+            self._taken |= {field.set_c} if field.set_c is not None else set()
             if field.ref is not None:
                 self._taken |= {field.ref.c, field.ref.type_symbol}
 

@@ -10,7 +10,7 @@ from kinds import KINDS, SHAPES, declare
 from literals import NULL, ZERO, CText
 from model import Field, IRError, Job, Result, Struct, Value
 from names import Context, deprecation, fresh_name
-from view import MakeView, MemberView, RecordView, TableView
+from view import MakeView, MemberView, RecordView, SetView, TableView
 
 # Functions that a constructor calls; a param of the same name would hide them.
 CALLED = frozenset(("memset", "memcpy"))
@@ -89,6 +89,7 @@ def _record(context: Context, c: str, fields: Sequence[Field], doc: str, line: i
         closing=CText("" if is_declared else f" {c}"),
         members=_members(context, fields),
         makes=makes,
+        sets=[_set_view(c, field) for field in fields if field.set_c is not None],
         type_symbol=type_symbol,
         type_head=type_head,
         constants=constants,
@@ -195,7 +196,7 @@ def make_view(name: str, c: str, fields: Sequence[Field], deprecations: List[CTe
     statements: List[CText] = []
     for field in fields:
         if field.required:
-            statements += _assign_argument(field, made, arguments)
+            statements += _assign_argument(field, CText(f"{made}."), arguments)
         elif field.default is not None:
             statements += _assign_default(field, field.default, made, taken, constants)
     parameters = [text for field in required for text in _parameters(field, arguments)]
@@ -233,12 +234,13 @@ def _parameters(field: Field, arguments: Dict[str, CText]) -> List[CText]:
 
 
 def _assign_argument(field: Field, made: CText, arguments: Dict[str, CText]) -> List[CText]:
-    place, name = f"{made}.{field.c}", arguments[field.c]
+    """`made` ends with what stands between a struct and its member."""
+    place, name = f"{made}{field.c}", arguments[field.c]
     if field.shape == "array":
         return [CText(f"memcpy({place}, {name}, sizeof {place});")]
     lines = [CText(f"{place} = {name};")]
     if field.len_c is not None:
-        lines.append(CText(f"{made}.{field.len_c} = {arguments[field.len_c]};"))
+        lines.append(CText(f"{made}{field.len_c} = {arguments[field.len_c]};"))
     return lines
 
 
@@ -260,6 +262,36 @@ def _assign_default(field: Field, value: Value, made: CText, taken: Set[str],
                              f"{initialiser};", 4)
     constants += [layout.indent(line, 4) for line in lines] + [constant]
     return [CText(f"{place} = {name};")]
+
+
+# The functions that set one member.
+
+
+def _set_view(c: str, field: Field) -> SetView:
+    taken = {c} | CALLED | _type_words([field])
+    arguments: Dict[str, CText] = {}
+    for wish in (field.c, field.len_c):
+        if wish is not None:
+            arguments[wish] = fresh_name(wish, taken)
+            taken.add(arguments[wish])
+    to = fresh_name("to", taken)
+    statements = _assign_argument(field, CText(f"{to}->"), arguments)
+    if field.has_c is not None:
+        statements.append(CText(f"{to}->{field.has_c} = true;"))
+    parameters = [declare(CText(f"{c} *"), to)] + _parameters(field, arguments)
+    return SetView(
+        comments=layout.comment(_set_comment(field)),
+        deprecations=[] if field.deprecated is None
+        else [CText(f"CULEX_DEPRECATED({literals.c_message(field.deprecated)})")],
+        head=layout.call(f"static inline void {field.set_c}", parameters, ""),
+        statements=statements,
+    )
+
+
+def _set_comment(field: Field) -> str:
+    text = f"Sets {' and '.join(name for name in (field.c, field.len_c, field.has_c) if name)}."
+    borrows = field.shape == "list" or field.kind in ("string", "bytes", "struct")
+    return text + (" Borrows what the arguments point to." if borrows else "")
 
 
 # The descriptor.

@@ -30,6 +30,16 @@ class MakeView:
 
 
 @dataclass(frozen=True)
+class SetView:
+    """A function that sets a member with its `has_` and its length."""
+
+    comments: List[CText]
+    deprecations: List[CText]
+    head: CText
+    statements: List[CText]
+
+
+@dataclass(frozen=True)
 class RecordView:
     """A C struct and its descriptor: a schema struct, or the params or result of a job."""
 
@@ -40,6 +50,7 @@ class RecordView:
     closing: CText
     members: List[MemberView]
     makes: List[MakeView]
+    sets: List[SetView]
     # the descriptor
     type_symbol: CText
     type_head: CText

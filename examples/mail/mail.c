@@ -18,8 +18,7 @@ static int mail_send(culex_client *client, int argc, char **argv)
     culex_error error;
     culex_uuid id;
     shop_send_email_job job = shop_send_email_job_make(argv[0], argv[1]);
-    job.cc = (const char *const *)argv + 2;
-    job.cc_len = (size_t)argc - 2;
+    shop_send_email_job_set_cc(&job, (const char *const *)argv + 2, (size_t)argc - 2);
     if (shop_send_email_job_enqueue(client, &job, NULL, &id, &error) != CULEX_OK)
         return complain(&error);
 

@@ -78,6 +78,8 @@ class Clash(unittest.TestCase):
                 ("struct s { int32 x; }\n", "enum s { A }\n", 1),
                 ("job j { returns { int32 x; } }\n", "struct j_result { int32 x; }\n", 1),
                 ("struct a_job { int32 x; }\n", "job a;\n", 1),
+                ("job j { params { optional int32 x; } }\n", "enum j_job_set_x { A }\n", 1),
+                ("struct s_set_x { int32 y; }\n", "struct s { int32 x[]; }\n", 1),
                 ("enum e { F_G }\n", "enum e_f { G }\n", 1)]:
             self.assert_clash({"p.job": first, "q.job": second}, "c-name-collision", "p.job", "q.job", line)
 

@@ -111,7 +111,7 @@ def model_words(model: Any) -> Set[str]:
     def record(c: str, make: str, fields: List[Any], *more: str) -> None:
         names.update((c, make, *more))
         for field in fields:
-            names.update(name for name in (field["c"], field["has_c"], field["len_c"]) if name)
+            names.update(name for name in (field["c"], field["has_c"], field["len_c"], field["set_c"]) if name)
             if field["ref"] is not None:
                 names.update((field["ref"]["c"], field["ref"]["type_symbol"]))
             if field["default"] is not None and field["default"].get("c"):

@@ -126,7 +126,7 @@ class Refusal(unittest.TestCase):
     def test_names_that_are_not_c_are_refused(self) -> None:
         ir = self.full_ir()
         for node, key in list(self.places(ir)):
-            if key not in ("c", "has_c", "len_c", "type_symbol", "make", "guard", "header", "source"):
+            if key not in ("c", "has_c", "len_c", "set_c", "type_symbol", "make", "guard", "header", "source"):
                 continue
             kept = node[key]
             for bad in ("a b", "a\n", "-a", "a;b", "\u00e9", "../a", "/a", "a\"", ""):
@@ -140,6 +140,7 @@ class Refusal(unittest.TestCase):
         bad_fields = [
             field("a", "struct"), field("a", "int8", ref=enum_ref("e")),
             field("a", optional=True, has_c=None), field("a", shape="list", len_c=None),
+            field("a", optional=True, set_c=None), field("a", set_c="x"),
             field("a", shape="array"), field("a", count=3), field("a", optional=True, required=True),
             field("a", default={"string": "x"}, required=True), field("a", "int8", max={"int": "128"}),
             field("a", "float64", max={"float": "1"}), field("a", "int8", default={"int": "200"}),

@@ -120,10 +120,9 @@ static void test_roundtrip__structs_arrays_and_lists_survive(void **state)
     node child = node_make("child");
     const ship_job *decoded = NULL;
 
-    job.has_tree = true;
-    job.tree = node_make("root");
-    job.tree.children = &child;
-    job.tree.children_len = 1;
+    node root = node_make("root");
+    node_set_children(&root, &child, 1);
+    ship_job_set_tree(&job, root);
     assert_int_equal(ship_job_encode(&job, &bench->text, &bench->error), CULEX_OK);
     assert_int_equal(
         ship_job_decode(bench->arena, bench->text.data, bench->text.len, &decoded, &bench->error),

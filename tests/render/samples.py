@@ -33,6 +33,7 @@ def field(c: str, kind: str = "string", **more: Any) -> Json:
         "required": not optional and shape != "list" and more.get("default") is None,
         "has_c": f"has_{c}" if optional else None,
         "len_c": f"{c}_len" if shape == "list" else None,
+        "set_c": f"set_{c}" if optional or shape == "list" else None,
         "default": None, "min_len": None, "max_len": None, "min": None, "max": None,
         "secret": False, "must_understand": False, "deprecated": None, "attrs": {},
     }
@@ -59,7 +60,12 @@ def enum(c: str, base: str, values: List[Json], **more: Any) -> Json:
 
 def struct(c: str, fields: List[Json], **more: Any) -> Json:
     return {"name": c, "c": c, "type_symbol": f"{c}_type", "make": f"{c}_make",
-            "doc": "", "line": 3, "fields": fields, **more}
+            "doc": "", "line": 3, "fields": members(c, fields), **more}
+
+
+def members(c: str, fields: Optional[List[Json]]) -> List[Json]:
+    """The fields with functions that set them named after the struct."""
+    return [{**one, "set_c": one["set_c"] and f"{c}_{one['set_c']}"} for one in fields or []]
 
 
 def retry(**more: Any) -> Json:
@@ -78,10 +84,11 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
     base: Json = {
         "name": name, "qualified": name, "wire": name, "was": [], "c": f"{name}_job",
         "functions": functions, "doc": "", "line": 4, "deprecated": None, "retired": False,
-        "params": params or [], "params_symbol": f"{name}_params",
+        "params": members(f"{name}_job", params), "params_symbol": f"{name}_params",
         "result": None if result is None else {
             "c": f"{name}_result", "make": f"{name}_result_make",
-            "decode": f"{name}_job_decode_result", "fields": result},
+            "decode": f"{name}_job_decode_result",
+            "fields": members(f"{name}_result", result)},
         "queue": name, "priority": 5, "timeout_ns": None, "expires_ns": None,
         "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
         "memory_bytes": None, "retry": retry(), "every": None, "cron": None, "unique": None,

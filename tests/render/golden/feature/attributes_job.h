@@ -131,6 +131,14 @@ static inline attr_limits_job attr_limits_job_make(const char *code, culex_bytes
     return made;
 }
 
+/* Sets tags and tags_len. Borrows what the arguments point to. */
+static inline void attr_limits_job_set_tags(attr_limits_job *to, const char *const *tags,
+                                            size_t tags_len)
+{
+    to->tags = tags;
+    to->tags_len = tags_len;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type attr_limits_job_type;
 
@@ -205,6 +213,7 @@ CULEX_GENERATED_END
 #define attr_limits_job_register(...) CULEX_TYPED((attr_limits_job_register)(__VA_ARGS__))
 #define attr_limits_job_encode(...) CULEX_TYPED((attr_limits_job_encode)(__VA_ARGS__))
 #define attr_limits_job_decode(...) CULEX_TYPED((attr_limits_job_decode)(__VA_ARGS__))
+#define attr_limits_job_set_tags(...) CULEX_TYPED((attr_limits_job_set_tags)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

@@ -56,6 +56,22 @@ static inline shop_mail_send_email_job shop_mail_send_email_job_make(const char 
     return made;
 }
 
+/* Sets reply_to and has_reply_to. Borrows what the arguments point to. */
+static inline void shop_mail_send_email_job_set_reply_to(shop_mail_send_email_job *to,
+                                                         const char *reply_to)
+{
+    to->reply_to = reply_to;
+    to->has_reply_to = true;
+}
+
+/* Sets cc and cc_len. Borrows what the arguments point to. */
+static inline void shop_mail_send_email_job_set_cc(shop_mail_send_email_job *to,
+                                                   const char *const *cc, size_t cc_len)
+{
+    to->cc = cc;
+    to->cc_len = cc_len;
+}
+
 /* What send_email returns. */
 typedef struct shop_mail_send_email_result { /* mail_plain.job:8 */
     const char *message_id; /* mail_plain.job:21 */
@@ -155,6 +171,10 @@ CULEX_GENERATED_END
     CULEX_TYPED((shop_mail_send_email_job_set_result)(__VA_ARGS__))
 #define shop_mail_send_email_job_decode_result(...) \
     CULEX_TYPED((shop_mail_send_email_job_decode_result)(__VA_ARGS__))
+#define shop_mail_send_email_job_set_reply_to(...) \
+    CULEX_TYPED((shop_mail_send_email_job_set_reply_to)(__VA_ARGS__))
+#define shop_mail_send_email_job_set_cc(...) \
+    CULEX_TYPED((shop_mail_send_email_job_set_cc)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

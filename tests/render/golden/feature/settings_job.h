@@ -528,6 +528,13 @@ static inline ticking_job ticking_job_make(void)
     return made;
 }
 
+/* Sets only and has_only. Borrows what the arguments point to. */
+static inline void ticking_job_set_only(ticking_job *to, const char *only)
+{
+    to->only = only;
+    to->has_only = true;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type ticking_job_type;
 
@@ -758,6 +765,7 @@ CULEX_GENERATED_END
 #define words_result_make(...) CULEX_TYPED((words_result_make)(__VA_ARGS__))
 #define words_job_set_result(...) CULEX_TYPED((words_job_set_result)(__VA_ARGS__))
 #define words_job_decode_result(...) CULEX_TYPED((words_job_decode_result)(__VA_ARGS__))
+#define ticking_job_set_only(...) CULEX_TYPED((ticking_job_set_only)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

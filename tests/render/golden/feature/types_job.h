@@ -65,6 +65,21 @@ static inline kitchen_inner kitchen_inner_make(int32_t x)
     return made;
 }
 
+/* Sets weight and has_weight. */
+static inline void kitchen_inner_set_weight(kitchen_inner *to, double weight)
+{
+    to->weight = weight;
+    to->has_weight = true;
+}
+
+/* Sets tags and tags_len. Borrows what the arguments point to. */
+static inline void kitchen_inner_set_tags(kitchen_inner *to, const char *const *tags,
+                                          size_t tags_len)
+{
+    to->tags = tags;
+    to->tags_len = tags_len;
+}
+
 CULEX_HIDDEN extern const culex_struct_type kitchen_inner_type;
 
 typedef struct kitchen_outer { /* types.job:9 */
@@ -85,6 +100,14 @@ static inline kitchen_outer kitchen_outer_make(kitchen_inner one,
     made.one = one;
     memcpy(made.two, two, sizeof made.two);
     return made;
+}
+
+/* Sets many and many_len. Borrows what the arguments point to. */
+static inline void kitchen_outer_set_many(kitchen_outer *to, const kitchen_inner *many,
+                                          size_t many_len)
+{
+    to->many = many;
+    to->many_len = many_len;
 }
 
 CULEX_HIDDEN extern const culex_struct_type kitchen_outer_type;
@@ -281,6 +304,47 @@ static inline kitchen_required_of_all_job kitchen_required_of_all_job_make(
     return made;
 }
 
+/* Sets names and names_len. Borrows what the arguments point to. */
+static inline void kitchen_required_of_all_job_set_names(kitchen_required_of_all_job *to,
+                                                         const char *const *names, size_t names_len)
+{
+    to->names = names;
+    to->names_len = names_len;
+}
+
+/* Sets blobs and blobs_len. Borrows what the arguments point to. */
+static inline void kitchen_required_of_all_job_set_blobs(kitchen_required_of_all_job *to,
+                                                         const culex_bytes *blobs, size_t blobs_len)
+{
+    to->blobs = blobs;
+    to->blobs_len = blobs_len;
+}
+
+/* Sets rows and rows_len. Borrows what the arguments point to. */
+static inline void kitchen_required_of_all_job_set_rows(kitchen_required_of_all_job *to,
+                                                        const kitchen_inner *rows, size_t rows_len)
+{
+    to->rows = rows;
+    to->rows_len = rows_len;
+}
+
+/* Sets levels and levels_len. Borrows what the arguments point to. */
+static inline void kitchen_required_of_all_job_set_levels(kitchen_required_of_all_job *to,
+                                                          const kitchen_level *levels,
+                                                          size_t levels_len)
+{
+    to->levels = levels;
+    to->levels_len = levels_len;
+}
+
+/* Sets times and times_len. Borrows what the arguments point to. */
+static inline void kitchen_required_of_all_job_set_times(kitchen_required_of_all_job *to,
+                                                         const culex_time *times, size_t times_len)
+{
+    to->times = times;
+    to->times_len = times_len;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type kitchen_required_of_all_job_type;
 
@@ -362,6 +426,105 @@ static inline kitchen_optional_of_all_job kitchen_optional_of_all_job_make(void)
 
     memset(&made, 0, sizeof made);
     return made;
+}
+
+/* Sets b and has_b. */
+static inline void kitchen_optional_of_all_job_set_b(kitchen_optional_of_all_job *to, bool b)
+{
+    to->b = b;
+    to->has_b = true;
+}
+
+/* Sets c and has_c. */
+static inline void kitchen_optional_of_all_job_set_c(kitchen_optional_of_all_job *to, char c)
+{
+    to->c = c;
+    to->has_c = true;
+}
+
+/* Sets i64 and has_i64. */
+static inline void kitchen_optional_of_all_job_set_i64(kitchen_optional_of_all_job *to, int64_t i64)
+{
+    to->i64 = i64;
+    to->has_i64 = true;
+}
+
+/* Sets u128 and has_u128. */
+static inline void kitchen_optional_of_all_job_set_u128(kitchen_optional_of_all_job *to,
+                                                        culex_uint128 u128)
+{
+    to->u128 = u128;
+    to->has_u128 = true;
+}
+
+/* Sets f32 and has_f32. */
+static inline void kitchen_optional_of_all_job_set_f32(kitchen_optional_of_all_job *to, float f32)
+{
+    to->f32 = f32;
+    to->has_f32 = true;
+}
+
+/* Sets s and has_s. Borrows what the arguments point to. */
+static inline void kitchen_optional_of_all_job_set_s(kitchen_optional_of_all_job *to, const char *s)
+{
+    to->s = s;
+    to->has_s = true;
+}
+
+/* Sets by and has_by. Borrows what the arguments point to. */
+static inline void kitchen_optional_of_all_job_set_by(kitchen_optional_of_all_job *to,
+                                                      culex_bytes by)
+{
+    to->by = by;
+    to->has_by = true;
+}
+
+/* Sets id and has_id. */
+static inline void kitchen_optional_of_all_job_set_id(kitchen_optional_of_all_job *to,
+                                                      culex_uuid id)
+{
+    to->id = id;
+    to->has_id = true;
+}
+
+/* Sets at and has_at. */
+static inline void kitchen_optional_of_all_job_set_at(kitchen_optional_of_all_job *to,
+                                                      culex_time at)
+{
+    to->at = at;
+    to->has_at = true;
+}
+
+/* Sets d and has_d. */
+static inline void kitchen_optional_of_all_job_set_d(kitchen_optional_of_all_job *to,
+                                                     culex_duration d)
+{
+    to->d = d;
+    to->has_d = true;
+}
+
+/* Sets l and has_l. */
+static inline void kitchen_optional_of_all_job_set_l(kitchen_optional_of_all_job *to,
+                                                     kitchen_level l)
+{
+    to->l = l;
+    to->has_l = true;
+}
+
+/* Sets st and has_st. Borrows what the arguments point to. */
+static inline void kitchen_optional_of_all_job_set_st(kitchen_optional_of_all_job *to,
+                                                      kitchen_outer st)
+{
+    to->st = st;
+    to->has_st = true;
+}
+
+/* Sets sha and has_sha. */
+static inline void kitchen_optional_of_all_job_set_sha(kitchen_optional_of_all_job *to,
+                                                       const uint8_t sha[CULEX_AT_LEAST(32)])
+{
+    memcpy(to->sha, sha, sizeof to->sha);
+    to->has_sha = true;
 }
 
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
@@ -458,6 +621,45 @@ CULEX_GENERATED_END
     CULEX_TYPED((kitchen_optional_of_all_job_encode)(__VA_ARGS__))
 #define kitchen_optional_of_all_job_decode(...) \
     CULEX_TYPED((kitchen_optional_of_all_job_decode)(__VA_ARGS__))
+#define kitchen_inner_set_weight(...) CULEX_TYPED((kitchen_inner_set_weight)(__VA_ARGS__))
+#define kitchen_inner_set_tags(...) CULEX_TYPED((kitchen_inner_set_tags)(__VA_ARGS__))
+#define kitchen_outer_set_many(...) CULEX_TYPED((kitchen_outer_set_many)(__VA_ARGS__))
+#define kitchen_required_of_all_job_set_names(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_set_names)(__VA_ARGS__))
+#define kitchen_required_of_all_job_set_blobs(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_set_blobs)(__VA_ARGS__))
+#define kitchen_required_of_all_job_set_rows(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_set_rows)(__VA_ARGS__))
+#define kitchen_required_of_all_job_set_levels(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_set_levels)(__VA_ARGS__))
+#define kitchen_required_of_all_job_set_times(...) \
+    CULEX_TYPED((kitchen_required_of_all_job_set_times)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_b(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_b)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_c(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_c)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_i64(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_i64)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_u128(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_u128)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_f32(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_f32)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_s(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_s)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_by(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_by)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_id(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_id)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_at(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_at)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_d(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_d)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_l(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_l)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_st(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_st)(__VA_ARGS__))
+#define kitchen_optional_of_all_job_set_sha(...) \
+    CULEX_TYPED((kitchen_optional_of_all_job_set_sha)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

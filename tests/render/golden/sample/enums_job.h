@@ -97,6 +97,13 @@ static inline use_enums_job use_enums_job_make(lang other)
     return made;
 }
 
+/* Sets big and big_len. Borrows what the arguments point to. */
+static inline void use_enums_job_set_big(use_enums_job *to, const big *big_, size_t big_len)
+{
+    to->big = big_;
+    to->big_len = big_len;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type use_enums_job_type;
 
@@ -159,6 +166,7 @@ CULEX_GENERATED_END
 #define use_enums_job_register(...) CULEX_TYPED((use_enums_job_register)(__VA_ARGS__))
 #define use_enums_job_encode(...) CULEX_TYPED((use_enums_job_encode)(__VA_ARGS__))
 #define use_enums_job_decode(...) CULEX_TYPED((use_enums_job_decode)(__VA_ARGS__))
+#define use_enums_job_set_big(...) CULEX_TYPED((use_enums_job_set_big)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

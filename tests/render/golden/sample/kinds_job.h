@@ -214,6 +214,153 @@ static inline all_optional_job all_optional_job_make(void)
     return made;
 }
 
+/* Sets a_bool and has_a_bool. */
+static inline void all_optional_job_set_a_bool(all_optional_job *to, bool a_bool)
+{
+    to->a_bool = a_bool;
+    to->has_a_bool = true;
+}
+
+/* Sets a_char and has_a_char. */
+static inline void all_optional_job_set_a_char(all_optional_job *to, char a_char)
+{
+    to->a_char = a_char;
+    to->has_a_char = true;
+}
+
+/* Sets a_int8 and has_a_int8. */
+static inline void all_optional_job_set_a_int8(all_optional_job *to, int8_t a_int8)
+{
+    to->a_int8 = a_int8;
+    to->has_a_int8 = true;
+}
+
+/* Sets a_int16 and has_a_int16. */
+static inline void all_optional_job_set_a_int16(all_optional_job *to, int16_t a_int16)
+{
+    to->a_int16 = a_int16;
+    to->has_a_int16 = true;
+}
+
+/* Sets a_int32 and has_a_int32. */
+static inline void all_optional_job_set_a_int32(all_optional_job *to, int32_t a_int32)
+{
+    to->a_int32 = a_int32;
+    to->has_a_int32 = true;
+}
+
+/* Sets a_int64 and has_a_int64. */
+static inline void all_optional_job_set_a_int64(all_optional_job *to, int64_t a_int64)
+{
+    to->a_int64 = a_int64;
+    to->has_a_int64 = true;
+}
+
+/* Sets a_int128 and has_a_int128. */
+static inline void all_optional_job_set_a_int128(all_optional_job *to, culex_int128 a_int128)
+{
+    to->a_int128 = a_int128;
+    to->has_a_int128 = true;
+}
+
+/* Sets a_uint8 and has_a_uint8. */
+static inline void all_optional_job_set_a_uint8(all_optional_job *to, uint8_t a_uint8)
+{
+    to->a_uint8 = a_uint8;
+    to->has_a_uint8 = true;
+}
+
+/* Sets a_uint16 and has_a_uint16. */
+static inline void all_optional_job_set_a_uint16(all_optional_job *to, uint16_t a_uint16)
+{
+    to->a_uint16 = a_uint16;
+    to->has_a_uint16 = true;
+}
+
+/* Sets a_uint32 and has_a_uint32. */
+static inline void all_optional_job_set_a_uint32(all_optional_job *to, uint32_t a_uint32)
+{
+    to->a_uint32 = a_uint32;
+    to->has_a_uint32 = true;
+}
+
+/* Sets a_uint64 and has_a_uint64. */
+static inline void all_optional_job_set_a_uint64(all_optional_job *to, uint64_t a_uint64)
+{
+    to->a_uint64 = a_uint64;
+    to->has_a_uint64 = true;
+}
+
+/* Sets a_uint128 and has_a_uint128. */
+static inline void all_optional_job_set_a_uint128(all_optional_job *to, culex_uint128 a_uint128)
+{
+    to->a_uint128 = a_uint128;
+    to->has_a_uint128 = true;
+}
+
+/* Sets a_float32 and has_a_float32. */
+static inline void all_optional_job_set_a_float32(all_optional_job *to, float a_float32)
+{
+    to->a_float32 = a_float32;
+    to->has_a_float32 = true;
+}
+
+/* Sets a_float64 and has_a_float64. */
+static inline void all_optional_job_set_a_float64(all_optional_job *to, double a_float64)
+{
+    to->a_float64 = a_float64;
+    to->has_a_float64 = true;
+}
+
+/* Sets a_string and has_a_string. Borrows what the arguments point to. */
+static inline void all_optional_job_set_a_string(all_optional_job *to, const char *a_string)
+{
+    to->a_string = a_string;
+    to->has_a_string = true;
+}
+
+/* Sets a_bytes and has_a_bytes. Borrows what the arguments point to. */
+static inline void all_optional_job_set_a_bytes(all_optional_job *to, culex_bytes a_bytes)
+{
+    to->a_bytes = a_bytes;
+    to->has_a_bytes = true;
+}
+
+/* Sets a_uuid and has_a_uuid. */
+static inline void all_optional_job_set_a_uuid(all_optional_job *to, culex_uuid a_uuid)
+{
+    to->a_uuid = a_uuid;
+    to->has_a_uuid = true;
+}
+
+/* Sets a_timestamp and has_a_timestamp. */
+static inline void all_optional_job_set_a_timestamp(all_optional_job *to, culex_time a_timestamp)
+{
+    to->a_timestamp = a_timestamp;
+    to->has_a_timestamp = true;
+}
+
+/* Sets a_duration and has_a_duration. */
+static inline void all_optional_job_set_a_duration(all_optional_job *to, culex_duration a_duration)
+{
+    to->a_duration = a_duration;
+    to->has_a_duration = true;
+}
+
+/* Sets a_colour and has_a_colour. */
+static inline void all_optional_job_set_a_colour(all_optional_job *to, colour a_colour)
+{
+    to->a_colour = a_colour;
+    to->has_a_colour = true;
+}
+
+/* Sets a_point and has_a_point. Borrows what the arguments point to. */
+static inline void all_optional_job_set_a_point(all_optional_job *to, point a_point)
+{
+    to->a_point = a_point;
+    to->has_a_point = true;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type all_optional_job_type;
 
@@ -316,6 +463,172 @@ static inline all_list_job all_list_job_make(void)
 
     memset(&made, 0, sizeof made);
     return made;
+}
+
+/* Sets a_bool and a_bool_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_bool(all_list_job *to, const bool *a_bool, size_t a_bool_len)
+{
+    to->a_bool = a_bool;
+    to->a_bool_len = a_bool_len;
+}
+
+/* Sets a_char and a_char_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_char(all_list_job *to, const char *a_char, size_t a_char_len)
+{
+    to->a_char = a_char;
+    to->a_char_len = a_char_len;
+}
+
+/* Sets a_int8 and a_int8_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_int8(all_list_job *to, const int8_t *a_int8,
+                                           size_t a_int8_len)
+{
+    to->a_int8 = a_int8;
+    to->a_int8_len = a_int8_len;
+}
+
+/* Sets a_int16 and a_int16_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_int16(all_list_job *to, const int16_t *a_int16,
+                                            size_t a_int16_len)
+{
+    to->a_int16 = a_int16;
+    to->a_int16_len = a_int16_len;
+}
+
+/* Sets a_int32 and a_int32_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_int32(all_list_job *to, const int32_t *a_int32,
+                                            size_t a_int32_len)
+{
+    to->a_int32 = a_int32;
+    to->a_int32_len = a_int32_len;
+}
+
+/* Sets a_int64 and a_int64_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_int64(all_list_job *to, const int64_t *a_int64,
+                                            size_t a_int64_len)
+{
+    to->a_int64 = a_int64;
+    to->a_int64_len = a_int64_len;
+}
+
+/* Sets a_int128 and a_int128_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_int128(all_list_job *to, const culex_int128 *a_int128,
+                                             size_t a_int128_len)
+{
+    to->a_int128 = a_int128;
+    to->a_int128_len = a_int128_len;
+}
+
+/* Sets a_uint8 and a_uint8_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uint8(all_list_job *to, const uint8_t *a_uint8,
+                                            size_t a_uint8_len)
+{
+    to->a_uint8 = a_uint8;
+    to->a_uint8_len = a_uint8_len;
+}
+
+/* Sets a_uint16 and a_uint16_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uint16(all_list_job *to, const uint16_t *a_uint16,
+                                             size_t a_uint16_len)
+{
+    to->a_uint16 = a_uint16;
+    to->a_uint16_len = a_uint16_len;
+}
+
+/* Sets a_uint32 and a_uint32_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uint32(all_list_job *to, const uint32_t *a_uint32,
+                                             size_t a_uint32_len)
+{
+    to->a_uint32 = a_uint32;
+    to->a_uint32_len = a_uint32_len;
+}
+
+/* Sets a_uint64 and a_uint64_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uint64(all_list_job *to, const uint64_t *a_uint64,
+                                             size_t a_uint64_len)
+{
+    to->a_uint64 = a_uint64;
+    to->a_uint64_len = a_uint64_len;
+}
+
+/* Sets a_uint128 and a_uint128_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uint128(all_list_job *to, const culex_uint128 *a_uint128,
+                                              size_t a_uint128_len)
+{
+    to->a_uint128 = a_uint128;
+    to->a_uint128_len = a_uint128_len;
+}
+
+/* Sets a_float32 and a_float32_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_float32(all_list_job *to, const float *a_float32,
+                                              size_t a_float32_len)
+{
+    to->a_float32 = a_float32;
+    to->a_float32_len = a_float32_len;
+}
+
+/* Sets a_float64 and a_float64_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_float64(all_list_job *to, const double *a_float64,
+                                              size_t a_float64_len)
+{
+    to->a_float64 = a_float64;
+    to->a_float64_len = a_float64_len;
+}
+
+/* Sets a_string and a_string_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_string(all_list_job *to, const char *const *a_string,
+                                             size_t a_string_len)
+{
+    to->a_string = a_string;
+    to->a_string_len = a_string_len;
+}
+
+/* Sets a_bytes and a_bytes_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_bytes(all_list_job *to, const culex_bytes *a_bytes,
+                                            size_t a_bytes_len)
+{
+    to->a_bytes = a_bytes;
+    to->a_bytes_len = a_bytes_len;
+}
+
+/* Sets a_uuid and a_uuid_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_uuid(all_list_job *to, const culex_uuid *a_uuid,
+                                           size_t a_uuid_len)
+{
+    to->a_uuid = a_uuid;
+    to->a_uuid_len = a_uuid_len;
+}
+
+/* Sets a_timestamp and a_timestamp_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_timestamp(all_list_job *to, const culex_time *a_timestamp,
+                                                size_t a_timestamp_len)
+{
+    to->a_timestamp = a_timestamp;
+    to->a_timestamp_len = a_timestamp_len;
+}
+
+/* Sets a_duration and a_duration_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_duration(all_list_job *to, const culex_duration *a_duration,
+                                               size_t a_duration_len)
+{
+    to->a_duration = a_duration;
+    to->a_duration_len = a_duration_len;
+}
+
+/* Sets a_colour and a_colour_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_colour(all_list_job *to, const colour *a_colour,
+                                             size_t a_colour_len)
+{
+    to->a_colour = a_colour;
+    to->a_colour_len = a_colour_len;
+}
+
+/* Sets a_point and a_point_len. Borrows what the arguments point to. */
+static inline void all_list_job_set_a_point(all_list_job *to, const point *a_point,
+                                            size_t a_point_len)
+{
+    to->a_point = a_point;
+    to->a_point_len = a_point_len;
 }
 
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
@@ -512,6 +825,21 @@ static inline lists_job lists_job_make(const uint16_t *needed, size_t needed_len
     return made;
 }
 
+/* Sets bounded and bounded_len. Borrows what the arguments point to. */
+static inline void lists_job_set_bounded(lists_job *to, const char *const *bounded,
+                                         size_t bounded_len)
+{
+    to->bounded = bounded;
+    to->bounded_len = bounded_len;
+}
+
+/* Sets needed and needed_len. Borrows what the arguments point to. */
+static inline void lists_job_set_needed(lists_job *to, const uint16_t *needed, size_t needed_len)
+{
+    to->needed = needed;
+    to->needed_len = needed_len;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type lists_job_type;
 
@@ -601,6 +929,55 @@ CULEX_GENERATED_END
 #define lists_job_register(...) CULEX_TYPED((lists_job_register)(__VA_ARGS__))
 #define lists_job_encode(...) CULEX_TYPED((lists_job_encode)(__VA_ARGS__))
 #define lists_job_decode(...) CULEX_TYPED((lists_job_decode)(__VA_ARGS__))
+#define all_optional_job_set_a_bool(...) CULEX_TYPED((all_optional_job_set_a_bool)(__VA_ARGS__))
+#define all_optional_job_set_a_char(...) CULEX_TYPED((all_optional_job_set_a_char)(__VA_ARGS__))
+#define all_optional_job_set_a_int8(...) CULEX_TYPED((all_optional_job_set_a_int8)(__VA_ARGS__))
+#define all_optional_job_set_a_int16(...) CULEX_TYPED((all_optional_job_set_a_int16)(__VA_ARGS__))
+#define all_optional_job_set_a_int32(...) CULEX_TYPED((all_optional_job_set_a_int32)(__VA_ARGS__))
+#define all_optional_job_set_a_int64(...) CULEX_TYPED((all_optional_job_set_a_int64)(__VA_ARGS__))
+#define all_optional_job_set_a_int128(...) CULEX_TYPED((all_optional_job_set_a_int128)(__VA_ARGS__))
+#define all_optional_job_set_a_uint8(...) CULEX_TYPED((all_optional_job_set_a_uint8)(__VA_ARGS__))
+#define all_optional_job_set_a_uint16(...) CULEX_TYPED((all_optional_job_set_a_uint16)(__VA_ARGS__))
+#define all_optional_job_set_a_uint32(...) CULEX_TYPED((all_optional_job_set_a_uint32)(__VA_ARGS__))
+#define all_optional_job_set_a_uint64(...) CULEX_TYPED((all_optional_job_set_a_uint64)(__VA_ARGS__))
+#define all_optional_job_set_a_uint128(...) \
+    CULEX_TYPED((all_optional_job_set_a_uint128)(__VA_ARGS__))
+#define all_optional_job_set_a_float32(...) \
+    CULEX_TYPED((all_optional_job_set_a_float32)(__VA_ARGS__))
+#define all_optional_job_set_a_float64(...) \
+    CULEX_TYPED((all_optional_job_set_a_float64)(__VA_ARGS__))
+#define all_optional_job_set_a_string(...) CULEX_TYPED((all_optional_job_set_a_string)(__VA_ARGS__))
+#define all_optional_job_set_a_bytes(...) CULEX_TYPED((all_optional_job_set_a_bytes)(__VA_ARGS__))
+#define all_optional_job_set_a_uuid(...) CULEX_TYPED((all_optional_job_set_a_uuid)(__VA_ARGS__))
+#define all_optional_job_set_a_timestamp(...) \
+    CULEX_TYPED((all_optional_job_set_a_timestamp)(__VA_ARGS__))
+#define all_optional_job_set_a_duration(...) \
+    CULEX_TYPED((all_optional_job_set_a_duration)(__VA_ARGS__))
+#define all_optional_job_set_a_colour(...) CULEX_TYPED((all_optional_job_set_a_colour)(__VA_ARGS__))
+#define all_optional_job_set_a_point(...) CULEX_TYPED((all_optional_job_set_a_point)(__VA_ARGS__))
+#define all_list_job_set_a_bool(...) CULEX_TYPED((all_list_job_set_a_bool)(__VA_ARGS__))
+#define all_list_job_set_a_char(...) CULEX_TYPED((all_list_job_set_a_char)(__VA_ARGS__))
+#define all_list_job_set_a_int8(...) CULEX_TYPED((all_list_job_set_a_int8)(__VA_ARGS__))
+#define all_list_job_set_a_int16(...) CULEX_TYPED((all_list_job_set_a_int16)(__VA_ARGS__))
+#define all_list_job_set_a_int32(...) CULEX_TYPED((all_list_job_set_a_int32)(__VA_ARGS__))
+#define all_list_job_set_a_int64(...) CULEX_TYPED((all_list_job_set_a_int64)(__VA_ARGS__))
+#define all_list_job_set_a_int128(...) CULEX_TYPED((all_list_job_set_a_int128)(__VA_ARGS__))
+#define all_list_job_set_a_uint8(...) CULEX_TYPED((all_list_job_set_a_uint8)(__VA_ARGS__))
+#define all_list_job_set_a_uint16(...) CULEX_TYPED((all_list_job_set_a_uint16)(__VA_ARGS__))
+#define all_list_job_set_a_uint32(...) CULEX_TYPED((all_list_job_set_a_uint32)(__VA_ARGS__))
+#define all_list_job_set_a_uint64(...) CULEX_TYPED((all_list_job_set_a_uint64)(__VA_ARGS__))
+#define all_list_job_set_a_uint128(...) CULEX_TYPED((all_list_job_set_a_uint128)(__VA_ARGS__))
+#define all_list_job_set_a_float32(...) CULEX_TYPED((all_list_job_set_a_float32)(__VA_ARGS__))
+#define all_list_job_set_a_float64(...) CULEX_TYPED((all_list_job_set_a_float64)(__VA_ARGS__))
+#define all_list_job_set_a_string(...) CULEX_TYPED((all_list_job_set_a_string)(__VA_ARGS__))
+#define all_list_job_set_a_bytes(...) CULEX_TYPED((all_list_job_set_a_bytes)(__VA_ARGS__))
+#define all_list_job_set_a_uuid(...) CULEX_TYPED((all_list_job_set_a_uuid)(__VA_ARGS__))
+#define all_list_job_set_a_timestamp(...) CULEX_TYPED((all_list_job_set_a_timestamp)(__VA_ARGS__))
+#define all_list_job_set_a_duration(...) CULEX_TYPED((all_list_job_set_a_duration)(__VA_ARGS__))
+#define all_list_job_set_a_colour(...) CULEX_TYPED((all_list_job_set_a_colour)(__VA_ARGS__))
+#define all_list_job_set_a_point(...) CULEX_TYPED((all_list_job_set_a_point)(__VA_ARGS__))
+#define lists_job_set_bounded(...) CULEX_TYPED((lists_job_set_bounded)(__VA_ARGS__))
+#define lists_job_set_needed(...) CULEX_TYPED((lists_job_set_needed)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

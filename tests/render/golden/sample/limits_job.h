@@ -57,6 +57,14 @@ static inline limited_job limited_job_make(int8_t int8_, int16_t int16_, int32_t
     return made;
 }
 
+/* Sets code and has_code. Borrows what the arguments point to. */
+CULEX_DEPRECATED("use name / caf")
+static inline void limited_job_set_code(limited_job *to, const char *code)
+{
+    to->code = code;
+    to->has_code = true;
+}
+
 /* Names, offsets, limits and policy, for the runtime and for generic tools. */
 CULEX_HIDDEN extern const culex_job_type limited_job_type;
 
@@ -119,6 +127,7 @@ CULEX_GENERATED_END
 #define limited_job_register(...) CULEX_TYPED((limited_job_register)(__VA_ARGS__))
 #define limited_job_encode(...) CULEX_TYPED((limited_job_encode)(__VA_ARGS__))
 #define limited_job_decode(...) CULEX_TYPED((limited_job_decode)(__VA_ARGS__))
+#define limited_job_set_code(...) CULEX_TYPED((limited_job_set_code)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

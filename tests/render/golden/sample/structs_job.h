@@ -57,6 +57,13 @@ static inline line line_make(money money_)
     return made;
 }
 
+/* Sets also and has_also. Borrows what the arguments point to. */
+static inline void line_set_also(line *to, money also)
+{
+    to->also = also;
+    to->has_also = true;
+}
+
 CULEX_HIDDEN extern const culex_struct_type line_type;
 
 typedef struct order { /* structs.job:3 */
@@ -97,6 +104,20 @@ static inline node node_make(const char *name)
     return made;
 }
 
+/* Sets children and children_len. Borrows what the arguments point to. */
+static inline void node_set_children(node *to, const node *children, size_t children_len)
+{
+    to->children = children;
+    to->children_len = children_len;
+}
+
+/* Sets note and note_len. Borrows what the arguments point to. */
+static inline void node_set_note(node *to, const remark *note, size_t note_len)
+{
+    to->note = note;
+    to->note_len = note_len;
+}
+
 CULEX_HIDDEN extern const culex_struct_type node_type;
 
 struct remark { /* structs.job:3 */
@@ -131,6 +152,13 @@ static inline ship_job ship_job_make(order order_)
     memset(&made, 0, sizeof made);
     made.order = order_;
     return made;
+}
+
+/* Sets tree and has_tree. Borrows what the arguments point to. */
+static inline void ship_job_set_tree(ship_job *to, node tree)
+{
+    to->tree = tree;
+    to->has_tree = true;
 }
 
 /* What ship returns. */
@@ -228,6 +256,10 @@ CULEX_GENERATED_END
 #define ship_result_make(...) CULEX_TYPED((ship_result_make)(__VA_ARGS__))
 #define ship_job_set_result(...) CULEX_TYPED((ship_job_set_result)(__VA_ARGS__))
 #define ship_job_decode_result(...) CULEX_TYPED((ship_job_decode_result)(__VA_ARGS__))
+#define node_set_children(...) CULEX_TYPED((node_set_children)(__VA_ARGS__))
+#define node_set_note(...) CULEX_TYPED((node_set_note)(__VA_ARGS__))
+#define line_set_also(...) CULEX_TYPED((line_set_also)(__VA_ARGS__))
+#define ship_job_set_tree(...) CULEX_TYPED((ship_job_set_tree)(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus
