@@ -76,6 +76,17 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
     }
 }
 
+void habit_help(struct checker *checker, const struct habit *habit, struct span span)
+{
+    if (habit->why != NULL)
+        diag_help(checker->sink, "%s", habit->why);
+    else
+        diag_help(checker->sink, "did you mean '%s'?", habit->instead);
+    if (habit->instead != NULL && *habit->instead != '\0')
+        diag_fix(checker->sink, habit->is_certain ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT,
+                 span, "%s", habit->instead);
+}
+
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
@@ -237,15 +248,20 @@ static void check_enum_reservations(struct checker *checker, const struct ast_de
 }
 
 /* Enum values with the same name or number. */
-static void check_enum_double(struct checker *checker, struct map *seen, const char *key,
+static bool check_enum_double(struct checker *checker, struct map *seen, const char *key,
                               const struct ast_enum_value *value, const char *what)
 {
     const struct ast_enum_value *other = map_add(seen, key, (void *)(uintptr_t)value);
     if (other == NULL)
-        return;
-    diag_report(checker->sink, DIAG_DUPLICATE_VALUE, value->name.span,
-                "'%s' has the same %s as '%s'", value->name.text, what, other->name.text);
+        return false;
+    if (strcmp(value->name.text, other->name.text) == 0)
+        diag_report(checker->sink, DIAG_DUPLICATE_VALUE, value->name.span, "'%s' is declared twice",
+                    value->name.text);
+    else
+        diag_report(checker->sink, DIAG_DUPLICATE_VALUE, value->name.span,
+                    "'%s' has the same %s as '%s'", value->name.text, what, other->name.text);
     diag_note(checker->sink, other->name.span, "'%s' is here", other->name.text);
+    return true;
 }
 
 static void check_enum_number(struct checker *checker, const struct ir_enum *type,
@@ -296,7 +312,8 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
         value->attrs = ast->attrs;
         value->span = ast->name.span;
         cname_check_shape(checker->sink, &ast->name);
-        check_enum_double(checker, &names, value->name, ast, "name");
+        if (check_enum_double(checker, &names, value->name, ast, "name"))
+            continue; /* Whatever else it shares with the first one comes from that. */
         check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
                           "number");
         check_enum_reserved(checker, &reserved, value, ast->name.span);

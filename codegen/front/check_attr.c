@@ -93,7 +93,10 @@ static const struct attr_rule *rule_find(struct checker *checker, const struct a
     }
     diag_report(checker->sink, DIAG_UNKNOWN_ATTRIBUTE, attr->name.span, "unknown attribute '%.64s'",
                 attr->name.text);
-    if (suggestion.best != NULL)
+    struct habit habit;
+    if (habit_word(HABIT_WORD_ATTR, attr->name.text, &habit))
+        habit_help(checker, &habit, attr->name.span);
+    else if (suggestion.best != NULL)
         diag_suggest(checker->sink, attr->name.span, &suggestion);
     else
         diag_help(checker->sink, "attributes of your own start with x_");

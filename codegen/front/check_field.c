@@ -23,43 +23,60 @@ static bool type_builtin(struct ir_field *field, const char *name)
     return field->kind != IR_KIND_COUNT;
 }
 
-/* What other languages call our types. One that fits several of ours is a hint and no fix. */
-static struct suggestion foreign_type(const char *name)
+/* The module of the compilation that declares `name`, or one that ends in it. */
+static const struct module *declaring_module(const struct checker *checker, const char *name)
 {
-    static const struct {
-        const char *word, *ours;
-        bool is_plain;
-    } table[] = {
-        {"int", "int32", false},         {"integer", "int32", false}, {"long", "int64", false},
-        {"short", "int16", false},       {"uint", "uint32", false},   {"unsigned", "uint32", false},
-        {"byte", "uint8", false},        {"float", "float32", false}, {"double", "float64", true},
-        {"boolean", "bool", true},       {"str", "string", true},     {"text", "string", false},
-        {"datetime", "timestamp", false}};
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (strcmp(table[i].word, name) == 0)
-            return (struct suggestion){.word = name,
-                                       .best = table[i].ours,
-                                       .distance = 1,
-                                       .next = SUGGESTION_FAR,
-                                       .is_doubtful = !table[i].is_plain};
+    for (const struct module *at = checker->compilation->modules; at != NULL; at = at->next) {
+        if (at != checker->module && map_get(&at->symbols, name) != NULL)
+            return at;
     }
-    return (struct suggestion){0};
+    return NULL;
+}
+
+/* Says what a type of other languages is called here. `near` is what else may be meant. */
+static void help_foreign_type(struct checker *checker, const struct ast_field *field,
+                              const struct habit *habit, const struct suggestion *near)
+{
+    if (habit->instead == NULL) {
+        diag_help(checker->sink, "%s", habit->why);
+        return;
+    }
+    if (habit->why == NULL)
+        diag_help(checker->sink, "did you mean '%s'?", habit->instead);
+    else
+        diag_help(checker->sink, "did you mean '%s'? %s", habit->instead, habit->why);
+    bool is_alone = near->best == NULL || strcmp(near->best, habit->instead) == 0;
+    bool is_sure = habit->is_certain && is_alone && !near->is_doubtful &&
+                   !checker->module->is_broken && !habit_is_type(field->name.text);
+    diag_fix(checker->sink, is_sure ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT,
+             field->type.span, "%s", habit->instead);
 }
 
 static void report_unknown_type(struct checker *checker, const struct ast_field *field)
 {
-    struct suggestion near = foreign_type(field->type.text);
-    struct suggestion own = checker_suggest(checker, field->type.text, true);
-    near.is_doubtful |= own.is_doubtful;
-    if (near.best == NULL)
-        near = own;
-    near.is_doubtful |= ir_kind_find(field->name.text) != IR_KIND_COUNT; /* Maybe swapped. */
+    struct habit habit;
+    struct suggestion near = checker_suggest(checker, field->type.text, true);
+    const struct module *module = declaring_module(checker, field->type.text);
+    bool is_foreign = habit_type(field->type.text, &habit);
+    bool is_name_a_type = habit_is_type(field->name.text);
     /* The name may stand where an error was, unless it looks like one that is known. */
-    if (checker->module->is_broken && near.best == NULL)
+    if (checker->module->is_broken && near.best == NULL && !is_foreign && !is_name_a_type)
         return;
     diag_report(checker->sink, DIAG_UNKNOWN_TYPE, field->type.span, "unknown type '%.200s'",
                 field->type.text);
-    diag_suggest(checker->sink, field->type.span, &near);
+    near.is_doubtful |= is_name_a_type; /* Maybe swapped. */
+    if (is_foreign)
+        help_foreign_type(checker, field, &habit, &near);
+    else if (module != NULL)
+        diag_help(checker->sink, "it is declared in '%s': add import \"%s\";", module->path,
+                  module->file);
+    else if (near.best != NULL)
+        diag_suggest(checker->sink, field->type.span, &near);
+    else if (is_name_a_type)
+        diag_help(checker->sink, "the type comes first: '%s %s'", field->name.text,
+                  field->type.text);
+    else if (strchr(field->type.text + 1, '.') != NULL)
+        diag_help(checker->sink, "a type of another file needs an import of that file at the top");
 }
 
 /* False: the type is poisoned and nothing that depends on it is checked. */

@@ -104,7 +104,11 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
         diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
                     "no retry_policy is called '%.200s'", setting->word.text);
         struct suggestion near = checker_suggest(checker, setting->word.text, false);
-        diag_suggest(checker->sink, setting->word.span, &near);
+        struct habit habit;
+        if (habit_word(HABIT_WORD_RETRY, setting->word.text, &habit))
+            habit_help(checker, &habit, setting->word.span);
+        else
+            diag_suggest(checker->sink, setting->word.span, &near);
     }
 }
 

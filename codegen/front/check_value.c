@@ -4,13 +4,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quantity.h"
 #include "suggest.h"
+
+static void help_text(struct checker *checker, const struct ir_field *field,
+                      const struct literal *literal)
+{
+    const char *ours = NULL;
+    if (field->kind == IR_DURATION)
+        ours = quantity_duration(checker->arena, literal->text);
+    else if (ir_kinds[field->kind].bits > 0 && literal->len > 0 &&
+             strspn(literal->text, "0123456789") == literal->len && *literal->text != '0')
+        ours = literal->text;
+    if (ours == NULL)
+        return;
+    diag_help(checker->sink, "write '%s'", ours);
+    diag_fix(checker->sink, FIX_MACHINE_APPLICABLE, literal->span, "%s", ours);
+}
+
+/* What may have been meant by a value of another type. */
+static void help_value(struct checker *checker, const struct ir_field *field,
+                       const struct literal *literal)
+{
+    struct habit habit;
+    bool is_word = literal->kind == LITERAL_WORD &&
+                   habit_word(HABIT_WORD_VALUE, literal->text, &habit) &&
+                   (habit.instead == NULL || field->kind == IR_BOOL);
+    if (is_word)
+        habit_help(checker, &habit, literal->span);
+    else if (literal->kind == LITERAL_STRING)
+        help_text(checker, field, literal);
+    else if (literal->kind == LITERAL_INT && field->kind == IR_DURATION)
+        diag_help(checker->sink, "add a unit: w, d, h, m, s, ms, us or ns");
+    else if (literal->kind == LITERAL_INT && ir_kinds[field->kind].bits == 0 &&
+             field->kind != IR_BOOL)
+        diag_help(checker->sink, "a param goes by its name and has no number: leave '= %s' out",
+                  literal->text);
+}
 
 static struct ir_value refuse(struct checker *checker, const struct ir_field *field,
                               const struct literal *literal, const char *wanted)
 {
     diag_report(checker->sink, DIAG_VALUE_TYPE, literal->span, "'%s' of type %s needs %s",
                 field->name, ir_kinds[field->kind].word, wanted);
+    help_value(checker, field, literal);
     return (struct ir_value){0};
 }
 

@@ -3,6 +3,7 @@
 #define CULEXC_CHECKER_H
 
 #include "check.h"
+#include "habit.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
@@ -15,6 +16,9 @@ struct checker {
     struct map attrs;   /* check_attr.c: where each stood last */
     bool is_across;     /* what one file has twice is not reported */
 };
+
+/* check.c: adds what is known about a word at `span` to the report made last. */
+void habit_help(struct checker *checker, const struct habit *habit, struct span span);
 
 enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 

@@ -350,8 +350,9 @@ void cname_claim(struct map *scope, struct diag_sink *sink, const char *c, struc
     const struct claim *holder = map_add(scope, c, claim);
     if (holder == NULL)
         return;
-    bool is_same =
-        holder->span.source != span.source && strcmp(schema_name, holder->schema_name) == 0;
+    bool is_same = strcmp(schema_name, holder->schema_name) == 0;
+    if (is_same && holder->span.source == span.source)
+        return; /* Declared twice, which is reported as that. */
     if (is_same)
         diag_report(sink, DIAG_C_NAME_COLLISION, span,
                     "another file has '%s' too, and both need the C name '%s'", schema_name, c);

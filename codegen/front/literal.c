@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "quantity.h"
 
 struct reading {
     struct diag_sink *sink;
@@ -87,14 +88,34 @@ const char *duration_format(struct arena *arena, int64_t ns)
     return *text == '\0' ? "0s" : text;
 }
 
+/* "30sec", "512MB", "5u", "1.0f" */
+static void help_number(const struct reading *reading, const char *text, struct span span)
+{
+    struct arena *arena = reading->sink->arena;
+    const char *duration = quantity_duration(arena, text);
+    const char *size = quantity_size(arena, text);
+    size_t digits = strspn(text, "0123456789."), suffix = strspn(text + digits, "uUlLfF");
+    if (duration != NULL) {
+        diag_help(reading->sink, "write '%s'", duration);
+    } else if (size != NULL) {
+        diag_help(reading->sink, "write '%s'", size);
+    } else if (suffix > 0 && text[digits + suffix] == '\0' && text[digits - 1] != '.' &&
+               strchr(text, '.') == strrchr(text, '.')) {
+        diag_help(reading->sink, "a number has no suffix: write '%.*s'", (int)digits, text);
+        diag_fix(reading->sink, FIX_MACHINE_APPLICABLE, span, "%.*s", (int)digits, text);
+    } else {
+        diag_help(reading->sink, "durations are whole numbers with the units w d h m s ms us ns, "
+                                 "as 1m30s; sizes end in K, M or G");
+    }
+}
+
 static enum literal_kind read_int(const struct reading *reading, const char *text, size_t len,
                                   struct literal *literal)
 {
     if (reading->token.fault == FAULT_NUMBER) {
         diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span, "'%.*s' is not a number",
                     len > 40 ? 40 : (int)len, text);
-        diag_help(reading->sink, "durations are whole numbers with the units w d h m s ms us ns, "
-                                 "as 1m30s; sizes end in K, M or G");
+        help_number(reading, arena_copy(reading->sink->arena, text, len), literal->span);
         return LITERAL_POISON;
     }
     if (len > 1 && text[0] == '0' && (is_digit(text[1]) || text[1] == '_')) {

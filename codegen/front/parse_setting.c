@@ -29,6 +29,13 @@ static bool parse_names(struct parser *parser, struct ast_names **ret_names)
     return parser_expect(parser, TOKEN_RIGHT_PAREN);
 }
 
+/* A minus parses, so that "out of range" can be said. */
+static bool parse_count(struct parser *parser, struct literal *ret_literal)
+{
+    return parser_at(parser, TOKEN_MINUS) ? parser_literal(parser, ret_literal)
+                                          : parser_literal_of(parser, TOKEN_INT, ret_literal);
+}
+
 static bool parse_by(struct parser *parser, struct ast_setting *setting)
 {
     return !parser_accept_word(parser, "by") || parse_names(parser, &setting->by);
@@ -114,8 +121,8 @@ static bool parse_setting_body(struct parser *parser, struct ast_setting *settin
     switch (setting->kind) {
     case SETTING_QUEUE:
         return parser_literal_of(parser, TOKEN_STRING, &setting->value);
-    case SETTING_PRIORITY: /* A minus parses, so that "out of range" can be said. */
-        return parser_literal(parser, &setting->value);
+    case SETTING_PRIORITY:
+        return parse_count(parser, &setting->value);
     case SETTING_TIMEOUT:
     case SETTING_EXPIRES:
         return parser_literal_of(parser, TOKEN_DURATION, &setting->value);
@@ -195,12 +202,13 @@ static bool parse_jitter(struct parser *parser, struct ast_policy *policy)
 static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)
 {
     static const char *const words[] = {"max", "backoff", "jitter", NULL};
+    const struct ast_policy before = *policy;
     struct span span = parser_span(parser);
     bool is_twice = false;
     bool is_read = false;
     if (parser_accept_word(parser, "max")) {
         is_twice = policy->max.kind != LITERAL_NONE;
-        is_read = parser_literal(parser, &policy->max);
+        is_read = parse_count(parser, &policy->max);
     } else if (parser_accept_word(parser, "backoff")) {
         is_twice = policy->backoff.text != NULL;
         is_read = parse_backoff(parser, policy);
@@ -212,6 +220,8 @@ static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)
     }
     if (is_twice)
         diag_report(parser->sink, DIAG_DUPLICATE_SETTING, span, "this is set twice");
+    if (parser->item.is_told)
+        *policy = before;
     return is_read && parser_semicolon(parser);
 }
 
@@ -219,9 +229,10 @@ bool parse_policy(struct parser *parser, struct ast_policy **ret_policy)
 {
     struct ast_policy *policy = arena_alloc(parser->arena, sizeof(*policy));
     *ret_policy = policy;
+    struct span open = parser_span(parser);
     if (!parser_expect(parser, TOKEN_LEFT_BRACE))
         return false;
-    while (parser_in_block(parser))
+    while (parser_item_next(parser, HABIT_POLICY))
         parser_item_end(parser, parse_policy_item(parser, policy));
-    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+    return parser_close(parser, open);
 }

@@ -43,17 +43,27 @@ static bool parse_attr(struct parser *parser, struct ast_attr **ret_attr)
 
 static bool parse_attrs(struct parser *parser, struct ast_attr **ret_attrs)
 {
+    struct parser_item around = parser->item;
     struct ast_attr **end = ret_attrs;
     while (*end != NULL)
         end = &(*end)->next;
     if (!parser_accept(parser, TOKEN_LEFT_ATTRS))
         return true;
     do {
-        if (!parse_attr(parser, end))
+        parser_item_start(parser, HABIT_ATTR);
+        if (parse_attr(parser, end) && !parser_at(parser, TOKEN_COMMA) &&
+            !parser_at(parser, TOKEN_RIGHT_ATTRS))
+            parser_expected(parser, token_kind_text(TOKEN_RIGHT_ATTRS));
+        if (parser->item.is_told)
+            *end = NULL;
+        else if (*end == NULL)
             return false;
-        end = &(*end)->next;
+        if (*end != NULL)
+            end = &(*end)->next;
     } while (parser_accept(parser, TOKEN_COMMA));
-    return parser_expect(parser, TOKEN_RIGHT_ATTRS);
+    bool is_whole = parser_expect(parser, TOKEN_RIGHT_ATTRS);
+    parser->item = around;
+    return is_whole;
 }
 
 static bool is_reserved_item(const struct parser *parser)
@@ -66,6 +76,7 @@ static bool is_reserved_item(const struct parser *parser)
  * list ends, which several of these in one block share. */
 static bool parse_reserved(struct parser *parser, struct literal ***end)
 {
+    struct literal **added = *end;
     if (!is_reserved_item(parser))
         return parser_expected(parser, "a name in quotes or a number");
     while (is_reserved_item(parser)) {
@@ -76,6 +87,10 @@ static bool parse_reserved(struct parser *parser, struct literal ***end)
             return false;
         if (!parser_accept(parser, TOKEN_COMMA))
             break;
+    }
+    if (parser_at_word(parser, "to") && parser_kind_ahead(parser, 1) == TOKEN_INT) {
+        *added = NULL; /* A range, as others have it. */
+        return parser_expected(parser, "';'");
     }
     parser_accept(parser, TOKEN_SEMICOLON);
     return true;
@@ -92,6 +107,20 @@ static bool parse_shape(struct parser *parser, struct ast_field *field)
         field->shape = SHAPE_ARRAY;
     return parser_literal_of(parser, TOKEN_INT, &field->count) &&
            parser_expect(parser, TOKEN_RIGHT_BRACKET);
+}
+
+/* What a habit left of a param: its name is known, so that nobody misses it. */
+static void field_from_habit(struct parser *parser, struct ast_field **ret_field)
+{
+    const struct habit *habit = &parser->item.habit;
+    *ret_field = NULL;
+    if (habit->name == NULL || habit->type == NULL)
+        return;
+    struct ast_field *field = arena_alloc(parser->arena, sizeof(*field));
+    field->type = (struct ast_name){habit->type, habit->span};
+    field->name = (struct ast_name){habit->name, habit->span};
+    field->value = (struct literal){.kind = LITERAL_POISON, .span = habit->span};
+    *ret_field = field;
 }
 
 static bool parse_field(struct parser *parser, struct ast_field **ret_field)
@@ -122,15 +151,27 @@ static bool parse_fields(struct parser *parser, struct ast_fields *fields, bool 
         return false;
     struct ast_field **end = &fields->first;
     struct literal **reserved = &fields->reserved;
-    while (parser_in_block(parser) && !(is_in_job && parser_at_setting(parser))) {
+    while (!(is_in_job && parser_at_setting(parser)) && parser_item_next(parser, HABIT_FIELD)) {
         bool is_whole = parser_accept_word(parser, "reserved") ? parse_reserved(parser, &reserved)
                                                                : parse_field(parser, end);
+        if (parser->item.is_told)
+            field_from_habit(parser, end);
         if (*end != NULL)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);
     }
     parser_doc_behind(parser, NULL);
-    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+    return parser_close(parser, fields->span);
+}
+
+/* The '{' of a declaration, which may have been found behind a name that is written otherwise. */
+static bool parse_open(struct parser *parser, struct ast_decl *decl)
+{
+    if (!parser_expect(parser, TOKEN_LEFT_BRACE))
+        return false;
+    if (parser->item.is_told && parser->item.habit.name != NULL)
+        decl->name.text = parser->item.habit.name;
+    return true;
 }
 
 static bool parse_enum_value(struct parser *parser, struct ast_enum_value **ret_value)
@@ -145,8 +186,11 @@ static bool parse_enum_value(struct parser *parser, struct ast_enum_value **ret_
         return false;
     if (!parse_attrs(parser, &value->attrs))
         return false;
-    parser_accept(parser, TOKEN_COMMA);
-    return true;
+    if (parser_accept(parser, TOKEN_COMMA) || parser_at(parser, TOKEN_WORD) ||
+        parser_at(parser, TOKEN_SEMICOLON) || parser_at(parser, TOKEN_RIGHT_BRACE) ||
+        parser_at(parser, TOKEN_END))
+        return true;
+    return parser_expected(parser, "',' or '}'");
 }
 
 static bool parse_enum(struct parser *parser, struct ast_decl *decl)
@@ -155,19 +199,22 @@ static bool parse_enum(struct parser *parser, struct ast_decl *decl)
         return false;
     if (parser_accept(parser, TOKEN_COLON) && !parser_path(parser, &decl->base))
         return false;
-    if (!parser_expect(parser, TOKEN_LEFT_BRACE))
+    struct span open = parser_span(parser);
+    if (!parse_open(parser, decl))
         return false;
     struct ast_enum_value **end = &decl->values;
     struct literal **reserved = &decl->reserved;
-    while (parser_in_block(parser)) {
+    while (parser_item_next(parser, HABIT_ENUM)) {
         bool is_whole = parser_accept_word(parser, "reserved") ? parse_reserved(parser, &reserved)
                                                                : parse_enum_value(parser, end);
+        if (parser->item.is_told)
+            *end = NULL;
         if (*end != NULL)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);
     }
     parser_doc_behind(parser, NULL);
-    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+    return parser_close(parser, open);
 }
 
 static bool parse_params(struct parser *parser, struct ast_fields *fields)
@@ -185,10 +232,12 @@ static bool parse_params(struct parser *parser, struct ast_fields *fields)
     return is_whole;
 }
 
+/* The '{' stands before the token. */
 static bool parse_settings(struct parser *parser, struct ast_decl *decl)
 {
+    struct span open = parser_span_before(parser);
     struct ast_setting **end = &decl->settings;
-    while (parser_in_block(parser)) {
+    while (parser_item_next(parser, HABIT_JOB)) {
         bool is_whole;
         parser_doc_behind(parser, NULL);
         if (decl->kind == DECL_JOB && parser_at_word(parser, "params"))
@@ -201,7 +250,7 @@ static bool parse_settings(struct parser *parser, struct ast_decl *decl)
             end = &(*end)->next;
         parser_item_end(parser, is_whole);
     }
-    return parser_expect(parser, TOKEN_RIGHT_BRACE);
+    return parser_close(parser, open);
 }
 
 static bool parse_job(struct parser *parser, struct ast_decl *decl)
@@ -210,7 +259,7 @@ static bool parse_job(struct parser *parser, struct ast_decl *decl)
         return false;
     if (parser_accept(parser, TOKEN_SEMICOLON))
         return true;
-    return parser_expect(parser, TOKEN_LEFT_BRACE) && parse_settings(parser, decl);
+    return parse_open(parser, decl) && parse_settings(parser, decl);
 }
 
 static bool parse_body(struct parser *parser, struct ast_decl *decl)
@@ -227,7 +276,7 @@ static bool parse_body(struct parser *parser, struct ast_decl *decl)
     case DECL_DEFAULTS:
         break;
     }
-    return parser_expect(parser, TOKEN_LEFT_BRACE) && parse_settings(parser, decl);
+    return parse_open(parser, decl) && parse_settings(parser, decl);
 }
 
 static bool decl_kind_at(const struct parser *parser, enum ast_decl_kind *ret_kind)
@@ -270,7 +319,10 @@ static void parse_decls(struct parser *parser, struct ast_file *file)
 {
     struct ast_decl **end = &file->decls;
     while (!parser_at(parser, TOKEN_END)) {
+        parser_item_start(parser, HABIT_FILE);
         bool is_whole = parse_decl(parser, end);
+        if (!is_whole && parser->item.is_told)
+            *end = NULL; /* What it is called nobody knows. */
         if (*end != NULL)
             end = &(*end)->next;
         if (!parser_item_end(parser, is_whole))
@@ -284,13 +336,14 @@ static void parse_imports(struct parser *parser, struct ast_file *file)
     while (parser_at_word(parser, "import")) {
         struct ast_import *import = arena_alloc(parser->arena, sizeof(*import));
         struct span start = parser_span(parser);
+        parser_item_start(parser, HABIT_FILE);
         parser_advance(parser);
         if (parser_literal_of(parser, TOKEN_STRING, &import->path) && parser_semicolon(parser)) {
             import->span = span_join(start, parser_span_before(parser));
             *end = import;
             end = &import->next;
         } else {
-            parser_recover(parser);
+            parser_item_end(parser, false);
         }
     }
 }
@@ -304,9 +357,10 @@ struct ast_file *parse_file(struct diag_sink *sink, const struct source *source)
         parser.has_errors = !plain_check(sink, source);
         lexer_init(&parser.lexer, source);
         parser_advance(&parser);
+        parser_item_start(&parser, HABIT_FILE);
         if (parser_accept_word(&parser, "package") &&
             !(parser_path(&parser, &file->package) && parser_semicolon(&parser)))
-            parser_recover(&parser);
+            parser_item_end(&parser, false);
         parse_imports(&parser, file);
         parse_decls(&parser, file);
     }

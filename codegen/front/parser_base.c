@@ -55,6 +55,57 @@ static const char *look_alike(uint32_t code)
     return NULL;
 }
 
+static void report_habit(struct parser *parser, enum diag_id id, const struct habit *habit)
+{
+    parser->has_errors = true;
+    diag_report(parser->sink, id, habit->span, "%s", habit->why);
+    if (habit->instead == NULL)
+        return;
+    if (*habit->instead == '\0')
+        diag_help(parser->sink, "leave it out");
+    else
+        diag_help(parser->sink, "write '%s'", habit->instead);
+    diag_fix(parser->sink, habit->is_certain ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT,
+             habit->span, "%s", habit->instead);
+}
+
+static void skip_to(struct parser *parser, uint32_t end)
+{
+    const char *cursor = parser->source->text + end;
+    if (cursor > parser->lexer.cursor)
+        parser->lexer.cursor = cursor;
+}
+
+/* Reports what the item is known for, once, and goes on behind it. */
+static bool tell_item(struct parser *parser, enum diag_id id)
+{
+    struct parser_item *item = &parser->item;
+    if (item->is_told)
+        return true;
+    uint32_t reach = parser->previous.offset + parser->previous.length;
+    if (parser->sink->is_full || !habit_find(parser->arena, parser->source, item->place,
+                                             item->lexer, item->token, reach, &item->habit))
+        return false;
+    item->is_told = true;
+    report_habit(parser, id, &item->habit);
+    skip_to(parser, item->habit.span.offset + item->habit.span.length);
+    return true;
+}
+
+/* The same for what stands where nothing of the kind can: it is passed over like a comment. */
+static bool tell_token(struct parser *parser, enum diag_id id, struct token token)
+{
+    struct habit habit;
+    struct lexer lexer = parser->lexer;
+    lexer.cursor = parser->source->text + token.offset + token.length;
+    if (parser->sink->is_full ||
+        !habit_find(parser->arena, parser->source, HABIT_ANYWHERE, lexer, token, 0, &habit))
+        return false;
+    report_habit(parser, id, &habit);
+    skip_to(parser, habit.span.offset + habit.span.length);
+    return true;
+}
+
 static void report_stray(struct parser *parser, struct span span)
 {
     uint32_t code = 0;
@@ -78,8 +129,12 @@ static void report_stray(struct parser *parser, struct span span)
 static bool is_broken(struct parser *parser, struct token token)
 {
     struct span span = {parser->source, token.offset, token.length};
+    bool is_faulty = token.kind == TOKEN_STRAY || token.fault == FAULT_UNTERMINATED;
+    if (is_faulty && parser->item.is_told)
+        return token.kind == TOKEN_STRAY;
     if (token.fault == FAULT_UNTERMINATED) {
         bool is_comment = token.kind == TOKEN_STRAY;
+        parser->is_after_stray |= is_comment;
         parser->has_errors = true;
         diag_report(parser->sink, is_comment ? DIAG_UNTERMINATED_COMMENT : DIAG_UNTERMINATED_STRING,
                     span, "this %s has no end", is_comment ? "comment" : "text");
@@ -88,6 +143,11 @@ static bool is_broken(struct parser *parser, struct token token)
     if (token.kind != TOKEN_STRAY)
         return false;
     parser->has_errors = true;
+    if (tell_item(parser, DIAG_STRAY_CHARACTER))
+        return true;
+    if (tell_token(parser, DIAG_STRAY_CHARACTER, token))
+        return true;
+    parser->is_after_stray = true;
     report_stray(parser, span);
     return true;
 }
@@ -103,9 +163,7 @@ void parser_advance(struct parser *parser)
             doc_line(parser, token, &parser->doc);
         } else if (token.kind == TOKEN_DOC_AFTER) {
             doc_take_after(parser, token);
-        } else if (is_broken(parser, token)) {
-            parser->is_after_stray = true;
-        } else {
+        } else if (!is_broken(parser, token)) {
             parser->token = token;
             return;
         }
@@ -149,27 +207,64 @@ bool parser_accept_word(struct parser *parser, const char *word)
     return true;
 }
 
-bool parser_expected(struct parser *parser, const char *what)
+/* What is known about the item at hand, or else about the token. */
+static bool tell(struct parser *parser, enum diag_id id)
+{
+    if (parser->item.is_told)
+        return true;
+    uint32_t before = parser->token.offset;
+    if (!tell_item(parser, id) && !tell_token(parser, id, parser->token))
+        return false;
+    const char *at = parser->source->text + before + parser->token.length;
+    if (parser->lexer.cursor > at)
+        parser_advance(parser);
+    return true;
+}
+
+/* What was reported before is the cause of what is wrong here. */
+static bool is_excused(const struct parser *parser)
+{
+    return parser->is_after_stray || parser->token.fault == FAULT_UNTERMINATED ||
+           parser->previous.fault == FAULT_UNTERMINATED ||
+           /* It belongs to the item that was skipped. */
+           (parser->is_item_broken && parser_at(parser, TOKEN_RIGHT_BRACE));
+}
+
+static void report_expected(struct parser *parser, const char *what)
 {
     const char *found = token_kind_text(parser->token.kind);
-    parser->has_errors = true;
-    if (parser->is_after_stray || parser->token.fault == FAULT_UNTERMINATED ||
-        parser->previous.fault == FAULT_UNTERMINATED)
-        return false; /* What was reported there is the cause. */
-    if (parser->is_item_broken && parser->token.kind == TOKEN_RIGHT_BRACE)
-        return false; /* It belongs to the item that was skipped. */
-    if (parser->token.kind == TOKEN_WORD)
+    if (parser_at(parser, TOKEN_WORD) || parser->token.fault == FAULT_NUMBER)
         found = arena_printf(parser->arena, "'%.*s'",
                              parser->token.length > 64 ? 64 : (int)parser->token.length,
                              parser->source->text + parser->token.offset);
     diag_report(parser->sink, DIAG_SYNTAX, parser_span(parser), "expected %s, found %s", what,
                 found);
+}
+
+bool parser_expected(struct parser *parser, const char *what)
+{
+    parser->has_errors = true;
+    if (!is_excused(parser) && !tell(parser, DIAG_SYNTAX))
+        report_expected(parser, what);
     return false;
 }
 
 bool parser_expect(struct parser *parser, enum token_kind kind)
 {
-    return parser_accept(parser, kind) || parser_expected(parser, token_kind_text(kind));
+    return parser_accept(parser, kind) || parser_expected(parser, token_kind_text(kind)) ||
+           (parser->item.is_told && parser_accept(parser, kind));
+}
+
+bool parser_close(struct parser *parser, struct span open)
+{
+    if (parser_accept(parser, TOKEN_RIGHT_BRACE))
+        return true;
+    parser->has_errors = true;
+    if (is_excused(parser))
+        return false;
+    diag_report(parser->sink, DIAG_SYNTAX, open, "this '{' has no '}'");
+    diag_note(parser->sink, parser_span(parser), "it is missing before this");
+    return false;
 }
 
 bool parser_semicolon(struct parser *parser)
@@ -177,19 +272,28 @@ bool parser_semicolon(struct parser *parser)
     struct span end = {parser->source, parser->previous.offset + parser->previous.length, 0};
     if (parser_accept(parser, TOKEN_SEMICOLON))
         return true;
-    if (!parser_at(parser, TOKEN_RIGHT_BRACE) && span_line(end) == span_line(parser_span(parser)))
+    bool is_missing =
+        parser_at(parser, TOKEN_RIGHT_BRACE) || span_line(end) != span_line(parser_span(parser));
+    if (!is_missing && !parser_at(parser, TOKEN_COMMA))
         return parser_expected(parser, "';'");
     parser->has_errors = true;
     if (parser->previous.fault == FAULT_UNTERMINATED)
         return true;
+    if (tell(parser, DIAG_SYNTAX))
+        return false;
+    if (parser_at(parser, TOKEN_COMMA)) {
+        report_expected(parser, "';'");
+        diag_fix(parser->sink, FIX_MACHINE_APPLICABLE, parser_span(parser), ";");
+        parser_advance(parser);
+        return true;
+    }
     diag_report(parser->sink, DIAG_SYNTAX, end, "expected ';' at the end of this");
     diag_fix(parser->sink, FIX_MACHINE_APPLICABLE, end, ";");
     parser->lacks_now = parser->sink->current;
     return true;
 }
 
-/* The kind of the token that is `ahead` of the current one. */
-static enum token_kind kind_ahead(const struct parser *parser, unsigned ahead)
+enum token_kind parser_kind_ahead(const struct parser *parser, unsigned ahead)
 {
     struct lexer lexer = parser->lexer;
     struct token token = parser->token;
@@ -212,17 +316,11 @@ bool parser_at_declaration(const struct parser *parser)
 {
     static const char *const words[] = {"enum", "struct", "retry_policy", "job", NULL};
     if (parser_at_word(parser, "defaults"))
-        return kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
-    if (!at_word_of(parser, words) || kind_ahead(parser, 1) != TOKEN_WORD)
+        return parser_kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
+    if (!at_word_of(parser, words) || parser_kind_ahead(parser, 1) != TOKEN_WORD)
         return false;
-    enum token_kind kind = kind_ahead(parser, 2);
+    enum token_kind kind = parser_kind_ahead(parser, 2);
     return kind == TOKEN_LEFT_BRACE || kind == TOKEN_COLON;
-}
-
-bool parser_in_block(const struct parser *parser)
-{
-    return !parser_at(parser, TOKEN_RIGHT_BRACE) && !parser_at(parser, TOKEN_END) &&
-           !parser_at_declaration(parser);
 }
 
 static bool at_item_of_job(const struct parser *parser)
@@ -234,10 +332,10 @@ bool parser_at_setting(const struct parser *parser)
 {
     if (!at_item_of_job(parser))
         return false;
-    enum token_kind kind = kind_ahead(parser, 1);
+    enum token_kind kind = parser_kind_ahead(parser, 1);
     if (kind != TOKEN_WORD)
         return kind != TOKEN_DOT;
-    kind = kind_ahead(parser, 2);
+    kind = parser_kind_ahead(parser, 2);
     return kind != TOKEN_SEMICOLON && kind != TOKEN_LEFT_BRACKET && kind != TOKEN_LEFT_ATTRS &&
            kind != TOKEN_EQUALS;
 }
@@ -251,12 +349,60 @@ static void lacks_judge(struct parser *parser, bool is_whole)
     parser->lacks_now = NULL;
 }
 
+void parser_item_start(struct parser *parser, enum habit_place place)
+{
+    parser->item = (struct parser_item){place, parser->lexer, parser->token, false, {0}};
+}
+
+/* "job NAME ;" is a declaration too, but where it could be a param. */
+static bool at_short_job(const struct parser *parser)
+{
+    return parser_at_word(parser, "job") && parser_kind_ahead(parser, 1) == TOKEN_WORD &&
+           parser_kind_ahead(parser, 2) == TOKEN_SEMICOLON;
+}
+
+bool parser_item_next(struct parser *parser, enum habit_place place)
+{
+    if (parser_at(parser, TOKEN_RIGHT_BRACE) || parser_at(parser, TOKEN_END) ||
+        parser_at_declaration(parser) || (place != HABIT_FIELD && at_short_job(parser)))
+        return false;
+    parser_item_start(parser, place);
+    return true;
+}
+
+/* A habit was all that was wrong: what follows it is the next item. */
+static bool is_behind_habit(struct parser *parser)
+{
+    const struct span *span = &parser->item.habit.span;
+    struct span last = {span->source, span->offset + span->length - 1, 1};
+    if (parser_accept(parser, TOKEN_SEMICOLON) || parser_accept(parser, TOKEN_COMMA) ||
+        strchr(";,", last.source->text[last.offset]) != NULL)
+        return true;
+    return parser->token.offset > last.offset && !parser_at(parser, TOKEN_LEFT_BRACE) &&
+           span_line(parser_span(parser)) > span_line(last);
+}
+
+/* What stands behind a block that was skipped: a name, as in C, and the end. */
+static void skip_behind_block(struct parser *parser)
+{
+    if (parser->previous.kind != TOKEN_RIGHT_BRACE)
+        return;
+    if (parser->item.is_told && parser_at(parser, TOKEN_WORD) &&
+        parser_kind_ahead(parser, 1) == TOKEN_SEMICOLON)
+        parser_advance(parser);
+    if (!parser_accept(parser, TOKEN_SEMICOLON) && parser->item.is_told)
+        parser_accept(parser, TOKEN_COMMA);
+}
+
 bool parser_item_end(struct parser *parser, bool is_whole)
 {
     lacks_judge(parser, is_whole);
     parser->is_item_broken = !is_whole;
-    if (!is_whole)
+    if (!is_whole && !(parser->item.is_told && is_behind_habit(parser)))
         parser_recover(parser);
+    if (!is_whole)
+        skip_behind_block(parser);
+    parser->item = (struct parser_item){0};
     return is_whole;
 }
 
@@ -279,8 +425,11 @@ void parser_recover(struct parser *parser)
 
 bool parser_name(struct parser *parser, struct ast_name *ret_name)
 {
-    if (!parser_at(parser, TOKEN_WORD))
-        return parser_expected(parser, "a name");
+    if (!parser_at(parser, TOKEN_WORD)) {
+        parser_expected(parser, "a name");
+        if (!parser->item.is_told || !parser_at(parser, TOKEN_WORD))
+            return false;
+    }
     ret_name->span = parser_span(parser);
     ret_name->text = arena_copy(parser->arena, parser->source->text + parser->token.offset,
                                 parser->token.length);
@@ -350,19 +499,49 @@ bool parser_literal(struct parser *parser, struct literal *ret_literal)
     return true;
 }
 
+/* A value of `kind` in a spelling that is not ours: it is reported and passed over. */
+static bool foreign_literal(struct parser *parser, enum token_kind kind,
+                            struct literal *ret_literal)
+{
+    struct habit habit;
+    if (!habit_value(parser->arena, parser->source, kind, parser->lexer, parser->token, &habit))
+        return false;
+    report_expected(parser, token_kind_text(kind));
+    if (parser->sink->current != NULL)
+        parser->sink->current->span = habit.span;
+    diag_help(parser->sink, "write '%s'", habit.instead);
+    diag_fix(parser->sink, habit.is_certain ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT,
+             habit.span, "%s", habit.instead);
+    skip_to(parser, habit.span.offset + habit.span.length);
+    parser_advance(parser);
+    *ret_literal = (struct literal){.kind = LITERAL_POISON, .span = habit.span};
+    return true;
+}
+
 bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal)
 {
     const char *units = kind == TOKEN_DURATION ? "w, d, h, m, s, ms, us or ns"
                         : kind == TOKEN_SIZE   ? "K, M or G"
                                                : NULL;
-    bool lacks_unit = units != NULL && parser_at(parser, TOKEN_INT);
-    if (parser_at(parser, kind)) {
+    if (parser_at(parser, kind) && parser->token.fault != FAULT_NUMBER) {
         *ret_literal = literal_take(parser, false);
         return true;
     }
-    parser_expected(parser, token_kind_text(kind));
-    if (lacks_unit)
-        diag_help(parser->sink, "add a unit: %s", units);
+    parser->has_errors = true;
+    if (is_excused(parser))
+        return false;
+    if (tell(parser, DIAG_SYNTAX)) {
+        bool is_there = parser_at(parser, kind);
+        if (is_there)
+            *ret_literal = literal_take(parser, false);
+        return is_there;
+    }
+    if (foreign_literal(parser, kind, ret_literal))
+        return true;
+    bool lacks_unit = parser_at(parser, TOKEN_INT) && parser->token.fault == FAULT_NONE;
+    report_expected(parser, token_kind_text(kind));
+    if (units != NULL)
+        diag_help(parser->sink, lacks_unit ? "add a unit: %s" : "the units are %s", units);
     return false;
 }
 
@@ -411,7 +590,7 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
                     const char *const *words)
 {
     struct ast_name name = {.text = "", .span = parser_span(parser)};
-    if (!parser_at(parser, TOKEN_WORD))
+    if (!parser_at(parser, TOKEN_WORD) || parser->item.is_told)
         return parser_expected(parser, what);
     name.text = arena_copy(parser->arena, parser->source->text + parser->token.offset,
                            parser->token.length);
@@ -424,6 +603,8 @@ bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
     /* Behind a broken item what follows is often where it does not belong. */
     if (parser->is_item_broken && id != DIAG_UNKNOWN_WORD &&
         (hint != NULL || suggestion.best == NULL))
+        return false;
+    if (tell(parser, id))
         return false;
     diag_report(parser->sink, id, name.span, "'%.64s' is not %s", name.text, what);
     if (hint != NULL)

@@ -7,7 +7,17 @@
 #include "ast.h"
 #include "buf.h"
 #include "diag.h"
+#include "habit.h"
 #include "lexer.h"
+
+/* The item of a block that is being read: what a habit is looked for in. */
+struct parser_item {
+    enum habit_place place;
+    struct lexer lexer; /* behind `token` */
+    struct token token;
+    bool is_told;       /* a habit was reported: whatever else is wrong comes from it */
+    struct habit habit; /* that one */
+};
 
 struct parser {
     struct diag_sink *sink;
@@ -21,6 +31,7 @@ struct parser {
     struct buf behind;      /* what they have said so far */
     bool has_errors;
     bool is_after_stray; /* a reported token was dropped just before `token` */
+    struct parser_item item;
     bool is_item_broken; /* the item before was skipped: what follows may be out of place */
     struct diag *lacks_now, *lacks_before; /* what was said of a missing ';': now, an item before */
 };
@@ -35,13 +46,19 @@ struct span parser_span_before(const struct parser *parser);
 bool parser_at(const struct parser *parser, enum token_kind kind);
 bool parser_at_word(const struct parser *parser, const char *word);
 
+/* The kind of the token that is `ahead` of the current one. */
+enum token_kind parser_kind_ahead(const struct parser *parser, unsigned ahead);
+
 /* Consumes the token when it is there. */
 bool parser_accept(struct parser *parser, enum token_kind kind);
 bool parser_accept_word(struct parser *parser, const char *word);
 
-/* Reports "expected WHAT, found ...": always false. */
+/* Reports "expected WHAT, found ...", or the habit that stands there: always false. */
 bool parser_expected(struct parser *parser, const char *what);
 bool parser_expect(struct parser *parser, enum token_kind kind);
+
+/* The '}' of a block that `open` began. */
+bool parser_close(struct parser *parser, struct span open);
 
 /* Like parser_expect, but a `;` that is plainly missing is reported and imagined. */
 bool parser_semicolon(struct parser *parser);
@@ -49,8 +66,11 @@ bool parser_semicolon(struct parser *parser);
 /* Skips to the end of the broken item: past `;`, past a block, or before `}` or a declaration. */
 void parser_recover(struct parser *parser);
 
-/* True before a further item of a block. */
-bool parser_in_block(const struct parser *parser);
+/* An item starts at the token. */
+void parser_item_start(struct parser *parser, enum habit_place place);
+
+/* True before a further item of a block, which then starts. */
+bool parser_item_next(struct parser *parser, enum habit_place place);
 
 /* An item of a block was read; a broken one is skipped. Returns is_whole. */
 bool parser_item_end(struct parser *parser, bool is_whole);

@@ -1,6 +1,7 @@
 #include "suggest.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { WORD_MAX = 64 };
 
@@ -23,7 +24,7 @@ struct suggestion suggestion_start(const char *word)
         .word = word, .distance = distance_allowed(strlen(word)) + 1, .next = SUGGESTION_FAR};
 }
 
-/* "que" for "queue": a word cut short is as close as one with a letter wrong. */
+/* "que" for "queue": a word cut short is as close as one with a letter wrong, as is "Queue". */
 static bool is_cut_short(const char *word, const char *candidate)
 {
     size_t len = strlen(word);
@@ -35,7 +36,7 @@ void suggestion_offer(struct suggestion *suggestion, const char *candidate)
     size_t far = suggestion->distance < SUGGESTION_FAR ? SUGGESTION_FAR : suggestion->distance + 1;
     size_t distance = edit_distance(suggestion->word, candidate, far);
     bool is_part = distance > 1 && is_cut_short(suggestion->word, candidate);
-    if (is_part)
+    if (is_part || (distance > 1 && strcasecmp(suggestion->word, candidate) == 0))
         distance = 1;
     if (distance < suggestion->distance) {
         if (suggestion->best != NULL)

@@ -308,7 +308,7 @@ class Fix(Case):
 
     # What is offered, and not applied: names, attributes, words that are near two, whole parts.
     OFFERED = [
-        ("job a [[required]];", "retired"),
+        ("job a [[retried]];", "retired"),
         ("job a [[retierd]];", "retired"),
         ("job a { return { int32 x; } }", "returns"),
         ("struct pointer { int32 x; } job a { params { pointr p; } }", "pointer"),

@@ -835,12 +835,12 @@ class Actions(Feature):
 
     def test_what_may_not_be_meant_is_offered_and_not_preferred(self):
         self.start()
-        text = ('import "b.job";\nenum e { RED, BLUE }\njob a [[required]] {\n    params {\n        e x = BLU;\n'
+        text = ('import "b.job";\nenum e { RED, BLUE }\njob a [[retried]] {\n    params {\n        e x = BLU;\n'
                 '        strng y;\n    }\n}\n')
         uri = self.open("a.job", text)
         self.open("b.job", "struct strings { int8 x; }\n")
         found = [(action["title"], action.get("isPreferred")) for action in self.actions(uri, 0, 99)]
-        self.assertEqual(found, [("Change 'required' to 'retired'", None), ("Change 'BLU' to 'BLUE'", None),
+        self.assertEqual(found, [("Change 'retried' to 'retired'", None), ("Change 'BLU' to 'BLUE'", None),
                                  ("Change 'strng' to 'string'", None)])
 
     def test_what_a_file_and_its_import_must_not_both_have(self):

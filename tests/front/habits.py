@@ -1,0 +1,120 @@
+"""What culexc says to habits from elsewhere: each file of habits/ is one language or one corner of ours.
+
+habits.py CULEXC [--accept]
+
+A case is a line `PLACE: what was written`, and below it, indented, what is expected: a caret under
+what the first message is about, the message, `write` what its help says, and `fixed` what
+`check --fix` makes of the line. There is just one error for each case, and after a fix none.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "habits"
+# Where a line stands in a schema: %s.
+PLACES = {
+    "file": "%s\n",
+    "enum": "enum e {\n%s\n}\n",
+    "params": "enum lang { EN, IT }\nstruct money { int64 minor; }\njob a {\nparams {\n%s\n}\n}\n",
+    "job": "job a {\nparams { string to = \"\"; uint64 tenant = 0; }\n%s\n}\n",
+    "bare": "job a {\n%s\n}\n",
+    "retry": "retry_policy p {\n%s\n}\njob a { retry p; }\n",
+    "schema": "%s\n",
+}
+CASES_MIN = 80
+
+
+def culexc(path, *words):
+    done = subprocess.run([CULEXC, "check", *words, path.name], cwd=path.parent,
+                          capture_output=True, timeout=60, check=False)
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def errors(path, *words):
+    found = culexc(path, "--message-format=json", *words)
+    return [one for one in found if one["severity"] == "error"]
+
+
+def underline(first, line, text):
+    """A caret line below the first line of the case, or the place when it is elsewhere."""
+    at, width = first["column"] - 1, first["end_column"] - first["column"]
+    if first["line"] != line:
+        return f"line {first['line'] - line + 1}, column {first['column']}:"
+    return " " * at + "^" * max(1, min(width, len(text) - at))
+
+
+def fixed_line(path, line):
+    """What check --fix makes of it; a fix leaves no error behind."""
+    left = errors(path, "--fix")
+    text = path.read_text().splitlines()
+    return (text[line - 1] if line <= len(text) else "") + "".join(
+        f"\nAND STILL {one['message']}" for one in left)
+
+
+def told(folder, place, written):
+    """The expected lines of a case."""
+    path = folder / "a.job"
+    text = written.replace("\\n", "\n")
+    line = PLACES[place].split("%s")[0].count("\n") + 1
+    path.write_text(PLACES[place] % text)
+    found = errors(path)
+    if not found:
+        return ["NOTHING IS SAID"]
+    first = found[0]
+    lines = [f"{underline(first, line, text.splitlines()[0])} {first['message']}"]
+    lines += [first["help"]] if first.get("help") else []
+    lines += [f"note: {note['message']}" for note in first.get("notes", [])]
+    lines += [f"AND {one['line'] - line + 1}:{one['column']} {one['message']}" for one in found[1:]]
+    fixes = first.get("fixes", [])
+    if fixes and all(fix["applicability"] == "machine-applicable" for fix in fixes):
+        lines += f"fixed: {fixed_line(path, line)}".splitlines()
+    return lines
+
+
+def cases(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        place, _, written = line.partition(": ")
+        if place in PLACES:
+            yield place, written
+
+
+def shown(folder, path):
+    """The file as it should be, and how many cases it has."""
+    text, count = [], 0
+    for line in path.read_text(encoding="utf-8").splitlines():
+        place, _, written = line.partition(": ")
+        if line.startswith(" "):
+            continue
+        text.append(line)
+        if place in PLACES:
+            indent = " " * (len(place) + 2)
+            text += [(indent + one).rstrip() for one in told(folder, place, written)]
+            count += 1
+    return "\n".join(text) + "\n", count
+
+
+def main():
+    accept, total, is_good = sys.argv[-1] == "--accept", 0, True
+    with tempfile.TemporaryDirectory() as name:
+        (pathlib.Path(name) / "common.job").write_text("struct lib { int32 x; }\n")
+        for path in sorted(HERE.glob("*.txt")):
+            actual, count = shown(pathlib.Path(name), path)
+            total += count
+            if accept:
+                path.write_text(actual, encoding="utf-8")
+            if actual != path.read_text(encoding="utf-8"):
+                print(f"--- {path.name}: expected\n{path.read_text()}--- actual\n{actual}")
+                is_good = False
+            for fault in ("NOTHING IS SAID", "AND "):
+                for line in actual.splitlines():
+                    if line.strip().startswith(fault):
+                        print(f"{path.name}: {line.strip()}")
+                        is_good = False
+    print(f"{total} cases")
+    sys.exit(0 if is_good and total >= CASES_MIN else 1)
+
+
+CULEXC = pathlib.Path(sys.argv[1]).resolve()
+main()
