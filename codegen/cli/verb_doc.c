@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "clashes.h"
 #include "cli.h"
 #include "doc.h"
 #include "output.h"
@@ -48,6 +49,18 @@ static int file_document(const struct cli *cli, const struct target *target, con
     return status;
 }
 
+/* Nothing is written where one page would undo another. */
+static int files_document(const struct cli *cli, const struct target *target)
+{
+    unsigned errors = 0;
+    int status = EXIT_CLEAN;
+    if (target->out != NULL && clashes_report(cli, NULL, true, &errors) != EXIT_CLEAN)
+        return EXIT_DIAGNOSTICS;
+    for (size_t i = 0; i < cli->files.count; i++)
+        status = cli_worse(status, file_document(cli, target, cli->files.items[i]));
+    return status;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
     struct cli cli;
@@ -64,8 +77,8 @@ static int run(const struct verb *verb, int argc, char **argv)
     target.format = strcmp(format, "man") == 0 ? DOC_MAN : DOC_MARKDOWN;
     if (target.format == DOC_MARKDOWN && strcmp(format, "md") != 0)
         status = cli_misused(&cli, "no such format: '%s'", format);
-    for (size_t i = 0; status != EXIT_USAGE && i < cli.files.count; i++)
-        status = cli_worse(status, file_document(&cli, &target, cli.files.items[i]));
+    else
+        status = files_document(&cli, &target);
     return cli_close(&cli, status);
 }
 

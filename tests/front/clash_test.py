@@ -55,6 +55,13 @@ class Clash(unittest.TestCase):
                           "header-collision", "x/s.job", "y/s.job", verbs=["gen"])
         self.assertEqual(self.found("check", "x/s.job", "y/s.job"), (0, []))
 
+    def test_two_pages_of_one_name(self):
+        self.write({"x/s.job": "package x;\njob a;\n", "y/s.job": "package y;\njob a;\n"})
+        status, text = self.run_culexc("doc", "--out", "out", "x/s.job", "y/s.job")
+        self.assertEqual((status, text.count("would both generate")), (1, 1))
+        self.assertFalse((self.work / "out").exists())
+        self.assertEqual(self.run_culexc("doc", "x/s.job", "y/s.job")[0], 0)
+
     def test_outputs_that_differ_in_case_alone(self):
         self.assert_clash({"x/s.job": "package x;\njob a;\n", "y/S.job": "package y;\njob a;\n"},
                           "header-collision", "x/s.job", "y/S.job", verbs=["gen"])
