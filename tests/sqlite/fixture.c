@@ -96,6 +96,8 @@ culex_uuid fixture_id(int64_t ms)
     assert_int_equal(getrandom(&id, sizeof id, 0), sizeof id);
     for (int i = 0; i < 6; i++)
         id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
+    id.b[6] = (uint8_t)(0x70 | (id.b[6] & 0x0f));
+    id.b[8] = (uint8_t)(0x80 | (id.b[8] & 0x3f));
     return id;
 }
 
