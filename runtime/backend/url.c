@@ -176,6 +176,12 @@ static culex_status url_split(struct culex__url *url, char *rest, char *authorit
 {
     char *query = cut(rest, '?');
     size_t authority_len = strcspn(rest, "/");
+    /* Others than this function look for the last '@' before they know where the query begins. */
+    if (query != NULL && strchr(query, '@') != NULL)
+        return culex__fail(
+            error, CULEX_EURL,
+            "store URL: an '@' behind '?'; write %%40 in a parameter, and a '?' in a "
+            "password as %%3F");
     memcpy(authority, rest, authority_len);
     authority[authority_len] = '\0';
     char *path = rest + authority_len;

@@ -118,6 +118,16 @@ static void test_wrong_parameter_is_refused_with_what_to_write(void **state)
         expect_refused(rows[i][0], NULL, CULEX_EURL, rows[i][1]);
 }
 
+/* The password would become a part of the prefix, in the name of every key. */
+static void test_password_goes_into_no_parameter(void **state)
+{
+    (void)state;
+    setenv("CULEX_PASSWORD", "hunter2", 1);
+    expect_refused("redis://h?prefix=a@b", NULL, CULEX_EURL, "an '@' behind '?'; write %40");
+    expect_refused("redis://h:1?prefix=a@b", NULL, CULEX_EURL, "an '@' behind '?'");
+    unsetenv("CULEX_PASSWORD");
+}
+
 /* Whoever would win over it. */
 static void test_wrong_variable_is_refused(void **state)
 {
@@ -291,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_later_source_wins),
         TEST(test_wrong_parameter_is_refused_with_what_to_write),
+        TEST(test_password_goes_into_no_parameter),
         TEST(test_wrong_variable_is_refused),
         TEST(test_wrong_option_is_refused),
         ON_REDIS(test_producer_and_worker_meet_under_the_variables_prefix),
