@@ -60,6 +60,11 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
     if (options->queues == NULL && options->queue_count > 0)
         return culex__fail(error, CULEX_EUSAGE, "a queue_count of %zu, and no queues",
                            options->queue_count);
+    if (options->queues != NULL && options->queue_count == 0)
+        return culex__fail(
+            error, CULEX_EUSAGE,
+            "queues, and a queue_count of 0, with which all would be served: say how "
+            "many there are");
     for (size_t i = 0; i < options->queue_count; i++) {
         culex_status status = culex__queue_check(options->queues[i], error);
         if (status != CULEX_OK)

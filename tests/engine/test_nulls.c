@@ -200,6 +200,10 @@ static void test_with_a_worker(void **state)
     (void)state;
     assert_int_equal(culex_worker_create(&no_queues, &worker, &error), CULEX_EUSAGE);
     assert_string_equal(error.text, "a queue_count of 2, and no queues");
+    const char *const mails[] = {"mails"};
+    const culex_worker_options no_count = {.queues = mails};
+    assert_int_equal(culex_worker_create(&no_count, &worker, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "say how many there are"));
     assert_int_equal(culex_worker_create(NULL, &worker, NULL), CULEX_OK);
     assert_int_equal(culex_worker_register(worker, NULL, number_call, number_handler, NULL),
                      CULEX_EINVAL);
