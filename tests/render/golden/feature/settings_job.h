@@ -40,14 +40,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_in(culex_client *client,
                                                               const plain_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_at(culex_client *client,
                                                               const plain_job *job, culex_time at,
                                                               culex_uuid *ret_id,
@@ -98,14 +99,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue(
     culex_client *client, const from_defaults_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_in(culex_client *client,
                                                                       const from_defaults_job *job,
                                                                       culex_duration delay,
                                                                       culex_uuid *ret_id,
                                                                       culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_at(culex_client *client,
                                                                       const from_defaults_job *job,
                                                                       culex_time at,
@@ -160,14 +162,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue(
     culex_client *client, const linear_retry_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_in(culex_client *client,
                                                                      const linear_retry_job *job,
                                                                      culex_duration delay,
                                                                      culex_uuid *ret_id,
                                                                      culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_at(culex_client *client,
                                                                      const linear_retry_job *job,
                                                                      culex_time at,
@@ -223,14 +226,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue(
     culex_client *client, const power_retry_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_in(culex_client *client,
                                                                     const power_retry_job *job,
                                                                     culex_duration delay,
                                                                     culex_uuid *ret_id,
                                                                     culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_at(culex_client *client,
                                                                     const power_retry_job *job,
                                                                     culex_time at,
@@ -287,12 +291,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue(
     culex_client *client, const doubling_retry_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_in(
     culex_client *client, const doubling_retry_job *job, culex_duration delay, culex_uuid *ret_id,
     culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_at(
     culex_client *client, const doubling_retry_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
@@ -345,14 +350,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue(
     culex_client *client, const stepped_retry_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_in(culex_client *client,
                                                                       const stepped_retry_job *job,
                                                                       culex_duration delay,
                                                                       culex_uuid *ret_id,
                                                                       culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_at(culex_client *client,
                                                                       const stepped_retry_job *job,
                                                                       culex_time at,
@@ -409,14 +415,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue(culex_client *clie
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_in(culex_client *client,
                                                                  const no_retry_job *job,
                                                                  culex_duration delay,
                                                                  culex_uuid *ret_id,
                                                                  culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_at(culex_client *client,
                                                                  const no_retry_job *job,
                                                                  culex_time at, culex_uuid *ret_id,
@@ -473,14 +480,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue(culex_client *clien
                                                              culex_uuid *ret_id,
                                                              culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_in(culex_client *client,
                                                                 const bounded_job *job,
                                                                 culex_duration delay,
                                                                 culex_uuid *ret_id,
                                                                 culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_at(culex_client *client,
                                                                 const bounded_job *job,
                                                                 culex_time at, culex_uuid *ret_id,
@@ -546,14 +554,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue(culex_client *clien
                                                              culex_uuid *ret_id,
                                                              culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_in(culex_client *client,
                                                                 const ticking_job *job,
                                                                 culex_duration delay,
                                                                 culex_uuid *ret_id,
                                                                 culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_at(culex_client *client,
                                                                 const ticking_job *job,
                                                                 culex_time at, culex_uuid *ret_id,
@@ -636,14 +645,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_in(culex_client *client,
                                                               const words_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_at(culex_client *client,
                                                               const words_job *job, culex_time at,
                                                               culex_uuid *ret_id,

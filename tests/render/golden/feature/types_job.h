@@ -190,12 +190,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue(
     culex_client *client, const kitchen_defaults_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_in(
     culex_client *client, const kitchen_defaults_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_at(
     culex_client *client, const kitchen_defaults_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
@@ -354,12 +355,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue(
     culex_client *client, const kitchen_required_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue_in(
     culex_client *client, const kitchen_required_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_enqueue_at(
     culex_client *client, const kitchen_required_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);
@@ -536,12 +538,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue(
     culex_client *client, const kitchen_optional_of_all_job *job,
     const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_in(
     culex_client *client, const kitchen_optional_of_all_job *job, culex_duration delay,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_at(
     culex_client *client, const kitchen_optional_of_all_job *job, culex_time at, culex_uuid *ret_id,
     culex_error *error);

@@ -46,14 +46,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status greet_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status greet_job_enqueue_in(culex_client *client,
                                                               const greet_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status greet_job_enqueue_at(culex_client *client,
                                                               const greet_job *job, culex_time at,
                                                               culex_uuid *ret_id,

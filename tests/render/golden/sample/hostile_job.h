@@ -175,7 +175,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue(culex_client *client
                                                             const culex_enqueue_options *options,
                                                             culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
 CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_in(culex_client *client,
                                                                const attack_job *job,
@@ -183,7 +183,8 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_in(culex_client *cli
                                                                culex_uuid *ret_id,
                                                                culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
 CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_at(culex_client *client,
                                                                const attack_job *job, culex_time at,

@@ -118,14 +118,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue(
     culex_client *client, const all_single_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue_in(culex_client *client,
                                                                    const all_single_job *job,
                                                                    culex_duration delay,
                                                                    culex_uuid *ret_id,
                                                                    culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_single_job_enqueue_at(culex_client *client,
                                                                    const all_single_job *job,
                                                                    culex_time at,
@@ -370,14 +371,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue(
     culex_client *client, const all_optional_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue_in(culex_client *client,
                                                                      const all_optional_job *job,
                                                                      culex_duration delay,
                                                                      culex_uuid *ret_id,
                                                                      culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_optional_job_enqueue_at(culex_client *client,
                                                                      const all_optional_job *job,
                                                                      culex_time at,
@@ -642,14 +644,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue(culex_client *clie
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue_in(culex_client *client,
                                                                  const all_list_job *job,
                                                                  culex_duration delay,
                                                                  culex_uuid *ret_id,
                                                                  culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_list_job_enqueue_at(culex_client *client,
                                                                  const all_list_job *job,
                                                                  culex_time at, culex_uuid *ret_id,
@@ -766,14 +769,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue(
     culex_client *client, const all_array_job *job, const culex_enqueue_options *options,
     culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_in(culex_client *client,
                                                                   const all_array_job *job,
                                                                   culex_duration delay,
                                                                   culex_uuid *ret_id,
                                                                   culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_at(culex_client *client,
                                                                   const all_array_job *job,
                                                                   culex_time at, culex_uuid *ret_id,
@@ -850,14 +854,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue_in(culex_client *client,
                                                               const lists_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status lists_job_enqueue_at(culex_client *client,
                                                               const lists_job *job, culex_time at,
                                                               culex_uuid *ret_id,

@@ -40,14 +40,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_in(culex_client *client,
                                                               const steps_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_at(culex_client *client,
                                                               const steps_job *job, culex_time at,
                                                               culex_uuid *ret_id,
@@ -99,14 +100,15 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue(culex_client *client,
                                                            const culex_enqueue_options *options,
                                                            culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_in(culex_client *client,
                                                               const ratio_job *job,
                                                               culex_duration delay,
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_at(culex_client *client,
                                                               const ratio_job *job, culex_time at,
                                                               culex_uuid *ret_id,
@@ -160,7 +162,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue(culex_client *client
                                                             const culex_enqueue_options *options,
                                                             culex_uuid *ret_id, culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_DEPRECATED("use steps")
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_in(culex_client *client,
                                                                const linear_job *job,
@@ -168,7 +170,8 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_in(culex_client *cli
                                                                culex_uuid *ret_id,
                                                                culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_DEPRECATED("use steps")
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_at(culex_client *client,
                                                                const linear_job *job, culex_time at,
@@ -227,7 +230,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue(culex_client *clie
                                                               culex_uuid *ret_id,
                                                               culex_error *error);
 
-/* The same, to start after `delay`. */
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_in(culex_client *client,
                                                                  const constant_job *job,
@@ -235,7 +238,8 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_in(culex_client *c
                                                                  culex_uuid *ret_id,
                                                                  culex_error *error);
 
-/* The same, to start at `at`; a time in the past means now. */
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
 CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_at(culex_client *client,
                                                                  const constant_job *job,
