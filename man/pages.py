@@ -60,6 +60,7 @@ def comment_words(text: str) -> str:
 
 
 def without_preprocessor(text: str) -> str:
+    text = re.sub(r"^extern \"C\+\+\" \{.*?^\}\n", "", text, flags=re.M | re.S)  # no page of section 3
     text = re.sub(r"^#if[^\n]*__cplusplus\n(extern \"C\" \{|\})\n#endif\n", "", text, flags=re.M)
     return re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.M)
 

@@ -12,7 +12,7 @@ import layout
 from enums import enum_view
 from jobs import job_view
 from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
-from model import Field, IRError, Schema
+from model import Field, IRError, Job, Schema
 from names import Context
 from records import order_structs, struct_view
 from view import SchemaView
@@ -79,11 +79,21 @@ def schema_view(schema: Schema) -> SchemaView:
         structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
         jobs=[job_view(context, job) for job in schema.jobs],
         typed_calls=[typed_call(name) for name in function_names(schema)],
+        guarded_calls=[guarded_call(job) for job in schema.jobs],
     )
 
 
 def typed_call(name: str) -> CText:
-    head, body = f"#define {name}(...)", f"CULEX_TYPED(({name})(__VA_ARGS__))"
+    return macro(name, f"CULEX_TYPED(({name})(__VA_ARGS__))")
+
+
+def guarded_call(job: Job) -> CText:
+    name = job.functions.register
+    return macro(name, f"CULEX_REGISTER({job.c}, {name}, {job.functions.type}, __VA_ARGS__)")
+
+
+def macro(name: str, body: str) -> CText:
+    head = f"#define {name}(...)"
     fits = len(head) + 1 + len(body) <= layout.LINE_MAX
     return CText(head + (" " if fits else " \\\n    ") + body)
 

@@ -148,3 +148,4 @@ class SchemaView:
     structs: List[RecordView]
     jobs: List[JobView]
     typed_calls: List[CText]  # the macros of the functions whose arguments are checked
+    guarded_calls: List[CText]  # the macros that put a guard before handlers in C++

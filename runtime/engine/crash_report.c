@@ -228,8 +228,9 @@ static size_t frames_begin(const struct culex_crash_report *report)
 /* Below the handler's own frames there are only ours, the same for everybody. */
 static bool is_ours(const char *name)
 {
-    return strstr(name, "culex__run_execute") == name || strstr(name, "run_call+") == name ||
-           strstr(name, "run_execute+") == name || strstr(name, "culex__child_main") == name;
+    return strstr(name, "culex::guard<") == name || strstr(name, "culex__run_execute") == name ||
+           strstr(name, "run_call+") == name || strstr(name, "run_execute+") == name ||
+           strstr(name, "culex__child_main") == name;
 }
 
 /* Frames of libraries without a name (the inside of abort, of malloc) say nothing to anybody, as

@@ -12,7 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MODULES_MAX = 256, NAME_MAX_BYTES = 64 };
+enum { MODULES_MAX = 256, NAME_MAX_BYTES = 64, MANGLED_MAX = 1024 };
+
+/* __cxa_demangle of the C++ runtime: returns malloc'ed text, NULL for what is no mangled name. */
+typedef char *(*demangle)(const char *mangled, char *buffer, size_t *size, int *status);
 
 struct module {
     uint64_t base;
@@ -33,6 +36,7 @@ struct table {
 };
 
 struct culex_symbols {
+    demangle demangle; /* NULL in programs without C++ */
     size_t count;
     struct table program; /* of modules[0] */
     struct module modules[MODULES_MAX];
@@ -75,11 +79,22 @@ static int module_add(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* Asked for by name: a program in C++ has it, and nobody else is to load a runtime for it. */
+static demangle demangle_find(void)
+{
+    demangle found = NULL;
+    void *address = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    memcpy(&found, &address, sizeof found);
+    return found;
+}
+
 struct culex_symbols *culex__symbols_create(void)
 {
     struct culex_symbols *symbols = calloc(1, sizeof *symbols);
-    if (symbols != NULL)
-        dl_iterate_phdr(module_add, symbols);
+    if (symbols == NULL)
+        return NULL;
+    symbols->demangle = demangle_find();
+    dl_iterate_phdr(module_add, symbols);
     return symbols;
 }
 
@@ -186,6 +201,19 @@ static const char *name_find(struct culex_symbols *symbols, const struct module 
     return info.dli_sname;
 }
 
+/* Writes the name as the source has it. One of C++ that is too long or cannot be read stays as it
+ * is: the demangler's effort grows with what the name stands for. */
+static void name_write(const struct culex_symbols *symbols, const char *name, char *ret_text,
+                       size_t size)
+{
+    char *plain = NULL;
+    bool is_mangled = strncmp(name, "_Z", 2) == 0 && strlen(name) <= MANGLED_MAX;
+    if (is_mangled && symbols->demangle != NULL)
+        plain = symbols->demangle(name, NULL, NULL, NULL);
+    snprintf(ret_text, size, "%.120s", plain != NULL ? plain : name);
+    free(plain);
+}
+
 bool culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, char *ret_text,
                              size_t size)
 {
@@ -197,10 +225,13 @@ bool culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, ch
     uint64_t begin = 0;
     uint64_t offset = address - module->base;
     const char *name = name_find(symbols, module, address, &begin);
+    char shown[128] = "";
+    if (name != NULL)
+        name_write(symbols, name, shown, sizeof shown);
     if (name == NULL)
         snprintf(ret_text, size, "%s+0x%llx", module->name, (unsigned long long)offset);
     else
-        snprintf(ret_text, size, "%.120s+0x%llx (%s)", name, (unsigned long long)(offset - begin),
+        snprintf(ret_text, size, "%s+0x%llx (%s)", shown, (unsigned long long)(offset - begin),
                  module->name);
     return name != NULL || module == &symbols->modules[0];
 }

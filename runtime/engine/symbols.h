@@ -14,6 +14,7 @@ struct culex_symbols *culex__symbols_create(void);
 void culex__symbols_free(struct culex_symbols *symbols);
 
 /* Writes "send_email+0x12 (mail_worker)", "mail_worker+0x1234" without a name, or the bare address.
+ * Names of C++ are shown as in the source, where the program has the C++ runtime as a library.
  * The program's own symbol table is read at the first call, so static functions have names
  * unless it is stripped; for libraries the dynamic linker is asked. True when it is in the
  * program or has a name. `size` at least 1. */

@@ -38,7 +38,7 @@ class Mistake:
 
 
 # What gcc, clang and C++ say of a type that is not the one.
-WRONG_TYPE = ("incompatible", "conversion", "without a cast", "invalid", "cannot convert", "could not convert")
+WRONG_TYPE = ("incompatible", "conversion", "without a cast", "invalid", "cannot convert", "could not convert", "cannot initialize")
 
 MISTAKES = [
     Mistake("handler_of_another_job", "if (shop_mail_job_register(worker, file_handler, NULL)) abort();",

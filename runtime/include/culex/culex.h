@@ -5,6 +5,7 @@
 #include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>
+#include <culex/exception.h>
 #include <culex/export.h>
 #include <culex/job.h>
 #include <culex/maintain.h>

@@ -218,6 +218,14 @@ CULEX_GENERATED_END
 #define attr_limits_job_set_tags(...) CULEX_TYPED((attr_limits_job_set_tags)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define attr_old_report_job_register(...) \
+    CULEX_REGISTER(attr_old_report_job, attr_old_report_job_register, attr_old_report_job_type, __VA_ARGS__)
+#define attr_limits_job_register(...) \
+    CULEX_REGISTER(attr_limits_job, attr_limits_job_register, attr_limits_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -178,6 +178,12 @@ CULEX_GENERATED_END
     CULEX_TYPED((shop_mail_send_email_job_set_cc)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define shop_mail_send_email_job_register(...) \
+    CULEX_REGISTER(shop_mail_send_email_job, shop_mail_send_email_job_register, shop_mail_send_email_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -778,6 +778,30 @@ CULEX_GENERATED_END
 #define ticking_job_set_only(...) CULEX_TYPED((ticking_job_set_only)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define plain_job_register(...) \
+    CULEX_REGISTER(plain_job, plain_job_register, plain_job_type, __VA_ARGS__)
+#define from_defaults_job_register(...) \
+    CULEX_REGISTER(from_defaults_job, from_defaults_job_register, from_defaults_job_type, __VA_ARGS__)
+#define linear_retry_job_register(...) \
+    CULEX_REGISTER(linear_retry_job, linear_retry_job_register, linear_retry_job_type, __VA_ARGS__)
+#define power_retry_job_register(...) \
+    CULEX_REGISTER(power_retry_job, power_retry_job_register, power_retry_job_type, __VA_ARGS__)
+#define doubling_retry_job_register(...) \
+    CULEX_REGISTER(doubling_retry_job, doubling_retry_job_register, doubling_retry_job_type, __VA_ARGS__)
+#define stepped_retry_job_register(...) \
+    CULEX_REGISTER(stepped_retry_job, stepped_retry_job_register, stepped_retry_job_type, __VA_ARGS__)
+#define no_retry_job_register(...) \
+    CULEX_REGISTER(no_retry_job, no_retry_job_register, no_retry_job_type, __VA_ARGS__)
+#define bounded_job_register(...) \
+    CULEX_REGISTER(bounded_job, bounded_job_register, bounded_job_type, __VA_ARGS__)
+#define ticking_job_register(...) \
+    CULEX_REGISTER(ticking_job, ticking_job_register, ticking_job_type, __VA_ARGS__)
+#define words_job_register(...) \
+    CULEX_REGISTER(words_job, words_job_register, words_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -102,6 +102,12 @@ CULEX_GENERATED_END
 #define text_nasty_job_decode(...) CULEX_TYPED((text_nasty_job_decode)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define text_nasty_job_register(...) \
+    CULEX_REGISTER(text_nasty_job, text_nasty_job_register, text_nasty_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

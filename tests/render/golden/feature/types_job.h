@@ -665,6 +665,16 @@ CULEX_GENERATED_END
     CULEX_TYPED((kitchen_optional_of_all_job_set_sha)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define kitchen_defaults_of_all_job_register(...) \
+    CULEX_REGISTER(kitchen_defaults_of_all_job, kitchen_defaults_of_all_job_register, kitchen_defaults_of_all_job_type, __VA_ARGS__)
+#define kitchen_required_of_all_job_register(...) \
+    CULEX_REGISTER(kitchen_required_of_all_job, kitchen_required_of_all_job_register, kitchen_required_of_all_job_type, __VA_ARGS__)
+#define kitchen_optional_of_all_job_register(...) \
+    CULEX_REGISTER(kitchen_optional_of_all_job, kitchen_optional_of_all_job_register, kitchen_optional_of_all_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

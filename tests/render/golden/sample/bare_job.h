@@ -139,6 +139,12 @@ CULEX_GENERATED_END
 #define tick_job_decode_result(...) CULEX_TYPED((tick_job_decode_result)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define tick_job_register(...) \
+    CULEX_REGISTER(tick_job, tick_job_register, tick_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1206,6 +1206,12 @@ CULEX_GENERATED_END
 #define fill_job_decode(...) CULEX_TYPED((fill_job_decode)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define fill_job_register(...) \
+    CULEX_REGISTER(fill_job, fill_job_register, fill_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

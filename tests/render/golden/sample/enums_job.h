@@ -170,6 +170,12 @@ CULEX_GENERATED_END
 #define use_enums_job_set_big(...) CULEX_TYPED((use_enums_job_set_big)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define use_enums_job_register(...) \
+    CULEX_REGISTER(use_enums_job, use_enums_job_register, use_enums_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

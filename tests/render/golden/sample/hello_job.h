@@ -97,6 +97,12 @@ CULEX_GENERATED_END
 #define greet_job_decode(...) CULEX_TYPED((greet_job_decode)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define greet_job_register(...) \
+    CULEX_REGISTER(greet_job, greet_job_register, greet_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -247,6 +247,12 @@ CULEX_GENERATED_END
 #define attack_job_decode_result(...) CULEX_TYPED((attack_job_decode_result)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define attack_job_register(...) \
+    CULEX_REGISTER(attack_job, attack_job_register, attack_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -108,6 +108,12 @@ CULEX_GENERATED_END
 #define import_both_job_decode(...) CULEX_TYPED((import_both_job_decode)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define import_both_job_register(...) \
+    CULEX_REGISTER(import_both_job, import_both_job_register, import_both_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

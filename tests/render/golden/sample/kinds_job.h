@@ -985,6 +985,20 @@ CULEX_GENERATED_END
 #define lists_job_set_needed(...) CULEX_TYPED((lists_job_set_needed)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define all_single_job_register(...) \
+    CULEX_REGISTER(all_single_job, all_single_job_register, all_single_job_type, __VA_ARGS__)
+#define all_optional_job_register(...) \
+    CULEX_REGISTER(all_optional_job, all_optional_job_register, all_optional_job_type, __VA_ARGS__)
+#define all_list_job_register(...) \
+    CULEX_REGISTER(all_list_job, all_list_job_register, all_list_job_type, __VA_ARGS__)
+#define all_array_job_register(...) \
+    CULEX_REGISTER(all_array_job, all_array_job_register, all_array_job_type, __VA_ARGS__)
+#define lists_job_register(...) \
+    CULEX_REGISTER(lists_job, lists_job_register, lists_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

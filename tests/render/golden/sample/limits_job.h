@@ -131,6 +131,12 @@ CULEX_GENERATED_END
 #define limited_job_set_code(...) CULEX_TYPED((limited_job_set_code)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define limited_job_register(...) \
+    CULEX_REGISTER(limited_job, limited_job_register, limited_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -445,6 +445,14 @@ CULEX_GENERATED_END
     CULEX_TYPED((a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define clash_job_register(...) \
+    CULEX_REGISTER(clash_job, clash_job_register, clash_job_type, __VA_ARGS__)
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(...) \
+    CULEX_REGISTER(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job, a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register, a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

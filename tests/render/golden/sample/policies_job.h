@@ -309,6 +309,18 @@ CULEX_GENERATED_END
 #define constant_job_decode(...) CULEX_TYPED((constant_job_decode)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define steps_job_register(...) \
+    CULEX_REGISTER(steps_job, steps_job_register, steps_job_type, __VA_ARGS__)
+#define ratio_job_register(...) \
+    CULEX_REGISTER(ratio_job, ratio_job_register, ratio_job_type, __VA_ARGS__)
+#define linear_job_register(...) \
+    CULEX_REGISTER(linear_job, linear_job_register, linear_job_type, __VA_ARGS__)
+#define constant_job_register(...) \
+    CULEX_REGISTER(constant_job, constant_job_register, constant_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -263,6 +263,12 @@ CULEX_GENERATED_END
 #define ship_job_set_tree(...) CULEX_TYPED((ship_job_set_tree)(__VA_ARGS__))
 #endif
 
+/* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
+#ifdef CULEX_REGISTER
+#define ship_job_register(...) \
+    CULEX_REGISTER(ship_job, ship_job_register, ship_job_type, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif
