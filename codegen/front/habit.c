@@ -71,6 +71,21 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+/* A type as it was taken. */
+struct type_taken {
+    const char *name, *shape, *attr, *why;
+    enum type_form form;
+    bool is_optional;
+    bool is_plain; /* just a word or a path */
+};
+
+/* What stands at a token as a type is worked out once: forms inside forms would multiply. */
+struct type_memo {
+    bool is_known, is_type;
+    size_t end;
+    struct type_taken taken;
+};
+
 /* What was matched so far. */
 struct matcher {
     struct arena *arena;
@@ -78,9 +93,8 @@ struct matcher {
     struct token tokens[TOKENS_MAX];
     size_t count;
     const char *texts['Z' + 1]; /* of the classes, by letter */
-    const char *type, *shape, *attr, *why;
-    enum type_form form;
-    bool is_optional, is_plain_type;
+    struct type_taken type;
+    struct type_memo types[TOKENS_MAX];
     const char *value; /* the default */
     const char *line_end;
     bool is_whole_line; /* what was matched runs to there */
@@ -301,23 +315,23 @@ static bool match(struct matcher *matcher, const char *pattern, size_t *at);
 
 static void type_apply(struct matcher *matcher, const struct type_row *row)
 {
-    matcher->is_plain_type = false;
+    matcher->type.is_plain = false;
     if (row->why != NULL)
-        matcher->why = row->why;
-    if (row->form > matcher->form || row->form == TYPE_LIKE)
-        matcher->form = row->form == TYPE_NAME ? TYPE_LIKE : row->form;
+        matcher->type.why = row->why;
+    if (row->form > matcher->type.form || row->form == TYPE_LIKE)
+        matcher->type.form = row->form == TYPE_NAME ? TYPE_LIKE : row->form;
     if (row->form == TYPE_OPTIONAL)
-        matcher->is_optional = true;
+        matcher->type.is_optional = true;
     if (row->form == TYPE_BOUNDED)
-        matcher->attr = arena_printf(matcher->arena, " [[max_len(%s)]]", matcher->texts['I']);
+        matcher->type.attr = arena_printf(matcher->arena, " [[max_len(%s)]]", matcher->texts['I']);
 }
 
 /* Lists of lists are none here. */
 static void shape_apply(struct matcher *matcher, const char *shape)
 {
-    if (*matcher->shape != '\0')
-        matcher->form = TYPE_NONE;
-    matcher->shape = shape;
+    if (*matcher->type.shape != '\0')
+        matcher->type.form = TYPE_NONE;
+    matcher->type.shape = shape;
 }
 
 static bool take_type_form(struct matcher *matcher, size_t *at)
@@ -329,7 +343,7 @@ static bool take_type_form(struct matcher *matcher, size_t *at)
             continue;
         *at = end;
         if (row->ours != NULL)
-            matcher->type = row->ours;
+            matcher->type.name = row->ours;
         type_apply(matcher, row);
         if (row->form == TYPE_LIST)
             shape_apply(matcher, "[]");
@@ -365,20 +379,33 @@ static const char *our_type(const struct matcher *matcher, const char *name)
     return ir_kind_find(lower) == IR_KIND_COUNT ? name : lower;
 }
 
-static bool take_type(struct matcher *matcher, size_t *at)
+static bool type_read(struct matcher *matcher, size_t *at)
 {
-    matcher->shape = matcher->attr = "";
-    matcher->form = TYPE_SAME;
-    matcher->is_plain_type = true;
-    matcher->why = NULL;
+    matcher->type = (struct type_taken){.shape = "", .attr = "", .is_plain = true};
     if (!take_type_form(matcher, at)) {
         if (!take_path(matcher, at, 'T'))
             return false;
-        matcher->type = our_type(matcher, matcher->texts['T']);
+        matcher->type.name = our_type(matcher, matcher->texts['T']);
     }
     while (take_suffix(matcher, at)) {
     }
     return true;
+}
+
+static bool take_type(struct matcher *matcher, size_t *at)
+{
+    if (*at >= matcher->count)
+        return false;
+    struct type_memo *memo = &matcher->types[*at];
+    if (!memo->is_known) {
+        memo->end = *at;
+        memo->is_type = type_read(matcher, &memo->end);
+        memo->taken = matcher->type;
+        memo->is_known = true;
+    }
+    matcher->type = memo->taken;
+    *at = memo->end;
+    return memo->is_type;
 }
 
 /* A type that no name looks like. */
@@ -387,7 +414,7 @@ static bool take_sure_type(struct matcher *matcher, size_t *at)
     size_t from = *at;
     if (!take_type(matcher, at))
         return false;
-    if (!matcher->is_plain_type && *at > from + 1)
+    if (!matcher->type.is_plain && *at > from + 1)
         return true;
     return habit_is_type(text_copy(matcher, from, from + 1));
 }
@@ -400,11 +427,11 @@ static bool take_tails(struct matcher *matcher, size_t *at)
         if (!match(matcher, tail_rows[i].pattern, &end))
             continue;
         *at = end;
-        matcher->is_optional |= tail_rows[i].is_optional;
+        matcher->type.is_optional |= tail_rows[i].is_optional;
         if (tail_rows[i].is_value)
             matcher->value = matcher->texts['V'];
         if (!has_any && tail_rows[i].why != NULL)
-            matcher->why = tail_rows[i].why;
+            matcher->type.why = tail_rows[i].why;
         has_any = true;
         i = (size_t)-1; /* They follow each other in any order. */
     }
@@ -428,9 +455,9 @@ static bool take_class(struct matcher *matcher, char letter, size_t *at)
     case 'B':
         return take_sure_type(matcher, at);
     case 'X':
-        return take_type(matcher, at) && !matcher->is_plain_type;
+        return take_type(matcher, at) && !matcher->type.is_plain;
     case 'Y':
-        return take_tails(matcher, at) && matcher->why != NULL;
+        return take_tails(matcher, at) && matcher->type.why != NULL;
     case 'V':
         return take_value(matcher, at);
     case 'I':
@@ -528,11 +555,11 @@ static bool match(struct matcher *matcher, const char *pattern, size_t *at)
 /* A param as it is written here. */
 static const char *field_text(const struct matcher *matcher)
 {
-    bool is_list = *matcher->shape != '\0' && !isdigit((unsigned char)matcher->shape[1]);
-    bool is_optional = matcher->is_optional && !is_list && matcher->value == NULL;
+    bool is_list = *matcher->type.shape != '\0' && !isdigit((unsigned char)matcher->type.shape[1]);
+    bool is_optional = matcher->type.is_optional && !is_list && matcher->value == NULL;
     return arena_printf(matcher->arena, "%s%s %s%s%s%s%s", is_optional ? "optional " : "",
-                        matcher->type, matcher->texts['N'], matcher->shape, matcher->attr,
-                        matcher->value == NULL ? "" : " = ",
+                        matcher->type.name, matcher->texts['N'], matcher->type.shape,
+                        matcher->type.attr, matcher->value == NULL ? "" : " = ",
                         matcher->value == NULL ? "" : matcher->value);
 }
 
@@ -550,7 +577,7 @@ static const char *expand(struct matcher *matcher, const char *template)
                          (at == template || !is_word_byte(at[-1]));
         const char *taken = !is_single   ? NULL
                             : *at == 'F' ? field_text(matcher)
-                            : *at == 'T' ? matcher->type
+                            : *at == 'T' ? matcher->type.name
                                          : matcher->texts[(unsigned char)*at];
         if (taken != NULL)
             buf_text(&text, taken);
@@ -582,11 +609,8 @@ static void matcher_fill(struct matcher *matcher, struct lexer lexer, struct tok
 static void matcher_reset(struct matcher *matcher)
 {
     memset(matcher->texts, 0, sizeof(matcher->texts));
-    matcher->type = matcher->value = matcher->why = NULL;
-    matcher->shape = matcher->attr = "";
-    matcher->form = TYPE_SAME;
-    matcher->is_optional = false;
-    matcher->is_plain_type = true;
+    matcher->type = (struct type_taken){.shape = "", .attr = "", .is_plain = true};
+    matcher->value = NULL;
     matcher->is_whole_line = false;
     matcher->from = 0;
     matcher->is_guess = false;
@@ -605,23 +629,23 @@ static struct span matcher_span(const struct matcher *matcher, size_t count)
 static struct habit row_habit(struct matcher *matcher, size_t row, size_t count)
 {
     struct habit habit = {.why = rows[row].why, .span = matcher_span(matcher, count)};
-    bool has_type = matcher->form != TYPE_NONE;
+    bool has_type = matcher->type.form != TYPE_NONE;
     const char *instead = rows[row].instead;
     if (instead != NULL && strcmp(instead, "optional F") == 0) {
-        matcher->is_optional = true; /* Once, whatever the type says. */
+        matcher->type.is_optional = true; /* Once, whatever the type says. */
         instead = "F";
     }
     habit.name = matcher->texts['N'] != NULL ? matcher->texts['N'] : matcher->texts['H'];
-    habit.type = matcher->type;
+    habit.type = matcher->type.name;
     if (habit.why == NULL || !has_type)
-        habit.why = matcher->why;
+        habit.why = matcher->type.why;
     if (habit.why == NULL)
         habit.why = "this type is called 'T' here";
     habit.why = expand(matcher, habit.why);
     if (instead != NULL && has_type)
         habit.instead = expand(matcher, instead);
     habit.is_certain = rows[row].is_certain && habit.instead != NULL &&
-                       matcher->form != TYPE_LIKE && !matcher->is_guess;
+                       matcher->type.form != TYPE_LIKE && !matcher->is_guess;
     return habit;
 }
 
@@ -657,7 +681,7 @@ static bool row_match(struct matcher *matcher, size_t row, struct habit *ret_hab
     matcher_reset(matcher);
     if (!match(matcher, rows[row].pattern, &at))
         return false;
-    if (place == HABIT_FIELD && writes_field(rows[row].instead) && matcher->type != NULL &&
+    if (place == HABIT_FIELD && writes_field(rows[row].instead) && matcher->type.name != NULL &&
         matcher->texts['N'] != NULL) {
         take_suffix(matcher, &at);
         take_tails(matcher, &at);

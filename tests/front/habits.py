@@ -95,10 +95,19 @@ def shown(folder, path):
     return "\n".join(text) + "\n", count
 
 
+def nested(folder):
+    """Forms of types inside each other, as deep as a line is looked at, take no time."""
+    path = folder / "nested.job"
+    for opener in ["map<", "list<", "[", "Optional[", "map[", "Union[", "const ", "*", "a | "]:
+        path.write_text(PLACES["params"] % (opener * 40 + "x y;"))
+        errors(path)
+
+
 def main():
     accept, total, is_good = sys.argv[-1] == "--accept", 0, True
     with tempfile.TemporaryDirectory() as name:
         (pathlib.Path(name) / "common.job").write_text("struct lib { int32 x; }\n")
+        nested(pathlib.Path(name))
         for path in sorted(HERE.glob("*.txt")):
             actual, count = shown(pathlib.Path(name), path)
             total += count
