@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "engine/client_private.h"
+#include "engine/enqueue.h"
 #include "engine/enqueue_options.h"
 #include "engine/newrun.h"
 
@@ -22,6 +24,7 @@ struct order {
     const char *queue;
     struct culex_new_run policy; /* shared by all runs */
     const char *params;
+    const culex_bytes *text; /* of the one run, encoded already; NULL: `params` are encoded */
     size_t stride;
     size_t count;
     culex_uuid *ids; /* for every run */
@@ -86,6 +89,14 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     return culex__queue_check(order->queue, error);
 }
 
+static culex_status text_take(const culex_bytes *text, culex_buf *payloads, culex_error *error)
+{
+    culex_status status = culex__buf_append(payloads, text->data, text->len);
+    if (status == CULEX_ELIMIT)
+        return culex__fail(error, status, "a payload has at most %d bytes", CULEX_PAYLOAD_MAX);
+    return status == CULEX_OK ? status : culex__fail(error, status, "no memory for a payload");
+}
+
 /* Appends one payload to the client's buffer; the bound moves along with the text. */
 static culex_status payload_encode(const struct order *order, size_t index, size_t *ret_len,
                                    culex_error *error)
@@ -93,8 +104,10 @@ static culex_status payload_encode(const struct order *order, size_t index, size
     culex_buf *payloads = &order->client->payloads;
     size_t before = payloads->len;
     payloads->max = before + CULEX_PAYLOAD_MAX;
-    culex_status status =
-        culex_encode(order->type->params, order->params + index * order->stride, payloads, error);
+    const char *params = order->params + index * order->stride;
+    culex_status status = order->text != NULL
+                              ? text_take(order->text, payloads, error)
+                              : culex_encode(order->type->params, params, payloads, error);
     if (status != CULEX_OK) {
         if (order->count > 1)
             culex__error_context(error, "run %zu", index);
@@ -302,22 +315,39 @@ static culex_status order_check(const struct order *order, culex_error *error)
     return CULEX_OK;
 }
 
-culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
-                                  const void *params, const culex_enqueue_options *options,
+/* The one run of the order. */
+static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
 {
     culex_uuid id;
     size_t enqueued = 0;
-    struct order order = {.client = client, .type = type, .params = params, .count = 1, .ids = &id};
-    culex_status status = order_check(&order, error);
+    order->count = 1;
+    order->ids = &id;
+    culex_status status = order_check(order, error);
     if (status == CULEX_OK)
-        status = order_prepare(&order, options, error);
+        status = order_prepare(order, options, error);
     if (status != CULEX_OK)
         return status;
-    status = order_run(&order, &enqueued, error);
+    status = order_run(order, &enqueued, error);
     if (ret_id != NULL && (status == CULEX_OK || status == CULEX_EUNKNOWN))
         *ret_id = id;
     return status;
+}
+
+culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
+                                  const void *params, const culex_enqueue_options *options,
+                                  culex_uuid *ret_id, culex_error *error)
+{
+    struct order order = {.client = client, .type = type, .params = params};
+    return order_run_one(&order, options, ret_id, error);
+}
+
+culex_status culex__client_enqueue_text(culex_client *client, const culex_job_type *type,
+                                        culex_bytes payload, const culex_enqueue_options *options,
+                                        culex_uuid *ret_id, culex_error *error)
+{
+    struct order order = {.client = client, .type = type, .params = "", .text = &payload};
+    return order_run_one(&order, options, ret_id, error);
 }
 
 culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,

@@ -24,6 +24,7 @@ class Document:
         if value["ir"] != 1:
             sys.exit("this plug-in reads version 1 of the model only")
         self.options: Dict[str, str] = value["options"]
+        self.files: List[Json] = value["files"]
         self.named: List[Json] = [file for file in value["files"] if file["named"]]
         self.enums: Dict[str, Json] = {}
         self.structs: Dict[str, Json] = {}

@@ -1,0 +1,379 @@
+"""What the modules of `culexc gen --plugin python` have in common; needs Python 3.10 and nothing else.
+
+A job is a dataclass. Its payload is the one that the C of the same schema would write, byte for
+byte. Client hands it to the program culex-enqueue, which comes with Culex and knows the stores.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import json
+import os
+import re
+import struct
+import subprocess
+import threading
+import uuid
+from decimal import Decimal
+from typing import Any, Callable, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
+
+# Nanoseconds since 1970, or a datetime that knows its time zone.
+Timestamp = Union[int, datetime.datetime]
+# Nanoseconds, or a timedelta.
+Duration = Union[int, datetime.timedelta]
+
+PAYLOAD_MAX = 1024 * 1024
+LIST_MAX = 65535
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+INT64 = (-(1 << 63), (1 << 63) - 1)
+
+
+class CulexError(Exception):
+    """What culex-enqueue says: `status` is that of culex/error.h. `id` is set where the run may be in
+    the store all the same (EUNKNOWN): enqueue it once more by that id to be sure."""
+
+    def __init__(self, status: str, text: str, id: Optional[uuid.UUID] = None) -> None:
+        super().__init__(f"{status}: {text}")
+        self.status = status
+        self.id = id
+
+
+class Encoding(ValueError):
+    """A value that the schema does not allow. Names the field; shows no value."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    name: str
+    wire: str  # with the "!" where it has to be understood
+    kind: str
+    shape: str = "single"
+    count: int = 0
+    optional: bool = False
+    required: bool = False
+    min_len: int = 0
+    max_len: int = 0
+    low: Optional[int] = None
+    high: Optional[int] = None
+    type: Any = None  # of an enum or a struct: a function that knows its class
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """What the schema says of a job, as culex-enqueue reads it."""
+
+    job: str
+    queue: str
+    fingerprint: int
+    priority: int
+    retries: int
+    timeout_ms: int
+    expires_ms: int
+    keep_success_ms: int
+    keep_failure_ms: int
+    tags: Tuple[str, ...] = ()
+
+
+class Record:
+    """A struct of a schema. No param can have a name that begins or ends with "_"."""
+
+    _FIELDS: ClassVar[Tuple[Field, ...]] = ()
+
+
+class Job(Record):
+    """The params of a job."""
+
+    _POLICY: ClassVar[Policy]
+
+
+def payload_of(job: Job) -> bytes:
+    """As the C of the schema writes it. Encoding when a value is not allowed."""
+    payload = _record_text(job).encode("utf-8")
+    if len(payload) > PAYLOAD_MAX:
+        raise Encoding(f"the payload has more than {PAYLOAD_MAX} bytes")
+    return payload
+
+
+# --- values to text ---------------------------------------------------------------------------
+
+
+def _record_text(record: Record) -> str:
+    return "{" + ",".join(_member(field, getattr(record, field.name)) for field in record._FIELDS
+                          if not _is_left_out(field, getattr(record, field.name))) + "}"
+
+
+def _is_left_out(field: Field, value: Any) -> bool:
+    if value is None and field.optional:
+        return True
+    return field.shape == "list" and not field.optional and value is not None and len(value) == 0
+
+
+def _member(field: Field, value: Any) -> str:
+    try:
+        return json.dumps(field.wire) + ":" + _shaped(field, value)
+    except Encoding as error:
+        path = str(error)
+        raise Encoding(f"{field.name}{'' if path.startswith(('[', ':')) else '.'}{path}") from None
+
+
+def _shaped(field: Field, value: Any) -> str:
+    if field.shape == "single":
+        return _one(field, value)
+    if not isinstance(value, (list, tuple)):
+        raise Encoding(": expected a list")
+    if field.shape == "array" and len(value) != field.count:
+        raise Encoding(f": expected {field.count} elements, not {len(value)}")
+    if len(value) > (field.count or LIST_MAX):
+        raise Encoding(f": at most {field.count or LIST_MAX} elements, not {len(value)}")
+    texts = []
+    for index, item in enumerate(value):
+        try:
+            texts.append(_one(field, item))
+        except Encoding as error:
+            path = str(error)
+            raise Encoding(f"[{index}]{'' if path.startswith((':', '[')) else '.'}{path}") from None
+    return "[" + ",".join(texts) + "]"
+
+
+def _one(field: Field, value: Any) -> str:
+    return _WRITERS[field.kind](field, value)
+
+
+def _expect(is_good: bool, what: str) -> None:
+    if not is_good:
+        raise Encoding(f": {what}")
+
+
+def _bool(field: Field, value: Any) -> str:
+    _expect(isinstance(value, bool), "expected True or False")
+    return "true" if value else "false"
+
+
+def _char(field: Field, value: Any) -> str:
+    _expect(isinstance(value, str) and len(value) == 1 and value <= "\u00ff", "expected one character up to U+00FF")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _integer(bits: int, signed: bool) -> Callable[[Field, Any], str]:
+    ends = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+
+    def write(field: Field, value: Any) -> str:
+        _expect(isinstance(value, int) and not isinstance(value, bool), "expected an integer")
+        low, high = field.low if field.low is not None else ends[0], field.high if field.high is not None else ends[1]
+        _expect(low <= value <= high, f"expected {low} to {high}")
+        return str(int(value)) if bits < 128 else f'"{int(value)}"'
+
+    return write
+
+
+def _float64(field: Field, value: Any) -> str:
+    _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "expected a number")
+    return _number(float(value), repr)
+
+
+def _float32(field: Field, value: Any) -> str:
+    _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "expected a number")
+    try:
+        narrow = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        raise Encoding(": too large for a float32") from None
+    return _number(narrow, lambda number: next(
+        text for text in (f"{number:.{digits}g}" for digits in range(1, 10))
+        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == number))
+
+
+def _number(value: float, shortest: Callable[[float], str]) -> str:
+    """Plain from 1e-6 to below 1e21, with an exponent outside."""
+    if value != value:
+        return '"NaN"'
+    if value in (float("inf"), float("-inf")):
+        return '"Infinity"' if value > 0 else '"-Infinity"'
+    sign, numerals, exponent = Decimal(shortest(value)).as_tuple()
+    digits = "".join(map(str, numerals)).lstrip("0")
+    point = len(numerals) + int(exponent) - (len(numerals) - len(digits))  # digits before the point
+    end = len(digits.rstrip("0"))
+    digits = digits[:end]
+    return ("-" if sign else "") + _decimal(digits, point)
+
+
+def _decimal(digits: str, point: int) -> str:
+    if not digits:
+        return "0"
+    if -5 <= point <= 0:
+        return "0." + "0" * -point + digits
+    if 0 < point <= 21:
+        return digits.ljust(point, "0") if len(digits) <= point else f"{digits[:point]}.{digits[point:]}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{rest}e{point - 1}"
+
+
+def _lengths(field: Field, size: int) -> None:
+    _expect(size >= field.min_len, f"at least {field.min_len} bytes, not {size}")
+    _expect(not field.max_len or size <= field.max_len, f"at most {field.max_len} bytes, not {size}")
+
+
+def _string(field: Field, value: Any) -> str:
+    _expect(isinstance(value, str) and "\0" not in value, "expected a str without a NUL")
+    try:
+        _lengths(field, len(value.encode("utf-8")))
+    except UnicodeEncodeError:
+        raise Encoding(": half of a surrogate pair") from None
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _bytes(field: Field, value: Any) -> str:
+    _expect(isinstance(value, (bytes, bytearray)), "expected bytes")
+    _lengths(field, len(value))
+    return f'"{base64.b64encode(value).decode()}"'
+
+
+def _uuid(field: Field, value: Any) -> str:
+    _expect(isinstance(value, uuid.UUID), "expected a uuid.UUID")
+    return f'"{value}"'
+
+
+def _nanoseconds(field: Field, value: int) -> int:
+    low, high = field.low if field.low is not None else INT64[0], field.high if field.high is not None else INT64[1]
+    _expect(low <= value <= high, f"expected {low} to {high} nanoseconds")
+    return value
+
+
+def timestamp_ns(value: Timestamp) -> int:
+    if isinstance(value, datetime.datetime):
+        _expect(value.tzinfo is not None, "expected a datetime with a time zone")
+        return duration_ns(value - EPOCH)
+    _expect(isinstance(value, int) and not isinstance(value, bool), "expected a datetime, or nanoseconds")
+    return value
+
+
+def duration_ns(value: Duration) -> int:
+    if isinstance(value, datetime.timedelta):
+        return ((value.days * 86400 + value.seconds) * 1000000 + value.microseconds) * 1000
+    _expect(isinstance(value, int) and not isinstance(value, bool), "expected a timedelta, or nanoseconds")
+    return value
+
+
+def _fraction(nanoseconds: int) -> str:
+    return f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
+
+
+def timestamp_text(value: Timestamp) -> str:
+    seconds, rest = divmod(timestamp_ns(value), 1000000000)
+    moment = EPOCH + datetime.timedelta(seconds=seconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S") + _fraction(rest) + "Z"
+
+
+def duration_text(value: Duration) -> str:
+    number = duration_ns(value)
+    seconds, rest = divmod(abs(number), 1000000000)
+    return f"{'-' if number < 0 else ''}{seconds}{_fraction(rest)}s"
+
+
+def _enum(field: Field, value: Any) -> str:
+    _expect(isinstance(value, field.type()), f"expected a {field.type().__name__}")
+    return json.dumps(value.value)
+
+
+def _struct(field: Field, value: Any) -> str:
+    _expect(isinstance(value, field.type()), f"expected a {field.type().__name__}")
+    return _record_text(value)
+
+
+_WRITERS: Dict[str, Callable[[Field, Any], str]] = {
+    "bool": _bool, "char": _char, "float32": _float32, "float64": _float64, "string": _string,
+    "bytes": _bytes, "uuid": _uuid, "enum": _enum, "struct": _struct,
+    "timestamp": lambda field, value: f'"{timestamp_text(_nanoseconds(field, timestamp_ns(value)))}"',
+    "duration": lambda field, value: f'"{duration_text(_nanoseconds(field, duration_ns(value)))}"',
+    **{f"{sign}int{bits}": _integer(bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64, 128)},
+}
+
+
+# --- the store --------------------------------------------------------------------------------
+
+
+class Client:
+    """One connection to a store, by a process of culex-enqueue. Threads may share it; a forked process
+    opens its own. Without `url` and `url_file` the environment says where the store is."""
+
+    def __init__(self, url: Optional[str] = None, *, url_file: Optional[str] = None,
+                 program: str = "culex-enqueue") -> None:
+        self._environment = dict(os.environ)
+        if url is not None:
+            self._environment["CULEX_URL"] = url
+        if url_file is not None:
+            self._environment.pop("CULEX_URL", None)
+            self._environment["CULEX_URL_FILE"] = url_file
+        self._program = program
+        self._lock = threading.Lock()
+        self._process: Optional["subprocess.Popen[bytes]"] = None
+        self._owner = os.getpid()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def enqueue(self, job: Job, *, id: Optional[uuid.UUID] = None, delay: Optional[Duration] = None,
+                at: Optional[Timestamp] = None, queue: Optional[str] = None, priority: Optional[int] = None,
+                tags: Sequence[str] = ()) -> uuid.UUID:
+        """Enqueues one run and returns its id. The same `id` enqueues once. CulexError, Encoding."""
+        payload = payload_of(job)
+        request = {name: value for name, value in dataclasses.asdict(job._POLICY).items() if name != "tags"}
+        request["fingerprint"] = str(job._POLICY.fingerprint)
+        request["tags"] = list(tags or job._POLICY.tags)
+        for name, value in (("queue", queue), ("priority", priority), ("id", None if id is None else str(id)),
+                            ("delay", None if delay is None else duration_text(delay)),
+                            ("at", None if at is None else timestamp_text(at))):
+            if value is not None:
+                request[name] = value
+        request["length"] = len(payload)
+        head = json.dumps(request, ensure_ascii=False).encode("utf-8")
+        with self._lock:
+            return self._result(self._exchange(head + b"\n" + payload + b"\n"))
+
+    def _exchange(self, request: bytes) -> Dict[str, Any]:
+        if self._owner != os.getpid():
+            raise CulexError("EINVAL", "this client belongs to the process that opened it")
+        if self._process is None:
+            self._process = subprocess.Popen([self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             env=self._environment)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it may have said why
+        line = self._process.stdout.readline()
+        if line.endswith(b"\n"):
+            answer: Dict[str, Any] = json.loads(line)
+            return answer
+        self._end()
+        # Whether the run was enqueued before it ended is not known, nor under which id.
+        raise CulexError("EUNKNOWN", f"{self._program} ended without an answer")
+
+    def _result(self, answer: Dict[str, Any]) -> uuid.UUID:
+        id = uuid.UUID(answer["id"]) if "id" in answer else None
+        if answer["status"] == "OK" and id is not None:
+            return id
+        if self._process is not None and answer["status"] in ("EDECODE", "ECONNECT", "EURL"):
+            self._end()  # it has ended by itself; the next call starts another
+        raise CulexError(answer["status"], answer.get("text", ""), id)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.stdout.close()
+        process.wait()

@@ -1,0 +1,201 @@
+"""culexc gen --plugin python: a module of dataclasses for each schema, to enqueue its jobs from Python.
+
+NAME_job.py for each NAME.job, and culex_producer.py, which all of them import.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import os
+import re
+import sys
+from typing import Callable, Dict, List, Optional, Sequence, Set
+
+sys.dont_write_bytecode = True
+LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+sys.path.insert(0, LIB)
+
+from document import INTEGER_BITS, Document, Json, serve
+
+SUPPORT = "culex_producer"
+TYPES = {
+    "bool": "bool", "char": "str", **{kind: "int" for kind in INTEGER_BITS}, "float32": "float", "float64": "float",
+    "string": "str", "bytes": "bytes", "uuid": "_uuid.UUID", "timestamp": "_culex.Timestamp",
+    "duration": "_culex.Duration",
+}
+# What a default is in Python, by its key in the document.
+VALUES: Dict[str, Callable[[str], str]] = {
+    "float": lambda text: f'float("{text}")' if text in ("NaN", "Infinity", "-Infinity") else repr(float(text)),
+    "string": ascii,
+    "bytes": lambda text: f'bytes.fromhex("{text}")',
+    "uuid": lambda text: f'_uuid.UUID("{text}")',
+    "int": str, "time_ns": str, "duration_ns": str,
+}
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def module_name(file: Json) -> str:
+    return re.sub(r"\W", "_", file["stem"]) + "_job"
+
+
+def bare(qualified: str) -> str:
+    return qualified.rpartition(".")[2]
+
+
+def attribute(name: str) -> str:
+    """No name of a schema ends with "_", so none is taken twice by this."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def enum_member(name: str) -> str:
+    return name + "_" if keyword.iskeyword(name) or name in ("name", "value", "mro") else name
+
+
+class Names:
+    """The classes of one file: send_email becomes SendEmail, once more SendEmail_."""
+
+    def __init__(self, file: Json) -> None:
+        self.of: Dict[str, str] = {}
+        taken: Set[str] = set(dir(builtins)) | set(keyword.kwlist)
+        for declared in file["enums"] + file["structs"]:
+            self._add(declared["name"], declared["name"], taken)
+        for job in file["jobs"]:
+            self._add("job " + job["qualified"], job["name"], taken)
+
+    def _add(self, key: str, name: str, taken: Set[str]) -> None:
+        wish = "".join(part[:1].upper() + part[1:] for part in bare(name).split("_"))
+        while wish in taken:
+            wish += "_"
+        taken.add(wish)
+        self.of[key] = wish
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+def docstring(doc: str, otherwise: str) -> List[str]:
+    """Nothing in it ends it or means anything to Python."""
+    lines = (doc.strip("\n") or otherwise).split("\n")
+    shown = ["".join(char if char.isprintable() and char not in '\\"' else f"\\u{ord(char):04x}" if ord(char) < 65536
+                     else f"\\U{ord(char):08x}" for char in line.rstrip()) for line in lines]
+    return ['    """' + ("\n    ".join(shown)).replace("    \n", "\n") + '"""', ""]
+
+
+def milliseconds(nanoseconds: Optional[str]) -> int:
+    """Rounded up, because 0 means that there is no such limit."""
+    return (int(nanoseconds or 0) + 999999) // 1000000
+
+
+class Module:
+    """The text of one file."""
+
+    def __init__(self, document: Document, file: Json) -> None:
+        self.document, self.file = document, file
+        self.names = {id(other): Names(other) for other in document.files}
+        self.imports: Set[str] = set()
+
+    def type_of(self, field: Json) -> str:
+        """The name of an enum or struct as this module says it."""
+        name = field["ref"]["name"]
+        home = self.document.file_of[name]
+        shown = self.names[id(home)].of[name]
+        if home is self.file:
+            return shown
+        self.imports.add(module_name(home))
+        return f"_{module_name(home)}.{shown}"
+
+    def annotation(self, field: Json) -> str:
+        one = TYPES.get(field["kind"]) or self.type_of(field)
+        shaped = one if field["shape"] == "single" else f"_typing.Sequence[{one}]"
+        return f"_typing.Optional[{shaped}]" if field["optional"] else shaped
+
+    def default(self, field: Json) -> Optional[str]:
+        if field["optional"]:
+            return "default=None"
+        if field["shape"] == "list":
+            return "default_factory=list"
+        if field["default"] is None:
+            return None
+        ((key, value),) = [(key, value) for key, value in field["default"].items() if key not in ("c", "value")]
+        if key == "enum":
+            return f"default={self.type_of(field)}.{enum_member(value)}"
+        if key == "bool":
+            return f"default={value}"
+        if key == "char":
+            return f"default={ascii(chr(value))}"
+        return "default=" + VALUES[key](value)
+
+    def member(self, field: Json) -> List[str]:
+        parts = [part for part in (self.default(field), "repr=False" if field["secret"] else None) if part]
+        value = f" = _dataclasses.field({', '.join(parts)})" if parts else ""
+        return [f"    {attribute(field['name'])}: {self.annotation(field)}{value}"]
+
+    def row(self, field: Json) -> str:
+        wire = "!" * field["must_understand"] + field["wire"]
+        cells = [ascii(attribute(field["name"])), ascii(wire), ascii(field["kind"])]
+        if field["shape"] != "single":
+            cells.append(f"shape={field['shape']!r}")
+        cells += [f"{name}={field[name]}" for name in ("count", "min_len", "max_len") if field[name]]
+        cells += [f"{name}=True" for name in ("optional", "required") if field[name]]
+        for name, key in (("low", "min"), ("high", "max")):
+            if field[key] is not None:
+                cells.append(f"{name}={next(iter(field[key].values()))}")
+        if field["ref"] is not None:
+            cells.append(f"type=lambda: {self.type_of(field)}")
+        return f"    _culex.Field({', '.join(cells)}),"
+
+    def record(self, name: str, base: str, doc: List[str], fields: Sequence[Json]) -> List[str]:
+        members = [line for field in fields for line in self.member(field)]
+        rows = [self.row(field) for field in fields]
+        return ["", "", "@_dataclasses.dataclass(kw_only=True)", f"class {name}(_culex.{base}):", *doc, *members,
+                *([] if members else ["    pass"]), "", "", f"{name}._FIELDS = (", *rows, ")"]
+
+    def policy(self, name: str, job: Json) -> List[str]:
+        values = {
+            "job": job["wire"], "queue": job["queue"], "fingerprint": int(job["fingerprint"], 16),
+            "priority": job["priority"], "retries": job["retry"]["max"],
+            "timeout_ms": milliseconds(job["timeout_ns"]), "expires_ms": milliseconds(job["expires_ns"]),
+            "keep_success_ms": milliseconds(job["keep_success_ns"]),
+            "keep_failure_ms": milliseconds(job["keep_failure_ns"]), "tags": tuple(job["tags"]),
+        }
+        return [f"{name}._POLICY = _culex.Policy(", *[f"    {key}={value!a}," for key, value in values.items()], ")"]
+
+    def enum(self, declared: Json) -> List[str]:
+        name = self.names[id(self.file)].of[declared["name"]]
+        values = [f"    {enum_member(value['name'])} = {value['name']!r}" for value in declared["values"]]
+        return ["", "", f"class {name}(_enum.Enum):", *docstring(declared["doc"], f"{declared['name']}."), *values]
+
+    def body(self) -> List[str]:
+        names = self.names[id(self.file)].of
+        lines = [line for declared in self.file["enums"] for line in self.enum(declared)]
+        for struct in self.file["structs"]:
+            lines += self.record(names[struct["name"]], "Record", docstring(struct["doc"], f"{struct['name']}."),
+                                 struct["fields"])
+        for job in self.file["jobs"]:
+            name = names["job " + job["qualified"]]
+            lines += self.record(name, "Job", docstring(job["doc"], f"{job['qualified']}."), job["params"])
+            lines += self.policy(name, job)
+        return lines
+
+    def text(self) -> str:
+        body = self.body()
+        head = [f"# generated by culexc from {self.file['stem']}.job; do not edit", "from __future__ import annotations",
+                "", "import dataclasses as _dataclasses", "import enum as _enum", "import typing as _typing",
+                "import uuid as _uuid", "", f"import {SUPPORT} as _culex"]
+        head += [f"import {name} as _{name}" for name in sorted(self.imports)]
+        return "\n".join(head + body) + "\n"
+
+
+def make(document: Document) -> Dict[str, str]:
+    with open(os.path.join(LIB, SUPPORT + ".py"), encoding="utf-8") as file:
+        files = {SUPPORT + ".py": file.read()}
+    for named in document.named:
+        files[module_name(named) + ".py"] = Module(document, named).text()
+    return files
+
+
+if __name__ == "__main__":
+    serve(make)

@@ -1,0 +1,224 @@
+/* tools/enqueue.c - culex-enqueue: the way into a store for producers that are not linked with
+ * libculex (schemas/plugin.md, "python").
+ *
+ * On standard input comes request after request: a line of JSON with the job, its policy and the
+ * length of the payload, then the payload, then a line end. Each is answered by a line of JSON.
+ * Both are payloads of two structs that are described here, so that the library's codec, which is
+ * made for hostile bytes, reads and writes them. The store is that of the environment
+ * (culex_client_open). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <culex/culex.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/enqueue.h"
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
+
+#define PROGRAM "culex-enqueue"
+
+/* --- what goes in and out ------------------------------------------------------------------ */
+
+struct request {
+    const char *job; /* name in the store */
+    const char *queue;
+    uint64_t fingerprint;
+    int32_t priority;
+    uint32_t retries;
+    int64_t timeout_ms, expires_ms, keep_success_ms, keep_failure_ms;
+    const char *const *tags;
+    size_t tag_count;
+    bool has_id, has_delay, has_at;
+    culex_uuid id;
+    culex_duration delay;
+    culex_time at;
+    uint32_t length;
+};
+
+struct answer {
+    const char *status; /* as culex_status_name has it */
+    bool has_id;
+    culex_uuid id;
+    bool has_text;
+    const char *text; /* what went wrong */
+};
+
+#define REQUIRED(type, member, of_kind)                                                            \
+    {                                                                                              \
+        .name = #member, .wire = #member, .kind = of_kind, .flags = CULEX_FIELD_REQUIRED,          \
+        .offset = offsetof(struct type, member)                                                    \
+    }
+#define OPTIONAL(type, member, of_kind)                                                            \
+    {                                                                                              \
+        .name = #member, .wire = #member, .kind = of_kind, .flags = CULEX_FIELD_OPTIONAL,          \
+        .offset = offsetof(struct type, member), .has_offset = offsetof(struct type, has_##member) \
+    }
+
+static const culex_field request_fields[] = {
+    REQUIRED(request, job, CULEX_KIND_STRING),
+    REQUIRED(request, queue, CULEX_KIND_STRING),
+    REQUIRED(request, fingerprint, CULEX_KIND_UINT64),
+    REQUIRED(request, priority, CULEX_KIND_INT32),
+    REQUIRED(request, retries, CULEX_KIND_UINT32),
+    REQUIRED(request, timeout_ms, CULEX_KIND_INT64),
+    REQUIRED(request, expires_ms, CULEX_KIND_INT64),
+    REQUIRED(request, keep_success_ms, CULEX_KIND_INT64),
+    REQUIRED(request, keep_failure_ms, CULEX_KIND_INT64),
+    {.name = "tags",
+     .wire = "tags",
+     .kind = CULEX_KIND_STRING,
+     .shape = CULEX_SHAPE_LIST,
+     .offset = offsetof(struct request, tags),
+     .len_offset = offsetof(struct request, tag_count),
+     .count = CULEX_TAGS_MAX},
+    OPTIONAL(request, id, CULEX_KIND_UUID),
+    OPTIONAL(request, delay, CULEX_KIND_DURATION),
+    OPTIONAL(request, at, CULEX_KIND_TIMESTAMP),
+    REQUIRED(request, length, CULEX_KIND_UINT32),
+};
+
+static const culex_field answer_fields[] = {
+    REQUIRED(answer, status, CULEX_KIND_STRING),
+    OPTIONAL(answer, id, CULEX_KIND_UUID),
+    OPTIONAL(answer, text, CULEX_KIND_STRING),
+};
+
+static const culex_struct_type request_type = {"request", sizeof(struct request), request_fields,
+                                               sizeof request_fields / sizeof request_fields[0]};
+static const culex_struct_type answer_type = {"answer", sizeof(struct answer), answer_fields,
+                                              sizeof answer_fields / sizeof answer_fields[0]};
+static const culex_struct_type nothing_type = {"nothing", 1, NULL, 0};
+
+/* --- one request --------------------------------------------------------------------------- */
+
+static culex_status request_enqueue(culex_client *client, const struct request *request,
+                                    culex_bytes payload, culex_uuid *ret_id, culex_error *error)
+{
+    const culex_job_type type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                 .name = request->job,
+                                 .wire = request->job,
+                                 .queue = request->queue,
+                                 .params = &nothing_type,
+                                 .fingerprint = request->fingerprint,
+                                 .timeout_ms = request->timeout_ms,
+                                 .expires_ms = request->expires_ms,
+                                 .keep_success_ms = request->keep_success_ms,
+                                 .keep_failure_ms = request->keep_failure_ms,
+                                 .retry = {.max = request->retries}};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_priority = true;
+    options.priority = request->priority;
+    options.tags = request->tags;
+    options.tag_count = request->tag_count;
+    options.has_id = request->has_id;
+    options.id = request->id;
+    options.has_delay = request->has_delay;
+    options.delay = request->delay;
+    options.has_at = request->has_at;
+    options.at = request->at;
+    return culex__client_enqueue_text(client, &type, payload, &options, ret_id, error);
+}
+
+/* False when nobody reads it. */
+static bool answer_print(culex_status status, const culex_uuid *id, const culex_error *error)
+{
+    struct answer answer = {.status = culex_status_name(status),
+                            .has_id = status == CULEX_OK || status == CULEX_EUNKNOWN,
+                            .has_text = status != CULEX_OK,
+                            .text = error->text};
+    culex_buf text;
+    if (answer.has_id)
+        answer.id = *id;
+    culex_buf_init(&text, 0);
+    bool is_done = culex_encode(&answer_type, &answer, &text, NULL) == CULEX_OK &&
+                   printf("%s\n", text.data) > 0 && fflush(stdout) == 0;
+    culex_buf_release(&text);
+    return is_done;
+}
+
+/* The payload and its line end; false when the input is over before. */
+static bool payload_read(char *payload, uint32_t length)
+{
+    return fread(payload, 1, length, stdin) == length && getchar() == '\n';
+}
+
+/* 0 to go on. What is no request cannot be told from the next one, so it is the last. */
+static int request_serve(culex_client *client, culex_arena *arena, char *payload, const char *line,
+                         size_t len)
+{
+    const void *value = NULL;
+    culex_error error = {0};
+    culex_uuid id = {{0}};
+    culex_status status = culex_decode(&request_type, arena, line, len, &value, &error);
+    const struct request *request = value;
+    if (status == CULEX_OK && request->length > CULEX_PAYLOAD_MAX)
+        status =
+            culex__fail(&error, CULEX_ELIMIT, "a payload has at most %d bytes", CULEX_PAYLOAD_MAX);
+    if (status == CULEX_OK && !payload_read(payload, request->length))
+        status = culex__fail(&error, CULEX_EDECODE, "the payload is not as long as it was said");
+    if (status != CULEX_OK) {
+        answer_print(status, &id, &error);
+        return EXIT_USAGE;
+    }
+    culex_bytes text = {(const uint8_t *)payload, request->length};
+    status = request_enqueue(client, request, text, &id, &error);
+    return answer_print(status, &id, &error) ? 0 : EXIT_OUTPUT;
+}
+
+static int requests_serve(culex_client *client)
+{
+    culex_arena *arena = culex_arena_create();
+    char *payload = malloc(CULEX_PAYLOAD_MAX);
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len;
+    int code = arena == NULL || payload == NULL ? EXIT_FAILED : 0;
+    while (code == 0 && (len = getline(&line, &size, stdin)) > 0) {
+        code = request_serve(client, arena, payload, line, (size_t)len);
+        culex_arena_reset(arena);
+    }
+    free(line);
+    free(payload);
+    culex_arena_free(arena);
+    return code;
+}
+
+/* --- the program --------------------------------------------------------------------------- */
+
+static int store_serve(void)
+{
+    culex_client *client = NULL;
+    culex_error error = {0};
+    culex_uuid none = {{0}};
+    culex_status status = culex_client_open(NULL, NULL, &client, &error);
+    if (status != CULEX_OK) {
+        answer_print(status, &none, &error);
+        return EXIT_FAILED;
+    }
+    int code = requests_serve(client);
+    culex_client_close(client);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static const char help[] =
+        "usage: " PROGRAM "\n"
+        "Enqueues what programs in other languages write to its standard input, into the store "
+        "that\n"
+        "CULEX_URL or CULEX_URL_FILE names. 'culexc gen --plugin python' makes such programs.\n";
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(help, stdout) < 0 || fflush(stdout) != 0 ? EXIT_OUTPUT : EXIT_SUCCESS;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return puts(PROGRAM " " CULEX_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OUTPUT
+                                                                          : EXIT_SUCCESS;
+    if (argc > 1) {
+        fputs(help, stderr);
+        return EXIT_USAGE;
+    }
+    return store_serve();
+}

@@ -1,0 +1,313 @@
+"""What `culexc gen --plugin python` writes, beside the codec of the generated C and a real worker.
+
+producer_test.py CULEXC CODEC FOLDER WORKER ENQUEUE HELLO
+"""
+import base64
+import datetime
+import importlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import uuid
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from codec import BITS, Codec, model_of, payloads  # noqa: E402
+
+CULEXC, CODEC, FOLDER, WORKER, ENQUEUE, HELLO = sys.argv[1:]
+SCHEMAS = [f"{FOLDER}/types.job", f"{FOLDER}/attributes.job"]
+OUT = tempfile.TemporaryDirectory()
+subprocess.run([CULEXC, "gen", "--plugin", "python", "--out", OUT.name, *SCHEMAS, f"{FOLDER}/mail_plain.job",
+                f"{FOLDER}/common.job", f"{FOLDER}/text.job", HELLO], check=True, timeout=60)
+sys.path.insert(0, OUT.name)
+
+import attributes_job  # noqa: E402
+import culex_producer  # noqa: E402
+import hello_job  # noqa: E402
+import mail_plain_job  # noqa: E402
+import types_job  # noqa: E402
+from culex_producer import Client, CulexError, Encoding, payload_of  # noqa: E402
+
+JOBS = {"kitchen.defaults_of_all": types_job.DefaultsOfAll, "kitchen.required_of_all": types_job.RequiredOfAll,
+        "kitchen.optional_of_all": types_job.OptionalOfAll, "attr.limits": attributes_job.Limits}
+CLASSES = {"kitchen.level": types_job.Level, "kitchen.plain": types_job.Plain, "kitchen.big": types_job.Big,
+           "kitchen.inner": types_job.Inner, "kitchen.outer": types_job.Outer}
+
+
+def nanoseconds(text):
+    whole, _, rest = text.partition(".")
+    return int(whole) * 1000000000 + (-1 if whole.startswith("-") else 1) * int((rest or "0").ljust(9, "0"))
+
+
+def timestamp(text):
+    moment, _, rest = text.rstrip("Z").partition(".")
+    seconds = datetime.datetime.fromisoformat(moment + "+00:00") - culex_producer.EPOCH
+    return (seconds.days * 86400 + seconds.seconds) * 1000000000 + int((rest or "0").ljust(9, "0"))
+
+
+class Typed(unittest.TestCase):
+    """Payloads of C, read into dataclasses, come out as they were."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.types, cls.jobs = model_of(CULEXC, *SCHEMAS)
+        cls.codec = Codec(CODEC)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.codec.close()
+
+    def one(self, field, value):
+        kind = field["kind"]
+        if kind == "struct":
+            name = field["ref"]["name"]
+            return self.record(CLASSES[name], self.types[name]["fields"], value)
+        if kind == "enum":
+            return CLASSES[field["ref"]["name"]][value]
+        if kind in BITS or kind.startswith("float"):
+            return (float if kind.startswith("float") else int)(value)
+        return {"bytes": base64.b64decode, "uuid": uuid.UUID, "timestamp": timestamp,
+                "duration": lambda text: nanoseconds(text.rstrip("s"))}.get(kind, lambda same: same)(value)
+
+    def record(self, made, fields, members):
+        values = {}
+        for field in fields:
+            wire = "!" * field["must_understand"] + field["wire"]
+            if wire not in members:
+                continue
+            value = members[wire]
+            single = field["shape"] == "single"
+            values[field["name"]] = self.one(field, value) if single else [self.one(field, item) for item in value]
+        return made(**values)
+
+    def test_payloads_are_those_of_c(self):
+        for name, made in JOBS.items():
+            for text in payloads(11, self.types, self.jobs[name], 400):
+                canonical = self.codec.read(name, text)
+                members = json.loads(canonical, parse_int=str)  # an int would lose the sign of -0
+                again = payload_of(self.record(made, self.jobs[name]["params"], members)).decode()
+                self.assertEqual(again, canonical)
+
+    def test_numbers_are_those_of_c(self):
+        """Floats in all sizes: what is shortest, and where the exponent begins."""
+        for exponent in range(-46, 40):
+            for digits in ("1", "1.5", "3.4028234", "9.999999", "7.0064923", "123456.7"):
+                number = float(f"{digits}e{exponent}")
+                for sign in (1, -1):
+                    if number * 1.0 > 3.4e38:
+                        continue
+                    job = types_job.OptionalOfAll(f32=sign * number)
+                    text = payload_of(job).decode()
+                    self.assertEqual(self.codec.read("kitchen.optional_of_all", text), text)
+                    job = types_job.DefaultsOfAll(f64=sign * number * 1.1, whole=sign * number)
+                    text = payload_of(job).decode()
+                    self.assertEqual(self.codec.read("kitchen.defaults_of_all", text), text)
+
+    def test_defaults_are_those_of_c(self):
+        everything = self.codec.read("kitchen.defaults_of_all", "{}")
+        self.assertEqual(payload_of(types_job.DefaultsOfAll()).decode(), everything)
+        self.assertEqual(payload_of(types_job.OptionalOfAll()), b"{}")
+
+    def test_every_limit_is_kept(self):
+        """Refused by the name of the field, without the value; C refuses the text too."""
+        good = dict(code="abc", key=b"secret", after=timestamp("2026-01-01T00:00:00"))
+        self.assertIsNotNone(self.codec.read("attr.limits", payload_of(attributes_job.Limits(**good)).decode()))
+        wrong = [("code", value) for value in ("ab", "abcd", "€€", "a\0b", "\ud800ab", 3, None, b"abc")]
+        wrong += [("note", "x"), ("note", "é" * 6), ("key", b""), ("key", "text"), ("percent", -1), ("percent", 101),
+                  ("percent", 5.0), ("percent", True), ("percent", "5"), ("wait", 999999999), ("wait", 3600000000001),
+                  ("wait", 1.5), ("wait", datetime.timedelta(0)), ("after", 1577836799999999999),
+                  ("after", datetime.datetime(2026, 1, 1)), ("account", 1 << 63), ("account", -(1 << 63) - 1),
+                  ("tags", ["x"] * 6), ("tags", ["x" * 21]), ("tags", "text"), ("tags", None), ("old", 1),
+                  ("colour", 256), ("colour", -1)]
+        for name, value in wrong:
+            with self.subTest(name=name, value=value):
+                with self.assertRaisesRegex(Encoding, rf"^{name}\b"):
+                    payload_of(attributes_job.Limits(**{**good, name: value}))
+
+    def test_values_of_other_types_are_refused(self):
+        nested = types_job.Outer(one=types_job.Inner(x=1), two=[types_job.Inner(x=1)] * 2)
+        payload_of(types_job.OptionalOfAll(st=nested))
+        for part, field, value in [("b", "b", 1), ("f32", "f32", "1"), ("f32", "f32", 3.5e38), ("id", "id", "00"),
+                                   ("l", "l", "LOW"), ("l", "l", -1), ("st", "st", {}), ("sha", "sha", [0] * 31),
+                                   (r"sha\[31\]", "sha", [0] * 31 + [256]), ("u128", "u128", 1 << 128)]:
+            with self.assertRaisesRegex(Encoding, rf"^{part}:"):
+                payload_of(types_job.OptionalOfAll(**{field: value}))
+        nested.two[1] = types_job.Inner(x="1")
+        with self.assertRaisesRegex(Encoding, r"^st\.two\[1\]\.x: "):
+            payload_of(types_job.OptionalOfAll(st=nested))
+
+    def test_python_types_of_time(self):
+        at = datetime.datetime(2026, 5, 6, 7, 8, 9, 10, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+        job = types_job.OptionalOfAll(at=at, d=datetime.timedelta(days=-1, microseconds=1))
+        self.assertEqual(payload_of(job), b'{"at":"2026-05-06T05:08:09.00001Z","d":"-86399.999999s"}')
+
+    def test_secrets_are_not_shown(self):
+        self.assertNotIn("hidden", repr(attributes_job.Limits(code="abc", key=b"hidden", after=0)))
+
+    def test_types_are_imported(self):
+        import common_job
+        fields = {field.name: field for field in mail_plain_job.SendEmail._FIELDS}
+        shared = [field.type() for field in fields.values() if field.type is not None]
+        self.assertTrue(any(one.__module__ == common_job.__name__ for one in shared))
+
+
+class Enqueue(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = pathlib.Path(holder.name)
+        self.url = f"sqlite:{self.work}/jobs.db"
+
+    def client(self, **more):
+        client = Client(self.url, program=ENQUEUE, **more)
+        self.addCleanup(client.close)
+        return client
+
+    def worked(self):
+        """What the worker prints, sorted."""
+        done = subprocess.run([WORKER, "--drain", "--log-level=error", "--url", self.url], stdout=subprocess.PIPE,
+                              text=True, timeout=60, check=True)
+        return sorted(done.stdout.splitlines())
+
+    def enqueue_and_work(self):
+        with self.client() as client:
+            ids = [client.enqueue(hello_job.Hello(name=name)) for name in ("Ann", "Bo")]
+            self.assertEqual(len(set(ids)), 2)
+            client.enqueue(hello_job.Hello(), delay=datetime.timedelta(milliseconds=50), priority=9, tags=["a"])
+            client.enqueue(hello_job.Hello(name="late"), at=datetime.datetime.now(datetime.timezone.utc))
+        self.assertEqual(self.worked(), ["Hello, Ann!", "Hello, Bo!", "Hello, late!", "Hello, world!"])
+
+    def test_worker_runs_what_python_enqueues(self):
+        self.enqueue_and_work()
+
+    @unittest.skipUnless(shutil.which("redis-server"), "needs redis-server")
+    def test_worker_runs_what_python_enqueues_in_redis(self):
+        socket = self.work / "redis"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "",
+                                   "--dir", str(self.work)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for line in server.stdout:
+            if "ready to accept connections" in line.lower():
+                break
+        self.url = f"redis+unix://{socket}"
+        self.enqueue_and_work()
+
+    def test_same_id_enqueues_once(self):
+        client = self.client()
+        first = client.enqueue(hello_job.Hello(name="once"))
+        self.assertEqual(client.enqueue(hello_job.Hello(name="once"), id=first), first)
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(name="other"), id=first)
+        self.assertEqual(caught.exception.status, "ECONFLICT")
+        self.assertEqual(self.worked(), ["Hello, once!"])
+
+    def test_refusals_leave_the_client_usable(self):
+        client = self.client()
+        for more, status in [({"priority": 10}, "EINVAL"), ({"queue": "a b"}, "EINVAL"), ({"tags": ["a,b"]}, "EINVAL"),
+                             ({"delay": 1000000000, "at": datetime.datetime.now(datetime.timezone.utc)}, "EINVAL"),
+                             ({"id": uuid.uuid4()}, None)]:
+            with self.assertRaises(CulexError) as caught:
+                client.enqueue(hello_job.Hello(), **more)
+            self.assertIn(status, (None, caught.exception.status), more)
+        with self.assertRaises(Encoding):
+            client.enqueue(hello_job.Hello(name=7))
+        client.enqueue(hello_job.Hello(name="fine"))
+        self.assertEqual(self.worked(), ["Hello, fine!"])
+
+    def test_store_that_is_none_is_told(self):
+        self.url = "sqlite:/nonexistent/folder/jobs.db"
+        client = self.client()
+        for _ in range(2):  # the program has ended, and is started again
+            with self.assertRaises(CulexError) as caught:
+                client.enqueue(hello_job.Hello())
+            self.assertIn("/nonexistent/folder", str(caught.exception))
+
+    def test_program_that_ends_is_told_and_started_again(self):
+        client = self.client()
+        client.enqueue(hello_job.Hello(name="one"))
+        client._process.kill()
+        client._process.wait()
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(name="lost"))
+        self.assertEqual(caught.exception.status, "EUNKNOWN")
+        client.enqueue(hello_job.Hello(name="two"))
+        self.assertEqual(self.worked(), ["Hello, one!", "Hello, two!"])
+
+    def test_threads_share_a_client(self):
+        client = self.client()
+        threads = [threading.Thread(target=lambda at=at: [client.enqueue(hello_job.Hello(name=f"{at}.{n}"))
+                                                          for n in range(10)]) for at in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.worked(), sorted(f"Hello, {at}.{n}!" for at in range(8) for n in range(10)))
+
+    def test_forked_process_is_refused(self):
+        client = self.client()
+        client.enqueue(hello_job.Hello(name="parent"))
+        child = os.fork()
+        if child == 0:
+            try:
+                client.enqueue(hello_job.Hello(name="child"))
+            except CulexError as error:
+                os._exit(0 if error.status == "EINVAL" else 1)
+            os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        client.enqueue(hello_job.Hello(name="again"))
+        self.assertEqual(self.worked(), ["Hello, again!", "Hello, parent!"])
+
+
+class Program(unittest.TestCase):
+    """culex-enqueue itself, on input that no producer of ours writes."""
+
+    HEAD = {"job": "hello", "queue": "hello", "fingerprint": "1", "priority": 0, "retries": 0, "timeout_ms": 0,
+            "expires_ms": 0, "keep_success_ms": 0, "keep_failure_ms": 0}
+
+    def run_program(self, data, *arguments, url="memory:"):
+        return subprocess.run([ENQUEUE, *arguments], input=data, env={**os.environ, "CULEX_URL": url},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+
+    def request(self, payload, **more):
+        return json.dumps({**self.HEAD, "length": len(payload), **more}).encode() + b"\n" + payload + b"\n"
+
+    def test_requests_follow_each_other(self):
+        done = self.run_program(self.request(b"{}") + self.request(b'{"name":"\n"}') + self.request(b""))
+        answers = [json.loads(line)["status"] for line in done.stdout.splitlines()]
+        self.assertEqual((done.returncode, answers), (0, ["OK", "OK", "OK"]))
+
+    def test_whatever_else_comes_is_told_and_ends_it(self):
+        for data in [b"x\n", b"{}\n", b"\n", b"[]\n", b"\xff\n", b"\0\n", b'{"job":"a"', b"{" * 5000 + b"\n",
+                     self.request(b"", length=1 << 20)[:-1], self.request(b"{}", length=1), self.request(b"{}", length=3),
+                     self.request(b"{}", length=(1 << 20) + 1), self.request(b"{}", length=-1),
+                     self.request(b"{}", priority="x"), self.request(b"{}", tags=["x"] * 1000)]:
+            done = self.run_program(data)
+            self.assertEqual((done.returncode, done.stderr), (2, b""), data[:60])
+            self.assertNotEqual(json.loads(done.stdout)["status"], "OK")
+
+    def test_payload_is_bounded(self):
+        for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT")]:
+            done = self.run_program(self.request(b" " * size))
+            self.assertEqual(json.loads(done.stdout)["status"], status)
+
+    def test_refusal_of_one_leaves_the_next(self):
+        done = self.run_program(self.request(b"{}", priority=11) + self.request(b"{}"))
+        self.assertEqual([json.loads(line)["status"] for line in done.stdout.splitlines()], ["EINVAL", "OK"])
+
+    def test_usage(self):
+        self.assertIn(b"CULEX_URL", self.run_program(b"", "--help").stdout)
+        self.assertEqual(self.run_program(b"", "--wrong").returncode, 2)
+        self.assertEqual(self.run_program(b"").returncode, 0)
+        self.assertEqual(self.run_program(b"", url="sqlite:").returncode, 1)
+
+
+unittest.main(argv=sys.argv[:1])
