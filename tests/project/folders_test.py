@@ -103,6 +103,11 @@ class Verbs(Case):
         self.assertIn('"b.b"', lock)
         self.assertEqual(self.culexc("lock", "--check", "jobs"), (0, "", ""))
 
+    def test_lock_is_not_written_from_a_part(self):
+        (self.work / "empty").mkdir()
+        self.assertEqual(self.culexc("lock", "jobs", "empty")[0], 3)
+        self.assertFalse((self.work / "jobs.lock").exists())
+
     def test_breaking_against_a_lock(self):
         self.assertEqual(self.culexc("lock", "jobs")[0], 0)
         (self.work / "jobs/sub/b.job").unlink()

@@ -203,7 +203,8 @@ class Keys(Case):
         self.write("jobs/own/culex.yaml", "")
         for words in (["init", "-q"], ["add", "jobs"], ["commit", "-qm", "start"]):
             subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=self.work, check=True)
-        self.assertEqual(self.culexc("breaking", "--against", "git:HEAD"), (0, "", ""))
+        for words in ([], ["jobs"], ["jobs/a.job"]):
+            self.assertEqual(self.culexc("breaking", "--against", "git:HEAD", *words), (0, "", ""), words)
 
     def test_gen_depends_on_it(self):
         self.write("culex.yaml", "")
