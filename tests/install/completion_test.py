@@ -26,7 +26,7 @@ VALUES = {  # A command line, and the values that the last option has.
 ZSHRC = """
 fpath=({site} $fpath)
 autoload -Uz compinit
-compinit -u -D
+compinit -u -d {dump}
 compadd() {{
     if [[ " $* " == *' -'[OAD]' '* ]]; then
         builtin compadd "$@"
@@ -86,7 +86,8 @@ class Zsh:
         self.home.mkdir()
         self.out = self.home / "offers"
         (self.home / ".zshrc").write_text(ZSHRC.format(
-            site=shlex.quote(f"{prefix}/share/zsh/site-functions"), out=shlex.quote(str(self.out))))
+            site=shlex.quote(f"{prefix}/share/zsh/site-functions"), out=shlex.quote(str(self.out)),
+            dump=shlex.quote(f"{self.home}/dump")))
         self.env = {**env, "ZDOTDIR": str(self.home), "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 
     def offers(self, line):
