@@ -39,6 +39,7 @@ function(culex_add_jobs target)
   file(MAKE_DIRECTORY "${out}")
   foreach(file IN LISTS arg_FILES)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    set_property(TARGET "${target}" APPEND PROPERTY CULEX_SCHEMAS "${file}")
     cmake_path(GET file STEM LAST_ONLY name)
     get_source_file_property(is_taken "${out}/${name}_job.c" GENERATED)
     if(is_taken)
@@ -49,16 +50,19 @@ function(culex_add_jobs target)
     if(CMAKE_GENERATOR MATCHES "Makefiles")
       set(touch COMMAND "${CMAKE_COMMAND}" -E touch "${out}/${name}_job.c" "${out}/${name}_job.h")
     endif()
+    # One call of culexc sees one file, so it is told all that the target has in the end: two must
+    # not need one name in C.
+    set(beside "--beside;$<JOIN:$<TARGET_PROPERTY:${target},CULEX_SCHEMAS>,;--beside;>")
     # Absolute paths throughout, so that the depfile means the same to every generator.
     add_custom_command(
       OUTPUT "${out}/${name}_job.c" "${out}/${name}_job.h"
-      COMMAND culex::culexc gen ${imports} ${arg_ARGS} --out "${out}"
+      COMMAND culex::culexc gen ${imports} "${beside}" ${arg_ARGS} --out "${out}"
         --depfile "${out}/${name}_job.d" -- "${file}"
       ${touch}
       DEPENDS "${file}" culex::culexc
       DEPFILE "${out}/${name}_job.d"
       COMMENT "Generating ${name}_job.c and ${name}_job.h"
-      VERBATIM)
+      COMMAND_EXPAND_LISTS VERBATIM)
     list(APPEND sources "${out}/${name}_job.c" "${out}/${name}_job.h")
   endforeach()
 

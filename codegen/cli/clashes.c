@@ -3,30 +3,30 @@
 
 #include "clash.h"
 
-static void files_load(const struct cli *cli, struct compilation *compilation)
+static void files_load(const struct texts *files, struct compilation *compilation)
 {
     const char *fault;
-    compilation->include_dirs = cli->include_dirs.items;
-    compilation->include_count = cli->include_dirs.count;
-    for (size_t i = 0; i < cli->files.count; i++) {
-        struct module *module = compilation_load(compilation, cli->files.items[i], &fault);
+    for (size_t i = 0; i < files->count; i++) {
+        struct module *module = compilation_load(compilation, files->items[i], &fault);
         if (module != NULL)
             check_module(compilation, module);
     }
 }
 
-int clashes_report(const struct cli *cli, const struct overlay *overlays, bool is_one_folder,
-                   unsigned *errors)
+unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, int *ret_status)
 {
     struct compilation compilation;
     compilation_init(&compilation);
-    compilation.overlays = overlays;
-    files_load(cli, &compilation);
+    compilation.include_dirs = cli->include_dirs.items;
+    compilation.include_count = cli->include_dirs.count;
+    compilation.overlays = clashes->overlays;
+    files_load(&clashes->beside, &compilation); /* First, so that the others are said to clash. */
+    files_load(&cli->files, &compilation);
     diag_sink_init(&compilation.sink, &compilation.arena); /* What a file says by itself. */
     compilation.sink.policy = cli->policy;
-    clash_check(&compilation, is_one_folder);
-    int status = cli_report(cli, &compilation);
-    *errors += compilation.sink.errors;
+    clash_check(&compilation, clashes->is_one_folder);
+    *ret_status = cli_report(cli, &compilation);
+    unsigned errors = compilation.sink.errors;
     compilation_release(&compilation);
-    return status;
+    return errors;
 }

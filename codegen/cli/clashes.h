@@ -4,10 +4,15 @@
 
 #include "cli.h"
 
-/* Reports what the files, and what they import, must not both have (clash.h); with `is_one_folder`
- * also files that would be generated twice in it. Nothing else is reported, and a file that cannot
- * be read is passed by. EXIT_CLEAN or EXIT_DIAGNOSTICS; adds to *errors. */
-int clashes_report(const struct cli *cli, const struct overlay *overlays, bool is_one_folder,
-                   unsigned *errors);
+struct clashes {
+    const struct overlay *overlays;
+    struct texts beside; /* further files, of the same program */
+    bool is_one_folder;  /* also reported: files that would be generated twice in it */
+};
+
+/* Reports what the files, and what they import, must not both have (clash.h). Nothing else is
+ * reported, and a file that cannot be read is passed by. The number of errors; *ret_status is as of
+ * cli_report(). */
+unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, int *ret_status);
 
 #endif

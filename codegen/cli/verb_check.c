@@ -104,6 +104,14 @@ static void file_check(struct check *check, const char *path)
     compilation_release(&compilation);
 }
 
+static void clashes_check(struct check *check)
+{
+    struct clashes clashes = {.overlays = check->trials};
+    int status;
+    check->errors += clashes_report(&check->cli, &clashes, &status);
+    check->status = cli_worse(check->status, status);
+}
+
 static void files_check(struct check *check)
 {
     if (check->is_fixing)
@@ -111,8 +119,7 @@ static void files_check(struct check *check)
     for (size_t i = 0; i < check->cli.files.count; i++)
         file_check(check, check->cli.files.items[i]);
     if (check->errors == 0)
-        check->status = cli_worse(
-            check->status, clashes_report(&check->cli, check->trials, false, &check->errors));
+        clashes_check(check);
     if (check->is_fixing)
         diag_say("%s: %u; left: errors %u, warnings %u",
                  check->is_trial ? "fixes not written" : "fixes applied", check->fixes,

@@ -52,10 +52,10 @@ static int file_document(const struct cli *cli, const struct target *target, con
 /* Nothing is written where one page would undo another. */
 static int files_document(const struct cli *cli, const struct target *target)
 {
-    unsigned errors = 0;
+    struct clashes clashes = {.is_one_folder = true};
     int status = EXIT_CLEAN;
-    if (target->out != NULL && clashes_report(cli, NULL, true, &errors) != EXIT_CLEAN)
-        return EXIT_DIAGNOSTICS;
+    if (target->out != NULL && clashes_report(cli, &clashes, &status) > 0)
+        return status;
     for (size_t i = 0; i < cli->files.count; i++)
         status = cli_worse(status, file_document(cli, target, cli->files.items[i]));
     return status;

@@ -22,13 +22,14 @@ static int order_run(const struct cli *cli, const struct gen_order *order, struc
 
 /* C of one schema is C all the same when another one is wrong, unless it would undo it; a plug-in
  * sees all or none. */
-static int files_generate(struct cli *cli, const struct gen_order *order)
+static int files_generate(struct cli *cli, const struct gen_order *order,
+                          const struct clashes *clashes)
 {
     struct schemas schemas;
-    unsigned errors = 0;
-    if (order->plugin == NULL && clashes_report(cli, NULL, true, &errors) != EXIT_CLEAN)
-        return EXIT_DIAGNOSTICS;
-    int status = schemas_load(cli, true, &schemas);
+    int status;
+    if (order->plugin == NULL && clashes_report(cli, clashes, &status) > 0)
+        return status;
+    status = schemas_load(cli, true, &schemas);
     bool is_whole = status == EXIT_CLEAN;
     if (schemas.clean_count > 0 && (is_whole || order->plugin == NULL))
         status = cli_worse(status, order_run(cli, order, &schemas));
@@ -98,19 +99,26 @@ static int run(const struct verb *verb, int argc, char **argv)
     int status;
     struct gen_order order = {0};
     struct texts words = {0};
+    struct clashes clashes = {.is_one_folder = true};
     const char *timeout = NULL;
     const struct cli_option options[] = {
-        {"--out", CLI_TEXT, &order.out},         {"--check", CLI_FLAG, &order.is_check},
-        {"--depfile", CLI_TEXT, &order.depfile}, {"--export-macro", CLI_TEXT, &order.export_macro},
-        {"--plugin", CLI_TEXT, &order.plugin},   {"--option", CLI_LIST, &words},
-        {"--timeout", CLI_TEXT, &timeout},       {0},
+        {"--out", CLI_TEXT, &order.out},
+        {"--check", CLI_FLAG, &order.is_check},
+        {"--depfile", CLI_TEXT, &order.depfile},
+        {"--export-macro", CLI_TEXT, &order.export_macro},
+        {"--plugin", CLI_TEXT, &order.plugin},
+        {"--option", CLI_LIST, &words},
+        {"--timeout", CLI_TEXT, &timeout},
+        {"--beside", CLI_LIST, &clashes.beside},
+        {0},
     };
     if (cli_open(&cli, verb, options, argc, argv, &status)) {
         bool is_good = order_check(&cli, &order) && options_read(&cli, &words, &order) &&
                        timeout_read(&cli, timeout, &order);
-        status = is_good ? files_generate(&cli, &order) : EXIT_USAGE;
+        status = is_good ? files_generate(&cli, &order, &clashes) : EXIT_USAGE;
     }
     texts_release(&words);
+    texts_release(&clashes.beside);
     return cli_close(&cli, status);
 }
 
@@ -119,10 +127,12 @@ const struct verb verb_gen = {
     .summary = "generate C from schemas",
     .help =
         "usage: culexc gen [-I DIR]... --out DIR [--check | --depfile FILE]\n"
-        "                  [--export-macro NAME] [--plugin NAME|PATH]\n"
+        "                  [--beside FILE]... [--export-macro NAME] [--plugin NAME|PATH]\n"
         "                  [--option NAME=VALUE]... [--timeout SECONDS] [FILE...]\n"
         "Writes NAME_job.h and NAME_job.c for each NAME.job, only if they change.\n"
         "  --check              write nothing; name the files that would change, exit status 1\n"
+        "  --beside FILE        a schema of the same program that another call generates: nothing\n"
+        "                       is written when the two need one name\n"
         "  --plugin NAME|PATH   instead of C, what this program makes of the schemas;\n"
         "                       json-schema and python come with culexc\n"
         "  --option NAME=VALUE  for the plug-in\n"

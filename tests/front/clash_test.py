@@ -55,6 +55,14 @@ class Clash(unittest.TestCase):
                           "header-collision", "x/s.job", "y/s.job", verbs=["gen"])
         self.assertEqual(self.found("check", "x/s.job", "y/s.job"), (0, []))
 
+    def test_a_file_beside_is_not_generated(self):
+        self.write({"p.job": "job j;\n", "q.job": "job j;\n", "r.job": "job k;\n"})
+        self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "--beside=p.job", "q.job"),
+                         (1, [("c-name-collision", "q.job", 1, ["p.job"])]))
+        self.assertFalse((self.work / "out").exists())
+        self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "--beside", "none.job", "q.job"), (0, []))
+        self.assertEqual(sorted(path.name for path in (self.work / "out").iterdir()), ["q_job.c", "q_job.h"])
+
     def test_two_pages_of_one_name(self):
         self.write({"x/s.job": "package x;\njob a;\n", "y/s.job": "package y;\njob a;\n"})
         status, text = self.run_culexc("doc", "--out", "out", "x/s.job", "y/s.job")

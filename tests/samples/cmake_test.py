@@ -62,6 +62,30 @@ culex_add_jobs(jobs FILES {repository}/examples/hello/hello.job)
 """
 
 
+# A linker takes one of two members of a static library without a word.
+CLASHING = """
+enable_language(C)
+find_package(culex REQUIRED)
+add_library(jobs STATIC)
+culex_add_jobs(jobs FILES p.job r.job)
+culex_add_jobs(jobs FILES q.job)
+"""
+
+
+def clashing(folder: pathlib.Path, env: dict) -> None:
+    for name, text in {"p": "job j { params { int32 a; } }", "q": "job j { params { string s; } }", "r": "job k;"}.items():
+        (folder / f"{name}.job").write_text(text + "\n")
+    configured(folder, env, CLASHING)
+    said = run("cmake", "--build", folder / "out", env=env, status=2)
+    for place in ("q.job:1:5: error: another file has 'j' too", "p.job:1:5: note: 'j' is here"):
+        expect(place, True, place in said)
+    (folder / "q.job").write_text("job j2 { params { string s; } }\n")
+    run("cmake", "--build", folder / "out", env=env)
+    (folder / "p.job").write_text("job j2;\n")  # The later call's file is known to the first one, too.
+    said = run("cmake", "--build", folder / "out", env=env, status=2)
+    expect("both places", True, "p.job:1:5: " in said and "q.job:1:5: " in said and "'j2_job'" in said)
+
+
 def configured(folder: pathlib.Path, env: dict, text: str, status: int = 0) -> str:
     (folder / "CMakeLists.txt").write_text(HEAD + text)
     return " ".join(run("cmake", "-S", folder, "-B", folder / "out", env=env, status=status).split())
@@ -82,6 +106,7 @@ def main() -> None:
             expect(f"version {wanted}", "found: 1 0.1.0" if is_found else "found: 0",
                    "found: 1 0.1.0" if "found: 1 0.1.0" in said else "found: 0")
         built(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
+        clashing(folder, env)
         configured(folder, env, FETCHED.format(repository=sys.argv[1]))
         (folder / "prefix/bin/culexc").unlink()
         said = configured(folder, env, "find_package(culex REQUIRED)", status=1)
