@@ -23,7 +23,7 @@ static bool type_builtin(struct ir_field *field, const char *name)
     return field->kind != IR_KIND_COUNT;
 }
 
-/* The module of the compilation that declares `name`, or one that ends in it. */
+/* Another module of the compilation that declares `name`, which is whole. */
 static const struct module *declaring_module(const struct checker *checker, const char *name)
 {
     for (const struct module *at = checker->compilation->modules; at != NULL; at = at->next) {
@@ -68,15 +68,14 @@ static void report_unknown_type(struct checker *checker, const struct ast_field 
     if (is_foreign)
         help_foreign_type(checker, field, &habit, &near);
     else if (module != NULL)
-        diag_help(checker->sink, "it is declared in '%s': add import \"%s\";", module->path,
-                  module->file);
+        diag_help(checker->sink, "add 'import \"%s\";', which declares it", module->file);
     else if (near.best != NULL)
         diag_suggest(checker->sink, field->type.span, &near);
     else if (is_name_a_type)
         diag_help(checker->sink, "the type comes first: '%s %s'", field->name.text,
                   field->type.text);
     else if (strchr(field->type.text + 1, '.') != NULL)
-        diag_help(checker->sink, "a type of another file needs an import of that file at the top");
+        diag_help(checker->sink, "add 'import \"FILE.job\";' of the file that declares it");
 }
 
 /* False: the type is poisoned and nothing that depends on it is checked. */
