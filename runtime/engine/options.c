@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/log.h"
@@ -186,6 +187,12 @@ static culex_status set_text(struct culex_settings *settings, const struct optio
                            "write the URL into a file (--url-file, mode 0600), or leave the "
                            "password out and put it into CULEX_PASSWORD",
                            from);
+    if (row->offset == AT(prefix) && culex__backend_prefix_check(value, error) != CULEX_OK) {
+        culex__error_context(error, "%s", from);
+        if (error != NULL)
+            error->code = CULEX_EUSAGE;
+        return CULEX_EUSAGE;
+    }
     *(const char **)member(settings, row) = value;
     return CULEX_OK;
 }

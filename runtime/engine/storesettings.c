@@ -1,35 +1,21 @@
 /* engine/storesettings.c - the sources one over the other. */
 #include "engine/storesettings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "engine/options.h"
 
-static culex_status prefix_set(struct culex_store_settings *settings, const char *from,
-                               const char *prefix, culex_status code, culex_error *error)
+/* Of what options.c has looked at. */
+static void found_take(struct culex_store_settings *settings, const culex_worker_options *found)
 {
-    if (prefix == NULL)
-        return CULEX_OK;
-    if (culex__backend_prefix_check(prefix, error) == CULEX_OK) {
-        strcpy(settings->prefix, prefix);
-        return CULEX_OK;
-    }
-    culex__error_context(error, "%s", from);
-    if (error != NULL)
-        error->code = code;
-    return code;
-}
-
-static void rest_set(struct culex_store_settings *settings, int64_t timeout_ms,
-                     const char *synchronous)
-{
-    if (timeout_ms > 0)
-        settings->timeout_ms = timeout_ms;
-    if (synchronous != NULL)
-        settings->synchronous = synchronous;
+    if (found->prefix != NULL)
+        strcpy(settings->prefix, found->prefix);
+    if (found->store_timeout_ms > 0)
+        settings->timeout_ms = found->store_timeout_ms;
+    if (found->synchronous != NULL)
+        settings->synchronous = found->synchronous;
 }
 
 static const char *variable_get(const char *name)
@@ -42,8 +28,7 @@ static culex_status variables_take(struct culex_store_settings *settings, culex_
     struct culex_settings found = {0};
     culex_status status = culex__store_variables_read(variable_get, &found, error);
     if (status == CULEX_OK)
-        status = prefix_set(settings, "CULEX_PREFIX", found.options.prefix, CULEX_EUSAGE, error);
-    rest_set(settings, found.options.store_timeout_ms, found.options.synchronous);
+        found_take(settings, &found.options);
     return status;
 }
 
@@ -53,8 +38,7 @@ static culex_status parameter_take(void *user, const char *name, const char *val
     struct culex_settings found = {0};
     culex_status status = culex__store_parameter_read(name, value, &found, error);
     if (status == CULEX_OK)
-        status = prefix_set(user, "store URL", found.options.prefix, CULEX_EURL, error);
-    rest_set(user, found.options.store_timeout_ms, found.options.synchronous);
+        found_take(user, &found.options);
     return status;
 }
 
@@ -68,8 +52,12 @@ static culex_status told_take(struct culex_store_settings *settings,
     if (told->synchronous != NULL && synchronous == NULL)
         return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
                            told->synchronous);
-    rest_set(settings, told->timeout_ms, synchronous);
-    return prefix_set(settings, "the program's options", told->prefix, CULEX_EINVAL, error);
+    if (told->prefix != NULL && culex__backend_prefix_check(told->prefix, error) != CULEX_OK)
+        return CULEX_EINVAL;
+    found_take(settings, &(culex_worker_options){.prefix = told->prefix,
+                                                 .store_timeout_ms = told->timeout_ms,
+                                                 .synchronous = synchronous});
+    return CULEX_OK;
 }
 
 culex_status culex__store_settings_read(const char *url, const culex_client_options *told,

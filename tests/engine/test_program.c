@@ -79,6 +79,7 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         {{"--url="}, "--url: the value is empty"},
         {{"--name="}, "--name: the value is empty"},
         {{"--prefix="}, "--prefix: the value is empty"},
+        {{"--prefix=a{b}"}, "--prefix: the name of a key prefix holds"},
         {{"--drain=1"}, "--drain takes no value"},
         {{"--url"}, "--url needs a value"},
         {{"--bogus"}, "unknown option '--bogus'"},

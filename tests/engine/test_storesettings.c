@@ -109,7 +109,7 @@ static void test_wrong_parameter_is_refused_with_what_to_write(void **state)
         {"sqlite:x?synchronous=often", "synchronous: 'often' is not one of: full, normal, off"},
         {"sqlite:x?store-timeout=5", "store-timeout: '5' is not a time from 10ms"},
         {"redis://h?prefix=", "prefix: the value is empty"},
-        {"redis://h?prefix=%7Bx%7D", "store URL: the name of a key prefix holds"},
+        {"redis://h?prefix=%7Bx%7D", "store URL: prefix: the name of a key prefix holds"},
         {"sqlite:x?synchronous", "write name=value"},
         {"sqlite:x?reserve=2", "reserve must be a number of 0 to 1"},
         {"memory:m?", NULL},

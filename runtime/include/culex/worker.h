@@ -152,8 +152,9 @@ typedef struct culex_worker_options {
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
  * are borrowed; `options` may be NULL. Of the environment only CULEX_ISOLATION is read
- * here. It belongs to the process that calls this: in a forked one culex_worker_run is
- * CULEX_EINVAL and culex_worker_stop does nothing. *ret_worker is returned owned. */
+ * here, and what says where the store is and how to open it by culex_worker_run. It belongs to the
+ * process that calls this: in a forked one culex_worker_run is CULEX_EINVAL and culex_worker_stop
+ * does nothing. *ret_worker is returned owned. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_create(const culex_worker_options *options,
                                                           culex_worker **ret_worker,
                                                           culex_error *error);
