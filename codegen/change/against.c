@@ -85,12 +85,12 @@ static void include_dirs_set(struct against *against, const char *first, const c
 static bool load_folder(struct against *against, const char *folder,
                         const struct folder_filter *filter, size_t *count)
 {
-    struct texts found = {0};
+    struct folder_finds found = {0};
     bool is_good = folder_walk(&against->then.arena, folder, filter, &found);
-    for (size_t i = 0; i < found.count && is_good; i++)
-        is_good = load_file(against, found.items[i]);
-    *count += found.count;
-    texts_release(&found);
+    for (size_t i = 0; i < found.schemas.count && is_good; i++)
+        is_good = load_file(against, found.schemas.items[i]);
+    *count += found.schemas.count;
+    texts_release(&found.schemas);
     return is_good;
 }
 

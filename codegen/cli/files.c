@@ -12,16 +12,29 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static void say_empty(const char *folder, const char *project)
+{
+    if (project == NULL)
+        diag_say("no .job file is in '%s'", folder);
+    else
+        diag_say("no .job file is in '%s' but in other projects, such as '%s'; name one of them",
+                 folder, project);
+}
+
 /* False after a message: not all of it could be read, or there is no schema in it. */
 static bool folder_open(struct cli *cli, const char *folder)
 {
     const struct folder_filter filter = project_filter(&cli->project);
-    size_t before = cli->files.count;
+    struct folder_finds found = {0};
+    bool is_good = folder_walk(&cli->arena, folder, &filter, &found);
+    bool is_empty = found.schemas.count == 0;
     texts_add(&cli->folders, folder);
-    bool is_good = folder_walk(&cli->arena, folder, &filter, &cli->files);
-    if (is_good && cli->files.count == before)
-        diag_say("no .job file is in '%s'", folder);
-    return is_good && cli->files.count > before;
+    for (size_t i = 0; i < found.schemas.count; i++)
+        texts_add(&cli->files, found.schemas.items[i]);
+    if (is_good && is_empty)
+        say_empty(folder, found.project);
+    texts_release(&found.schemas);
+    return is_good && !is_empty;
 }
 
 static void words_open(struct cli *cli, const struct texts *words)

@@ -29,7 +29,7 @@ struct walk {
     const char *below;  /* the same as from the root of the filter: "" or "jobs/" */
     const struct folder_filter *filter;
     FTS *fts;
-    struct texts *found;
+    struct folder_finds *found;
 };
 
 /* The folder as from `root`; "" when it is not inside. */
@@ -56,9 +56,22 @@ static bool is_excluded(const struct walk *walk, const FTSENT *entry)
     return false;
 }
 
-static bool has_project(struct arena *arena, const char *folder)
+/* What is in "." is called as if it had been named by itself. */
+static const char *path_shown(const struct walk *walk, const FTSENT *entry)
 {
-    return access(arena_printf(arena, "%s/" PROJECT_FILE, folder), F_OK) == 0;
+    size_t skipped = strcmp(walk->folder, ".") == 0 ? 2 : 0;
+    return arena_copy(walk->arena, entry->fts_path + skipped, entry->fts_pathlen - skipped);
+}
+
+/* Whether the folder is another project; the first one is remembered. */
+static bool is_project(const struct walk *walk, const FTSENT *entry)
+{
+    const char *file = arena_printf(walk->arena, "%s/" PROJECT_FILE, entry->fts_path);
+    if (access(file, F_OK) != 0)
+        return false;
+    if (walk->found->project == NULL)
+        walk->found->project = path_shown(walk, entry);
+    return true;
 }
 
 static bool is_left_out(const struct walk *walk, const FTSENT *entry)
@@ -67,15 +80,7 @@ static bool is_left_out(const struct walk *walk, const FTSENT *entry)
         return false;
     if (entry->fts_name[0] == '.' || (walk->filter->exclude != NULL && is_excluded(walk, entry)))
         return true;
-    return entry->fts_info == FTS_D &&
-           (walk->filter->is_flat || has_project(walk->arena, entry->fts_path));
-}
-
-/* What is in "." is called as if it had been named by itself. */
-static const char *path_shown(const struct walk *walk, const FTSENT *entry)
-{
-    size_t skipped = strcmp(walk->folder, ".") == 0 ? 2 : 0;
-    return arena_copy(walk->arena, entry->fts_path + skipped, entry->fts_pathlen - skipped);
+    return entry->fts_info == FTS_D && (walk->filter->is_flat || is_project(walk, entry));
 }
 
 static bool complain(const char *path, int fault)
@@ -99,7 +104,7 @@ static bool entry_take(const struct walk *walk, FTSENT *entry)
     else if (is_broken)
         return complain(entry->fts_path, entry->fts_errno);
     else if (!is_folder)
-        texts_add(walk->found, path_shown(walk, entry));
+        texts_add(&walk->found->schemas, path_shown(walk, entry));
     return true;
 }
 
@@ -122,7 +127,7 @@ static bool entries_take(const struct walk *walk)
 }
 
 bool folder_walk(struct arena *arena, const char *folder, const struct folder_filter *filter,
-                 struct texts *found)
+                 struct folder_finds *found)
 {
     char *roots[] = {folder_trim(arena, folder), NULL};
     struct walk walk = {.arena = arena,

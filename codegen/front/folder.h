@@ -26,10 +26,16 @@ struct folder_filter {
 /* Whether a file of this name or path is a schema. */
 bool folder_is_schema(const char *path);
 
+/* What a walk found. A zeroed one is empty; texts_release(&schemas) releases it. */
+struct folder_finds {
+    struct texts schemas;
+    const char *project; /* the first folder that was left out as another project, or NULL */
+};
+
 /* Adds the schemas below `folder`, in the order of their names in each folder; the paths begin
  * with that of the folder, unless it is ".", and lie in `arena`. False after a message on standard
  * error when some folder could not be read; the others were. */
 bool folder_walk(struct arena *arena, const char *folder, const struct folder_filter *filter,
-                 struct texts *found);
+                 struct folder_finds *found);
 
 #endif

@@ -55,6 +55,14 @@ static bool event_next(struct reader *reader)
     return false;
 }
 
+/* Goes behind the present event and the one after it. */
+static bool event_next_but_one(struct reader *reader)
+{
+    if (!event_next(reader))
+        return false;
+    return event_next(reader);
+}
+
 static bool is_event(const struct reader *reader, yaml_event_type_t type)
 {
     return reader->event.type == type;
@@ -149,13 +157,13 @@ static bool document_read(struct reader *reader)
         if (!pair_read(reader))
             return false;
     }
-    return event_next(reader) && event_next(reader);
+    return event_next_but_one(reader);
 }
 
 /* A file without a document, of comments only, is empty and good. */
 static void stream_read(struct reader *reader)
 {
-    if (!event_next(reader) || !event_next(reader) || is_event(reader, YAML_STREAM_END_EVENT))
+    if (!event_next_but_one(reader) || is_event(reader, YAML_STREAM_END_EVENT))
         return;
     if (document_read(reader) && !is_event(reader, YAML_STREAM_END_EVENT))
         refuse(reader, "the file is one document, and here begins another");

@@ -83,6 +83,13 @@ class Found(Case):
         self.assertEqual(self.culexc("check", "."), (0, "", ""))
         self.assertEqual(self.named("check", "jobs/other"), ["jobs/other/b.job"])
 
+    def test_folder_of_projects_alone_names_one(self):
+        self.write("all/b/culex.yaml", "")
+        self.write("all/b/b.job", "job b;\n")
+        status, _, said = self.culexc("check", "all")
+        self.assertEqual(status, 3)
+        self.assertEqual(said, "culexc: no .job file is in 'all' but in other projects, such as 'all/b'; name one of them\n")
+
     def test_standard_input_belongs_to_any(self):
         self.write("culex.yaml", "no: yes\n")
         self.assertEqual(self.culexc("fmt", "-", input=b"job a;\n"), (0, "job a;\n", ""))
@@ -221,7 +228,7 @@ class Written(Case):
         text = (self.work / "hello/culex.yaml").read_text(encoding="utf-8")
         self.assertEqual(sorted(re.findall(r"^(\w+):", text, re.M)),
                          ["exclude", "folders", "lock", "tiers"])
-        for verb in ("check", "lock", "breaking"):
+        for verb in ("check", "lint", "lock", "breaking"):
             self.assertEqual(self.culexc(verb, cwd="hello"), (0, "", ""), verb)
         self.assertTrue((self.work / "hello/jobs.lock").exists())
 
