@@ -1,6 +1,7 @@
 #include "cname.h"
 
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "limits.h"
@@ -134,13 +135,15 @@ static const char *const math_suffixes[] = {"",    "f",    "l",    "f16",  "f32"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+static int word_compare(const void *word, const void *item)
+{
+    return strcmp(word, *(const char *const *)item);
+}
+
+/* The tables are in the order of strcmp(). */
 static bool is_in(const char *const *words, size_t count, const char *word)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (words[i][0] == word[0] && strcmp(words[i], word) == 0)
-            return true;
-    }
-    return false;
+    return bsearch(word, words, count, sizeof(*words), word_compare) != NULL;
 }
 
 static bool is_upper(char byte)

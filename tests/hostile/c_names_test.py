@@ -101,6 +101,13 @@ class CNames(unittest.TestCase):
         taken = self.taken({name: f"enum {enum.lower()} {{ {value} }}" for name, (enum, value) in names.items()})
         self.assert_compiles({name: f"enum {{ {name} = {at} }};\n" for at, name in enumerate(sorted(taken))})
 
+    def test_every_name_of_the_table_is_refused(self) -> None:
+        """Also those that this machine's headers have not. They are looked for by halves, so their order counts."""
+        with open(os.path.join(INCLUDE, "..", "..", "codegen", "front", "c_library.def"), encoding="ascii") as file:
+            names = set(re.findall(r"\b(?:C_MATH|C_NAME|C_CONSTANT)\((\w+)\)", file.read()))
+        self.assertGreater(len(names), 4000)
+        self.assertEqual(self.taken({name: f"struct {name} {{ int8 x; }}" for name in sorted(names)}), set())
+
     def test_generated_code_behind_all_headers(self) -> None:
         """Nothing that generated code or our headers call something is a macro of another header."""
         with tempfile.TemporaryDirectory() as place:
