@@ -305,6 +305,8 @@ static const char *owner_find(const char *c, enum cname_scope scope)
         return "a name of the C library";
     if (scope != CNAME_TYPE)
         return NULL;
+    if (strcmp(c, "culex") == 0) /* a namespace in C++ */
+        return "a name of Culex itself";
     if (is_in(library_names, COUNT(library_names), c) || is_math_function(c) ||
         (len > 2 && !strcmp(c + len - 2, "_t")))
         return "a name of the C library";
