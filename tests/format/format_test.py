@@ -96,7 +96,8 @@ def refusing(work):
     expect(broken.read_bytes() == BROKEN, "a file with a syntax error is left alone")
     expect(ugly.read_bytes() == NEAT, "the files behind a broken one are laid out")
     expect(run("fmt", work / "none.job").returncode == 3, "a file that is not there")
-    expect(run("fmt", work).returncode == 3, "a folder is no schema")
+    done = run("fmt", "--check", work)
+    expect(done.returncode == 1 and b"broken.job" in done.stderr, "a folder is the schemas in it")
     for words in (["-w", "-"], ["-w", "-d", ugly], []):
         expect(run("fmt", *words).returncode == 2, f"wrong usage: {words}")
     ugly.write_bytes(UGLY)

@@ -34,6 +34,7 @@ def compiler_words(root):
                             (front / "check_attr.c").read_text(), re.M)
     types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
     asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
+    foreign = {"to"}  # of a range of numbers, which other languages have and this one refuses
     listed = [word for name in ("words", "conflicts", "missed", "kinds", "job_words")
               for word in table(parser + setting, name)]
     states = table(check, "states")
@@ -41,4 +42,4 @@ def compiler_words(root):
         r'strcmp\(literal->text, "(\w+)"\)', value)
     return {"types": set(types) - {"enum", "struct"},
             "attributes": {name: set(places.split(" | ")) for name, places in attributes},
-            "words": set(asked) | set(listed) | set(states) | set(compared)}
+            "words": set(asked) - foreign | set(listed) | set(states) | set(compared)}
