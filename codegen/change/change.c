@@ -133,7 +133,7 @@ static void judge_stored(const struct change *change, const struct live_runs *ru
                 "the store has runs of '%s' in a version that the lock does not know", runs->job);
 }
 
-void change_compare(const struct change *change)
+static void judge_all(const struct change *change)
 {
     for (const struct lock_job *at = change->after->jobs; at != NULL; at = at->next) {
         const struct lock_job *old = lock_job_find(change->before, at->wire);
@@ -141,7 +141,19 @@ void change_compare(const struct change *change)
             judge_job(change, old, at);
     }
     judge_lost(change);
+    judge_type_names(change, change->met);
     for (const struct live_runs *at = change->live == NULL ? NULL : change->live->first; at != NULL;
          at = at->next)
         judge_stored(change, at);
+}
+
+void change_compare(const struct change *change)
+{
+    struct change own = *change;
+    struct arena scratch = {0};
+    struct map met;
+    map_init(&met, &scratch);
+    own.met = &met;
+    judge_all(&own);
+    arena_release(&scratch);
 }

@@ -19,6 +19,7 @@ struct change {
     unsigned categories;
     bool is_drain;           /* no old worker or client meets what the new ones write */
     const struct live *live; /* NULL: whatever the lock remembers may still be stored */
+    struct map *met;         /* for change_compare() itself: old types that were compared */
 };
 
 /* Reports all that matters. */

@@ -14,6 +14,12 @@ void judge_release(struct judge *judge)
     arena_release(&judge->scratch);
 }
 
+const char *judge_last_part(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot == NULL ? name : dot + 1;
+}
+
 struct spot judge_spot(const struct lock_job *job)
 {
     return (struct spot){.span = job->span, .block = job->allows};

@@ -39,6 +39,9 @@ void judge_release(struct judge *judge);
 /* As the field would be written in a schema. */
 const char *judge_describe(struct arena *arena, const struct lock_field *field);
 
+/* What stands behind the package in a qualified name. */
+const char *judge_last_part(const char *name);
+
 /* At a job's name. */
 struct spot judge_spot(const struct lock_job *job);
 
@@ -59,6 +62,10 @@ void judge_enums(struct judge *judge, const struct lock_type *before,
 /* judge_setting.c */
 void judge_settings(struct judge *judge, const struct lock_job *before,
                     const struct lock_job *after);
+
+/* judge_type_name.c: types that have another name and that no param or result in `met`, by the
+ * old name, has told of. */
+void judge_type_names(const struct change *change, const struct map *met);
 
 /* judge_lost.c: jobs without one of their name on the other side. */
 void judge_lost(const struct change *change);

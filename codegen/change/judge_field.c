@@ -189,6 +189,8 @@ static void judge_source(struct pair *pair)
     const struct lock_field *before = pair->before, *after = pair->after;
     if (strcmp(before->name, after->name) != 0)
         say(pair, DIAG_FIELD_RENAMED, "has another name in C than before");
+    if (before->target != NULL && !pair->judge->is_retired)
+        map_add(pair->judge->change->met, before->target->name, before->target);
     bool is_same = before->kind == after->kind && before->form == after->form &&
                    (before->need == LOCK_OPTIONAL) == (after->need == LOCK_OPTIONAL);
     if (!is_same && pair->said == 0)

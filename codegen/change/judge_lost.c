@@ -3,12 +3,6 @@
 
 #include "judge.h"
 
-static const char *last_part(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot == NULL ? name : dot + 1;
-}
-
 /* The jobs of today by all that an older one might be known again by; of those that are new, the
  * first of each kind. */
 struct roster {
@@ -37,7 +31,7 @@ static void roster_add(struct roster *roster, struct lock_job *job)
     map_add(&roster->packages, package_of(job), job);
     if (lock_job_find(roster->change->before, job->wire) != NULL)
         return;
-    map_add(&roster->lasts, last_part(job->wire), job);
+    map_add(&roster->lasts, judge_last_part(job->wire), job);
     map_add(&roster->shapes, shape_of(&roster->scratch, job), job);
 }
 
@@ -59,7 +53,7 @@ static const struct lock_job *find_moved(const struct roster *roster, const stru
 {
     if (map_get(&roster->packages, package_of(old)) != NULL)
         return NULL;
-    return map_get(&roster->lasts, last_part(old->wire));
+    return map_get(&roster->lasts, judge_last_part(old->wire));
 }
 
 /* A new job of the same package that takes the same params. */
@@ -81,7 +75,7 @@ static void say_was(struct judge *judge, const struct lock_job *old, const struc
     spot.was = old->wire;
     if (judge_report(judge, DIAG_WAS_REMOVED, &spot, "'%s' is '%s' in the queue, not '%s'",
                      job->name, old->wire, job->wire))
-        diag_help(judge->change->sink, "write: [[was(\"%s\")]]", last_part(old->wire));
+        diag_help(judge->change->sink, "write: [[was(\"%s\")]]", judge_last_part(old->wire));
 }
 
 static void say_moved(struct judge *judge, const struct lock_job *old, const struct lock_job *job)
@@ -102,7 +96,7 @@ static void say_renamed(struct judge *judge, const struct lock_job *old, const s
         diag_help(judge->change->sink,
                   "write: [[was(\"%s\")]]; if it is another job, keep the old "
                   "one as: job %s [[retired]];",
-                  last_part(old->wire), last_part(old->wire));
+                  judge_last_part(old->wire), judge_last_part(old->wire));
 }
 
 /* A lock does not say in which file a job was, so one that was forgotten looks like this too. */
@@ -115,7 +109,7 @@ static void say_removed(struct judge *judge, const struct roster *roster,
         diag_help(judge->change->sink,
                   "was its file left out of this call? If it is to go, write: "
                   "job %s [[retired]]; until no run of it is left",
-                  last_part(old->wire));
+                  judge_last_part(old->wire));
 }
 
 static void judge_gone(struct roster *roster, struct judge *judge, const struct lock_job *old)
