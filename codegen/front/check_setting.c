@@ -112,12 +112,10 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
     }
 }
 
-static const struct ir_field *param_find(const struct ir_job *job, const char *name)
+static void params_find(const struct ir_job *job, struct map *params)
 {
-    const struct ir_field *field = job->params;
-    while (field != NULL && strcmp(field->name, name) != 0)
-        field = field->next;
-    return field;
+    for (struct ir_field *field = job->params; field != NULL; field = field->next)
+        map_add(params, field->name, field);
 }
 
 static void check_names_once(struct diag_sink *sink, const struct ast_names *names)
@@ -149,30 +147,44 @@ static const char *key_fault(const struct ir_field *field)
     return field->kind == IR_FLOAT32 || field->kind == IR_FLOAT64 ? "is a float" : NULL;
 }
 
-static void check_by(struct job_check *check, const struct ast_setting *setting)
+static void report_unknown_param(struct job_check *check, const struct ast_name *name)
 {
     struct diag_sink *sink = check->checker->sink;
-    check_names_once(sink, setting->by);
-    for (const struct ast_names *by = setting->by; by != NULL; by = by->next) {
-        const struct ir_field *field = param_find(check->job, by->name.text);
-        const char *fault = field == NULL ? NULL : key_fault(field);
-        if (fault != NULL) {
-            diag_report(sink, DIAG_BAD_KEY, by->name.span, "'%s' %s, so it cannot be a key",
-                        field->name, fault);
-            diag_note(sink, field->span, "declared here");
-        }
-        if (field != NULL || check->checker->module->ast->has_errors)
-            continue;
-        diag_report(sink, DIAG_UNKNOWN_PARAM, by->name.span, "this job has no param '%.64s'",
-                    by->name.text);
-        if (sink->current == NULL) /* Each name costs a look at all params. */
-            continue;
-        struct suggestion suggestion = suggestion_start(by->name.text);
-        suggestion.is_doubtful = true;
-        for (field = check->job->params; field != NULL; field = field->next)
-            suggestion_offer(&suggestion, field->name);
-        diag_suggest(sink, by->name.span, &suggestion);
+    diag_report(sink, DIAG_UNKNOWN_PARAM, name->span, "this job has no param '%.64s'", name->text);
+    if (sink->current == NULL) /* Each name costs a look at all params. */
+        return;
+    struct suggestion suggestion = suggestion_start(name->text);
+    suggestion.is_doubtful = true;
+    for (const struct ir_field *at = check->job->params; at != NULL; at = at->next)
+        suggestion_offer(&suggestion, at->name);
+    diag_suggest(sink, name->span, &suggestion);
+}
+
+static void check_key(struct job_check *check, const struct ast_name *name,
+                      const struct ir_field *field)
+{
+    struct diag_sink *sink = check->checker->sink;
+    const char *fault = field == NULL ? NULL : key_fault(field);
+    if (fault != NULL) {
+        diag_report(sink, DIAG_BAD_KEY, name->span, "'%s' %s, so it cannot be a key", field->name,
+                    fault);
+        diag_note(sink, field->span, "declared here");
     }
+    if (field == NULL && !check->checker->module->ast->has_errors)
+        report_unknown_param(check, name);
+}
+
+static void check_by(struct job_check *check, const struct ast_setting *setting)
+{
+    struct arena scratch = {0};
+    struct map params;
+    map_init(&params, &scratch);
+    if (setting->by != NULL)
+        params_find(check->job, &params);
+    check_names_once(check->checker->sink, setting->by);
+    for (const struct ast_names *by = setting->by; by != NULL; by = by->next)
+        check_key(check, &by->name, map_get(&params, by->name.text));
+    arena_release(&scratch);
 }
 
 static void check_states(struct job_check *check, const struct ast_setting *setting)
