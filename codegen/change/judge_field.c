@@ -173,7 +173,8 @@ static void judge_presence(struct pair *pair)
                  "has a default, with which stored runs that lack it will be read",
                  "keep it optional and choose in the handler");
     else if (before == LOCK_DEFAULT && after == LOCK_REQUIRED)
-        say_with(pair, DIAG_DEFAULT_REMOVED, "is required, and runs older than it are refused",
+        say_with(pair, DIAG_DEFAULT_REMOVED,
+                 "is required, and no new worker takes runs older than it",
                  "keep the default until no such run is left");
 }
 

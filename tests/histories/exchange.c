@@ -9,7 +9,6 @@
  * each reader: `ok TEXT`, as the side itself would write what it has, `refused WHY`, `released
  * WHY` (made by a newer schema), or `unknown` when there is no such job, or none that returns
  * anything. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +38,8 @@ static const struct history_job *find(const struct exchange *exchange, size_t mo
 {
     if (module >= exchange->module_count)
         abort();
-    const struct history_job *job = exchange->modules[module];
-    while (job->type != NULL && strcmp(job->type->wire, request->job) != 0)
-        job++;
-    bool is_known = job->type != NULL && (!request->is_result || job->type->result != NULL);
+    const struct history_job *job = history_find(exchange->modules[module], request->job);
+    bool is_known = job != NULL && (!request->is_result || job->type->result != NULL);
     return is_known ? job : NULL;
 }
 
@@ -125,24 +122,13 @@ static void serve(struct exchange *exchange)
     free(line);
 }
 
-static const struct history_job *load(const char *path)
-{
-    void *module = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-    const struct history_job *jobs = module == NULL ? NULL : dlsym(module, "history_jobs");
-    if (jobs == NULL) {
-        fprintf(stderr, "exchange: %s\n", dlerror());
-        exit(2);
-    }
-    return jobs;
-}
-
 int main(int argc, char **argv)
 {
     struct exchange exchange = {.arena = culex_arena_create()};
     if (exchange.arena == NULL || argc > MODULES_MAX)
         return 2;
     for (int at = 1; at < argc; at++)
-        exchange.modules[exchange.module_count++] = load(argv[at]);
+        exchange.modules[exchange.module_count++] = history_load(argv[at]);
     culex_buf_init(&exchange.sent, 0);
     culex_buf_init(&exchange.got, 0);
     serve(&exchange);

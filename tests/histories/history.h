@@ -1,4 +1,4 @@
-/* history.h - the table that each compiled version of a schema has for exchange.c. */
+/* history.h - the table that each compiled version of a schema has for exchange.c and workers.c. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
@@ -13,7 +13,14 @@ struct history_job {
     history_encode encode;
     history_decode decode;
     history_decode decode_result; /* NULL when the job returns nothing */
+    bool is_retired;
 };
+
+/* The table of a module. Ends the program, with a word about it, when there is none. */
+const struct history_job *history_load(const char *path);
+
+/* NULL when there is no such job. */
+const struct history_job *history_find(const struct history_job *jobs, const char *wire);
 
 /* The generated functions, which know their structs, as functions that exchange.c can call. */
 #define HISTORY_ENCODE(name, c)                                                                    \

@@ -15,7 +15,7 @@ MUTANTS = [
      "if (is_integer(reader->kind) && is_integer(writer->kind))\n        return range_reads(reader, writer);",
      "if (is_integer(reader->kind) && is_integer(writer->kind))\n        return READS_ALL;"),
     ("removed enum values are forgotten", CHANGE + "judge_type.c",
-     "if (find_value(after, at->name) == NULL)", "if (at->number == NULL)"),
+     "if (map_get(&after->names, at->name) == NULL)", "if (at->number == NULL)"),
     ("a lower limit is as good", CHANGE + "reads.c",
      "wide_compare(writer->high, reader->high) <= 0)\n        return READS_ALL;",
      "wide_compare(reader->low, writer->low) <= 0)\n        return READS_ALL;"),
@@ -25,7 +25,7 @@ MUTANTS = [
     ("a longer list is too long", CHANGE + "reads.c",
      "return list_most(writer) <= list_most(reader) ? READS_ALL", "return list_most(writer) < list_most(reader) ? READS_ALL"),
     ("used names are forgotten", CHANGE + "judge_field.c",
-     "if (lock_text_has(before->gone, field->wire) ||", "if (lock_text_has(NULL, field->wire) &&"),
+     "if (map_get(&before->gone, field->wire) != NULL ||", "if (map_get(&before->gone, \"\") != NULL &&"),
 ]
 
 
@@ -38,7 +38,8 @@ def tree_copy(target):
 
 
 def build_all(tree):
-    return subprocess.run(["ninja", "-C", tree / "build", "-j2", "codegen/cli/culexc", "tests/histories/exchange"],
+    return subprocess.run(["ninja", "-C", tree / "build", "-j2", "codegen/cli/culexc", "tests/histories/exchange",
+                           "tests/histories/workers"],
                           capture_output=True, check=False).returncode == 0
 
 
@@ -51,7 +52,7 @@ def verdict(tree, path, old, new, count):
         if not build_all(tree):
             return "STALE: does not build"
         run = subprocess.run([sys.executable, HERE / "histories.py", "--histories", count, tree / "build/codegen/cli/culexc",
-                              tree / "build/tests/histories/exchange", "--", "tcc", "-w", f"-I{TREE}/runtime/include"],
+                              tree / "build/tests/histories/exchange", tree / "build/tests/histories/workers", "--", "tcc", "-w", f"-I{TREE}/runtime/include"],
                              capture_output=True, text=True, check=False)
         return run.stdout.splitlines()[-1] if run.returncode == 1 else f"SURVIVED (exit {run.returncode})"
     finally:
