@@ -156,10 +156,11 @@ static void take_import(struct reader *reader, const struct word *value)
                   path_join(reader->sink->arena, reading->project->root, value->text));
 }
 
+/* What a file that was found somewhere above names is written: nowhere but below that file. */
 static void take_lock(struct reader *reader, const struct word *value)
 {
     struct reading *reading = reader->context;
-    if (path_is_good(reader, value))
+    if (is_inside(reader, value))
         reading->project->lock =
             path_join(reader->sink->arena, reading->project->root, value->text);
 }
