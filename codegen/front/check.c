@@ -612,11 +612,21 @@ static void check_imports(struct checker *checker)
     }
 }
 
+/* Without a package the file's name begins it: culex.job would have that of <culex/job.h>. */
+static void check_guard(struct checker *checker)
+{
+    const struct module *module = checker->module;
+    cname_check_free(checker->sink, module->ir->guard, (struct span){module->source, 0, 0},
+                     CNAME_CONSTANT);
+}
+
 static void check_package(struct checker *checker)
 {
     const struct ast_name *package = &checker->module->ast->package;
-    if (package->text == NULL)
+    if (package->text == NULL) {
+        check_guard(checker);
         return;
+    }
     for (const char *at = package->text; at != NULL;
          at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL) {
         struct ast_name part = {arena_copy(checker->arena, at, strcspn(at, ".")), package->span};
