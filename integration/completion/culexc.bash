@@ -48,7 +48,7 @@ _culexc() {
     --format) _culexc_words 'md man' ;;
     --build) _culexc_words 'meson cmake make' ;;
     -I | --out) _culexc_files '*' ;;
-    --lock | --live | --depfile | --against) _culexc_files '' ;;
+    --lock | --live | --depfile | --beside | --against) _culexc_files '' ;;
     *)
         case $word in
         -Wno-*) _culexc_words "$(_culexc_ids "$program" | sed 's/^/-Wno-/') -Wno-error" ;;

@@ -51,7 +51,7 @@ function __culexc_words
             printf "$before%s\n" meson cmake make
         case -I --out
             __fish_complete_directories $word
-        case --lock --live --depfile --against
+        case --lock --live --depfile --beside --against
             __fish_complete_path $word
         case '*'
             __culexc_rest $words[1] $words[2] $word

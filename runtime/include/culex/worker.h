@@ -171,7 +171,8 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
 
 /* Makes the worker run jobs of `type`. Generated `P_register` functions call this.
  * Before culex_worker_run only: CULEX_EINVAL and a log line once it has begun, also from handlers.
- * CULEX_EINVAL without a handler, and when the job is registered already.
+ * CULEX_EINVAL without a handler, and when the job is registered already, or another one that has
+ * the same name in the store.
  * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
  * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
  * neither does the next run when a fresh process takes it. What it changes of its process (working
