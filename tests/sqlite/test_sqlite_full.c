@@ -489,7 +489,7 @@ static void test_reserve__none_when_told_so(void **state)
     snprintf(url, sizeof url, "%s?reserve=3", fixture->path);
     assert_int_equal(culex__sqlite_open(url, false, NULL, &fixture->env, &store, &error),
                      CULEX_EURL);
-    assert_non_null(strstr(error.text, "'reserve=3'"));
+    assert_non_null(strstr(error.text, "reserve must be a number of 0 to 1"));
 }
 
 /* --- runner ---------------------------------------------------------------------------- */
