@@ -223,6 +223,19 @@ class Keys(Case):
 
 
 class Written(Case):
+    def test_examples_of_the_documentation_are_good(self):
+        page = (HERE.parent.parent / "schemas/README.md").read_text(encoding="utf-8")
+        explained = self.culexc("explain", "project-syntax")[1]
+        examples = re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)
+        examples += ["".join(re.findall(r"^    (\w+: .*\n)", explained, re.M))]
+        self.assertEqual(len(examples), 2)
+        self.write("a.job", "job a;\n")
+        for text in examples:
+            self.assertEqual(sorted(re.findall(r"^(\w+):", text, re.M)),
+                             ["exclude", "folders", "imports", "lock", "tiers"])
+            self.write("culex.yaml", text)
+            self.assertEqual(self.culexc("check", "a.job"), (0, "", ""))
+
     def test_init_writes_one_that_says_what_holds_without_it(self):
         self.assertEqual(self.culexc("init", "hello")[0], 0)
         text = (self.work / "hello/culex.yaml").read_text(encoding="utf-8")
