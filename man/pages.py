@@ -1,7 +1,7 @@
 """Makes the manual pages of section 3 from the public headers, which are their only source.
 
 usage: pages.py HEADERS OUT     writes the pages into the folder OUT
-       pages.py HEADERS --names prints their file names
+       pages.py HEADERS --names prints their file names, --headers those of the headers
 
 A header gives one page with its types, and one for each contract: a comment at the margin and the
 functions below it, up to an empty line. What has no function is told on the header's page. Every
@@ -60,6 +60,10 @@ def comment_words(text: str) -> str:
 
 
 def without_preprocessor(text: str) -> str:
+    """Without directives, and without the comments on macros: those are not called by people."""
+    text = re.sub(r"^/\* clang-format (on|off) \*/\n", "", text, flags=re.M)
+    first = COMMENT.match(text).end()
+    text = text[:first] + re.sub(r"\n/\*(?:[^*]|\*(?!/))*\*/\n(?=[ \t]*#)", "\n", text[first:])
     text = re.sub(r"^extern \"C\+\+\" \{.*?^\}\n", "", text, flags=re.M | re.S)  # no page of section 3
     text = re.sub(r"^#if[^\n]*__cplusplus\n(extern \"C\" \{|\})\n#endif\n", "", text, flags=re.M)
     return re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.M)
@@ -101,8 +105,15 @@ def shown(text: str) -> str:
                      .replace("__extension__ ", "").strip().split("\n"))
 
 
+def with_codes(text: str) -> str:
+    """The list of codes in the place of the macro that makes the enum of it."""
+    rows = re.findall(r'^ +X\((\w+), (-?\d+), "([^"]*)"\)', text, re.M)
+    codes = "\n".join(f"    CULEX_{name} = {number}, /* {meaning} */" for name, number, meaning in rows)
+    return re.sub(r"^ +CULEX_STATUS_MAP\(CULEX_STATUS_ENUM\)$", lambda _: codes, text, flags=re.M)
+
+
 def header_read(path: pathlib.Path) -> Header:
-    text = without_preprocessor(path.read_text())
+    text = without_preprocessor(with_codes(path.read_text()))
     contracts, words, declarations, at = [], "", [], 0
     while True:
         at += len(text[at:]) - len(text[at:].lstrip())
@@ -111,7 +122,7 @@ def header_read(path: pathlib.Path) -> Header:
             declarations[-1] = replace(declarations[-1], note=re.sub(r"\s+", " ", comment.group(1)).strip())
             at = comment.end()
             continue
-        if comment or at >= len(text) or declarations and text[at - 2:at] == "\n\n":
+        if comment or at >= len(text) or (words or declarations) and text[at - 2:at] == "\n\n":
             if words or declarations:
                 contracts.append(Contract(words, tuple(declarations)))
             words, declarations = "", []
@@ -228,6 +239,9 @@ def pages_make(headers: list) -> dict:
 
 def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]), sys.argv[2]
+    if out == "--headers":
+        print("\n".join(sorted(path.name for path in folder.glob("*.h"))))
+        return
     headers = [header_read(path) for path in sorted(folder.glob("*.h"))]
     pages = pages_make(headers)
     if out == "--names":

@@ -89,6 +89,11 @@ def functions_check(prefix: pathlib.Path) -> None:
         for wanted in (declared[name], "SYNOPSIS", "DESCRIPTION"):
             if wanted not in seen:
                 fail(f"{page.name} does not show {wanted}")
+    codes = re.findall(r"^ +X\((\w+), (-?\d+), ", (prefix / "include/culex/error.h").read_text(), re.M)
+    told = plain(manual / "culex_error.3")
+    for name, number in codes:
+        if f"CULEX_{name}={number}," not in told:
+            fail(f"culex_error.3 does not show CULEX_{name}")
     for page in manual.iterdir():
         if not page.read_text().startswith(".so "):
             run("mandoc", "-T", "lint", "-W", "warning", page)

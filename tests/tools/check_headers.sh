@@ -4,11 +4,12 @@
 set -eu
 cd "$1"
 build=$2
+codegen=$(printf -- '-I%s ' codegen/*/)
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror'
 alone() { # alone COMPILER STANDARD LANGUAGE HEADER
     printf '#include "%s"\nint culex_alone(void);\n' "$4" >"$scratch/alone.$3"
     # shellcheck disable=SC2086
-    "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime -Icodegen/front -I. \
+    "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime $codegen -I. \
         "-I$build/runtime/backend" $(pkg-config --cflags hiredis sqlite3) \
         -fsyntax-only "$scratch/alone.$3"
 }
