@@ -74,6 +74,11 @@ class Throws(unittest.TestCase):
         self.assertNotIn("_Z", text)
         self.assertNotIn("culex::", text)
 
+    def test_thread_that_ends_in_a_handler_passes_the_guard(self) -> None:
+        self.run_command([COMPILER, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{INCLUDE}",
+                          "-I.", os.path.join(HERE, "unwind.cc"), "-o", "unwind"])
+        self.assertEqual(self.run_command(["./unwind"]), "threw int\n")
+
     def test_without_exceptions_there_is_no_guard(self) -> None:
         with open(os.path.join(self.folder.name, "plain.cc"), "w", encoding="ascii") as file:
             file.write('#include "throws_job.h"\n#ifdef CULEX_REGISTER\n#error a guard\n#endif\n')
