@@ -87,6 +87,25 @@ MISTAKES = [
             "if (shop_mail_job_enqueue(client, NULL, NULL, NULL, NULL)) abort();", WRONG_TYPE),
     Mistake("worker_for_a_client", "if (shop_mail_job_enqueue(worker, mail, NULL, NULL, NULL)) abort();",
             "if (shop_mail_job_enqueue(client, mail, NULL, NULL, NULL)) abort();", WRONG_TYPE),
+    Mistake("string_for_an_optional_number", 'shop_file_job made = *file; shop_file_job_set_copies(&made, "2");',
+            "shop_file_job made = *file; shop_file_job_set_copies(&made, 2);", WRONG_TYPE),
+    Mistake("list_of_numbers_for_strings", "shop_file_job made = *file; shop_file_job_set_tags(&made, sha, 1);",
+            "shop_file_job made = *file; shop_file_job_set_tags(&made, tags, 1);", WRONG_TYPE),
+    Mistake("member_of_another_job", "shop_mail_job made = *mail; shop_file_job_set_copies(&made, 2);",
+            "shop_file_job made = *file; shop_file_job_set_copies(&made, 2);", WRONG_TYPE),
+    Mistake("set_up_that_returns_nothing", "if (culex_worker_main(0, NULL, void_set_up, NULL)) abort();",
+            "if (culex_worker_main(0, NULL, set_up, NULL)) abort();", WRONG_TYPE),
+    Mistake("open_of_a_process_that_returns_nothing",
+            "if (culex_worker_on_process(worker, void_open, NULL, NULL)) abort();",
+            "if (culex_worker_on_process(worker, open_process, NULL, NULL)) abort();", WRONG_TYPE),
+    Mistake("visitor_of_queues_for_runs",
+            'if (culex_client_list(client, "q", CULEX_RUN_DEAD, NULL, 0, visit_queue, NULL, NULL)) abort();',
+            'if (culex_client_list(client, "q", CULEX_RUN_DEAD, NULL, 0, visit_run, NULL, NULL)) abort();', WRONG_TYPE),
+    Mistake("visitor_of_runs_for_queues", "if (culex_client_queues(client, visit_run, NULL, NULL)) abort();",
+            "if (culex_client_queues(client, visit_queue, NULL, NULL)) abort();", WRONG_TYPE),
+    Mistake("visitor_of_runs_for_schemas",
+            "if (culex_client_live(client, NULL, false, visit_run, NULL, NULL)) abort();",
+            "if (culex_client_live(client, NULL, false, visit_schema, NULL, NULL)) abort();", WRONG_TYPE),
     Mistake("constant_of_another_enum",
             "shop_file_job made = shop_file_job_make(sha, 7, SHOP_COLOUR_BLUE, body, id); (void)made;",
             "shop_file_job made = shop_file_job_make(sha, 7, SHOP_LANG_IT, body, id); (void)made;",
@@ -179,18 +198,37 @@ static void void_handler(culex_run *run, const shop_mail_job *job, void *user)
     (void)user;
 }
 
+static int set_up(culex_worker *worker, void *user) { return worker == user; }
+static void void_set_up(culex_worker *worker, void *user) { (void)worker, (void)user; }
+static culex_status open_process(void *user, void **ret_process, culex_error *error)
+{
+    (void)user, (void)error;
+    *ret_process = NULL;
+    return CULEX_OK;
+}
+static void void_open(void *user, void **ret_process, culex_error *error)
+{
+    (void)user, (void)error;
+    *ret_process = NULL;
+}
+static bool visit_run(const culex_run_info *run, void *user) { return run != user; }
+static bool visit_queue(const char *queue, void *user) { return queue != user; }
+static bool visit_schema(const culex_live_schema *schema, void *user) { return schema != user; }
+
 void statement(culex_client *client, culex_worker *worker, culex_run *run, const shop_mail_job *mail,
                const shop_file_job *file, const shop_mail_result *result);
 void statement(culex_client *client, culex_worker *worker, culex_run *run, const shop_mail_job *mail,
                const shop_file_job *file, const shop_mail_result *result)
 {
+    static const char *const tags[1] = {"a"};
     static const uint8_t sha[32] = {1}, half[16] = {1};
     static const culex_bytes body = {NULL, 0};
     static const culex_uuid id = {{0}};
 
     (void)client, (void)worker, (void)run, (void)mail, (void)file, (void)result;
-    (void)sha, (void)half, (void)body, (void)id;
-    (void)mail_handler, (void)file_handler, (void)void_handler;
+    (void)tags, (void)sha, (void)half, (void)body, (void)id;
+    (void)mail_handler, (void)file_handler, (void)void_handler, (void)set_up, (void)void_set_up;
+    (void)open_process, (void)void_open, (void)visit_run, (void)visit_queue, (void)visit_schema;
     %s
 }
 """

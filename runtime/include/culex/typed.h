@@ -2,9 +2,10 @@
  *
  * In C a call with another job's struct, a handler that returns nothing or a number for a string is
  * a warning at most (gcc before 14, clang before 16, and both for some of it later). Each generated
- * function is therefore a macro of the same name too, which makes those warnings errors in the
- * call, and nowhere else. Pointers to the functions are as ever; `(P_enqueue)(...)` is the bare
- * call, and CULEX_PLAIN_CALLS, defined before any header of Culex, leaves the macros out.
+ * function, and each of ours that takes a callback, is therefore a macro of the same name too,
+ * which makes those warnings errors in the call, and nowhere else. Pointers to the functions are as
+ * ever; `(P_enqueue)(...)` is the bare call, and CULEX_PLAIN_CALLS, defined before any header of
+ * Culex, leaves the macros out.
  */
 #ifndef CULEX_TYPED_H
 #define CULEX_TYPED_H

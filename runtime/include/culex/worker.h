@@ -267,6 +267,12 @@ CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_work
 CULEX_API CULEX_MUST_USE int culex_worker_setup_failed(culex_worker *worker, const char *format,
                                                        ...) CULEX_PRINTF(2, 3);
 
+/* A function of another type for a callback is an error; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define culex_worker_on_process(...) CULEX_TYPED((culex_worker_on_process)(__VA_ARGS__))
+#define culex_worker_main(...)       CULEX_TYPED((culex_worker_main)(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif
