@@ -32,7 +32,9 @@ static struct habit row_habit(struct matcher *matcher, size_t row, size_t count)
         matcher->type.is_optional = true; /* Once, whatever the type says. */
         instead = "F";
     }
-    habit.name = matcher->texts['N'] != NULL ? matcher->texts['N'] : matcher->texts['H'];
+    habit.name = matcher->texts['N'] != NULL   ? matcher->texts['N']
+                 : matcher->texts['H'] != NULL ? matcher->texts['H']
+                                               : matcher->texts['M'];
     habit.type = matcher->type.name;
     if (habit.why == NULL || !has_type)
         habit.why = matcher->type.why;

@@ -129,9 +129,6 @@ static void report_stray(struct parser *parser, struct span span)
 static bool is_broken(struct parser *parser, struct token token)
 {
     struct span span = {parser->source, token.offset, token.length};
-    bool is_faulty = token.kind == TOKEN_STRAY || token.fault == FAULT_UNTERMINATED;
-    if (is_faulty && parser->item.is_told)
-        return token.kind == TOKEN_STRAY;
     if (token.fault == FAULT_UNTERMINATED) {
         bool is_comment = token.kind == TOKEN_STRAY;
         parser->is_after_stray |= is_comment;
@@ -165,6 +162,10 @@ void parser_advance(struct parser *parser)
             doc_take_after(parser, token);
         } else if (!is_broken(parser, token)) {
             parser->token = token;
+            return;
+        } else if (parser->item.is_told && !parser->item.is_passed) {
+            parser->item.is_passed = true;
+            parser->token = token; /* Nothing is read on before the item has ended. */
             return;
         }
     }
@@ -212,13 +213,15 @@ static bool tell(struct parser *parser, enum diag_id id)
 {
     if (parser->item.is_told)
         return true;
-    uint32_t before = parser->token.offset;
-    if (!tell_item(parser, id) && !tell_token(parser, id, parser->token))
-        return false;
-    const char *at = parser->source->text + before + parser->token.length;
-    if (parser->lexer.cursor > at)
+    uint32_t end = 0;
+    parser->item.is_passed = true;
+    if (tell_item(parser, id))
+        end = parser->item.habit.span.offset + parser->item.habit.span.length;
+    else if (tell_token(parser, id, parser->token))
+        end = (uint32_t)(parser->lexer.cursor - parser->source->text);
+    if (parser->token.offset < end) /* It is part of what was told. */
         parser_advance(parser);
-    return true;
+    return end > 0;
 }
 
 /* What was reported before is the cause of what is wrong here. */
@@ -264,6 +267,8 @@ bool parser_close(struct parser *parser, struct span open)
         return false;
     diag_report(parser->sink, DIAG_SYNTAX, open, "this '{' has no '}'");
     diag_note(parser->sink, parser_span(parser), "it is missing before this");
+    if (parser_at_declaration(parser))
+        diag_help(parser->sink, "declarations stand at the top of the file, not inside each other");
     return false;
 }
 
@@ -351,7 +356,7 @@ static void lacks_judge(struct parser *parser, bool is_whole)
 
 void parser_item_start(struct parser *parser, enum habit_place place)
 {
-    parser->item = (struct parser_item){place, parser->lexer, parser->token, false, {0}};
+    parser->item = (struct parser_item){place, parser->lexer, parser->token, false, false, {0}};
 }
 
 /* "job NAME ;" is a declaration too, but where it could be a param. */
@@ -370,16 +375,29 @@ bool parser_item_next(struct parser *parser, enum habit_place place)
     return true;
 }
 
-/* A habit was all that was wrong: what follows it is the next item. */
-static bool is_behind_habit(struct parser *parser)
+static bool is_behind(struct parser *parser, const struct parser_item *item)
 {
-    const struct span *span = &parser->item.habit.span;
+    const struct span *span = &item->habit.span;
     struct span last = {span->source, span->offset + span->length - 1, 1};
-    if (parser_accept(parser, TOKEN_SEMICOLON) || parser_accept(parser, TOKEN_COMMA) ||
-        strchr(";,", last.source->text[last.offset]) != NULL)
+    bool is_end = strchr(";,", last.source->text[last.offset]) != NULL &&
+                  (span->length > 1 || item->place == HABIT_ENUM);
+    if (parser_accept(parser, TOKEN_SEMICOLON) || parser_accept(parser, TOKEN_COMMA) || is_end)
         return true;
     return parser->token.offset > last.offset && !parser_at(parser, TOKEN_LEFT_BRACE) &&
            span_line(parser_span(parser)) > span_line(last);
+}
+
+/* A habit was all that was wrong: what follows it is the next item. */
+static bool is_behind_habit(struct parser *parser)
+{
+    struct parser_item item = parser->item;
+    if (!item.is_told)
+        return false;
+    parser->item = (struct parser_item){0}; /* Behind the end nothing is excused any more. */
+    if (is_behind(parser, &item))
+        return true;
+    parser->item = item;
+    return false;
 }
 
 /* What stands behind a block that was skipped: a name, as in C, and the end. */
@@ -397,8 +415,11 @@ static void skip_behind_block(struct parser *parser)
 bool parser_item_end(struct parser *parser, bool is_whole)
 {
     lacks_judge(parser, is_whole);
-    parser->is_item_broken = !is_whole;
-    if (!is_whole && !(parser->item.is_told && is_behind_habit(parser)))
+    if (parser_at(parser, TOKEN_STRAY))
+        parser_advance(parser);
+    bool is_read_on = !is_whole && is_behind_habit(parser);
+    parser->is_item_broken = !is_whole && !is_read_on;
+    if (parser->is_item_broken)
         parser_recover(parser);
     if (!is_whole)
         skip_behind_block(parser);
@@ -425,11 +446,8 @@ void parser_recover(struct parser *parser)
 
 bool parser_name(struct parser *parser, struct ast_name *ret_name)
 {
-    if (!parser_at(parser, TOKEN_WORD)) {
-        parser_expected(parser, "a name");
-        if (!parser->item.is_told || !parser_at(parser, TOKEN_WORD))
-            return false;
-    }
+    if (!parser_at(parser, TOKEN_WORD))
+        return parser_expected(parser, "a name");
     ret_name->span = parser_span(parser);
     ret_name->text = arena_copy(parser->arena, parser->source->text + parser->token.offset,
                                 parser->token.length);

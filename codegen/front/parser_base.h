@@ -16,6 +16,7 @@ struct parser_item {
     struct lexer lexer; /* behind `token` */
     struct token token;
     bool is_told;       /* a habit was reported: whatever else is wrong comes from it */
+    bool is_passed;     /* what made it be told is behind the parser */
     struct habit habit; /* that one */
 };
 
