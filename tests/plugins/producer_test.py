@@ -295,9 +295,9 @@ class Program(unittest.TestCase):
             self.assertNotEqual(json.loads(done.stdout)["status"], "OK")
 
     def test_payload_is_bounded(self):
-        for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT")]:
+        for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT"), (1 << 25, "ELIMIT")]:
             done = self.run_program(self.request(b" " * size))
-            self.assertEqual(json.loads(done.stdout)["status"], status)
+            self.assertEqual((json.loads(done.stdout)["status"], done.stderr), (status, b""))
 
     def test_refusal_of_one_leaves_the_next(self):
         done = self.run_program(self.request(b"{}", priority=11) + self.request(b"{}"))
