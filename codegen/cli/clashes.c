@@ -6,11 +6,14 @@
 static void files_load(const struct texts *files, struct compilation *compilation)
 {
     const char *fault;
-    for (size_t i = 0; i < files->count; i++) {
-        struct module *module = compilation_load(compilation, files->items[i], &fault);
-        if (module != NULL)
-            check_module(compilation, module);
-    }
+    for (size_t i = 0; i < files->count; i++)
+        compilation_load(compilation, files->items[i], &fault);
+}
+
+static void files_check(struct compilation *compilation)
+{
+    for (struct module *module = compilation->modules; module != NULL; module = module->next)
+        check_module(compilation, module);
 }
 
 unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, int *ret_status)
@@ -22,6 +25,9 @@ unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, in
     compilation.overlays = clashes->overlays;
     files_load(&clashes->beside, &compilation); /* First, so that the others are said to clash. */
     files_load(&cli->files, &compilation);
+    if (compilation.count >
+        1) /* One file clashes with none, and to check it is half of the time. */
+        files_check(&compilation);
     diag_sink_init(&compilation.sink, &compilation.arena); /* What a file says by itself. */
     compilation.sink.policy = cli->policy;
     clash_check(&compilation, clashes->is_one_folder);

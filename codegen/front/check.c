@@ -576,17 +576,27 @@ static struct ir_settings check_loose(struct checker *checker)
     return check_defaults(checker, defaults);
 }
 
-/* What other files of this compilation put at file scope of the generated C. */
-static void claim_others(struct checker *checker)
+/* What imported files put at file scope of the generated C, directly or not. Those that are only
+ * beside this one on a command line are none of its business: with each of hundreds claiming the
+ * names of all before it, they would take time by the square of their number. */
+static void claim_imports(struct checker *checker, struct map *seen, const struct module *importer)
 {
-    for (const struct module *module = checker->compilation->modules; module != NULL;
-         module = module->next) {
-        if (module == checker->module)
-            return; /* Those behind it cannot be imported by it. */
+    for (const struct module_import *at = importer->imports; at != NULL; at = at->next) {
+        const struct module *module = at->module;
+        if (map_add(seen, module->path, at->module) != NULL)
+            continue;
+        claim_imports(checker, seen, module);
         for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next)
             checker_claim(checker, module, decl);
         checker_claim_setters(checker, module);
     }
+}
+
+static void claim_others(struct checker *checker)
+{
+    struct map seen;
+    map_init(&seen, checker->arena);
+    claim_imports(checker, &seen, checker->module);
 }
 
 static void check_imports(struct checker *checker)

@@ -64,6 +64,15 @@ class Scale(unittest.TestCase):
     def test_time_is_linear(self):
         self.assertLess(self.ratio(instructions_checked, 250), 2.2)
 
+    @unittest.skipUnless(VALGRIND, "needs valgrind")
+    def test_time_is_linear_in_files(self):
+        files = [self.folder / f"m{number}.job" for number in range(80)]
+        for path in files:
+            big_schema.write(path, 2, path.stem)
+        costs = [instructions("check", *some) for some in (files[:20], files)]
+        print("20 and 80 files", costs)
+        self.assertLess(costs[1] / costs[0], 4.4)
+
     def path(self, name: str, text: str) -> pathlib.Path:
         path = self.folder / (name.replace(" ", "_").replace(",", "") + ".job")
         path.write_text(text, encoding="utf-8")
