@@ -19,7 +19,7 @@ struct taking {
 
 static void refuse(struct taking *taking, const char *fault, const char *name)
 {
-    if (!taking->is_told)
+    if (!taking->is_told && taking->what != NULL)
         diag_say("%s answers with a file that %s: '%.256s'", taking->what, fault, name);
     taking->is_told = taking->in.is_bad = true;
 }
@@ -147,7 +147,7 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
             json_in_skip(&taking.in);
     }
     bool is_whole = !taking.in.is_bad && json_in_at_end(&taking.in);
-    if (!is_whole && !taking.is_told)
+    if (!is_whole && !taking.is_told && what != NULL)
         diag_say("%s does not answer as schemas/plugin.md says", what);
     return is_whole;
 }

@@ -30,7 +30,8 @@ struct answer {
 };
 
 /* False after a message when it is no such thing: a file without a name or content, a name that
- * leads elsewhere or comes twice. `what` is whose it is, for messages. */
+ * leads elsewhere or comes twice. `what` is whose it is, for messages; NULL: there
+ * are none. */
 bool answer_take(struct arena *arena, const char *what, const struct buf *text,
                  struct answer *ret_answer);
 
