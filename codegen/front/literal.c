@@ -102,7 +102,9 @@ static void help_number(const struct reading *reading, const char *text, struct 
     } else if (suffix > 0 && text[digits + suffix] == '\0' && text[digits - 1] != '.' &&
                strchr(text, '.') == strrchr(text, '.')) {
         diag_help(reading->sink, "a number has no suffix: write '%.*s'", (int)digits, text);
-        diag_fix(reading->sink, FIX_MACHINE_APPLICABLE, span, "%.*s", (int)digits, text);
+        bool may_lack_x = *text == '0' && strchr(text, '.') == NULL; /* "0f" for "0xf" */
+        diag_fix(reading->sink, may_lack_x ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, span,
+                 "%.*s", (int)digits, text);
     } else {
         diag_help(reading->sink, "durations are whole numbers with the units w d h m s ms us ns, "
                                  "as 1m30s; sizes end in K, M or G");

@@ -289,6 +289,7 @@ bool parser_semicolon(struct parser *parser)
     if (parser_at(parser, TOKEN_COMMA)) {
         report_expected(parser, "';'");
         diag_fix(parser->sink, FIX_MACHINE_APPLICABLE, parser_span(parser), ";");
+        parser->lacks_now = parser->sink->current;
         parser_advance(parser);
         return true;
     }

@@ -296,6 +296,8 @@ class Fix(Case):
                  "job a { params { int32 x; } unique by (x) for 1m while (active); }"),
                 # Two of these overlap: one waits for the next round.
                 ("job a [[retired, retired, retired]];", "job a [[retired]];"),
+                ("job a { params { int32 x = 5u; float64 y = 0.5f; } }",
+                 "job a { params { int32 x = 5; float64 y = 0.5; } }"),
                 ("job a { params { double d; } }", "job a { params { float64 d; } }"),
                 ("job\u00a0a { queue \u201cmail\u201d\uff1b }", 'job a { queue "mail"; }'),
                 ("// culexc:allow(unused-imprt) long ago\n" + UNUSED,
@@ -314,6 +316,8 @@ class Fix(Case):
         ("struct pointer { int32 x; } job a { params { pointr p; } }", "pointer"),
         ("struct strings { int32 x; } job a { params { strng p; } }", "string"),
         ("struct doubled { int32 x; } job a { params { double p; } }", "float64"),
+        ("job a { params { int32 x = 0f; } }", "0"),  # 0xf
+        ("job a { timeout 1h, 2h; }", ";"),
         ("job a { params { int x; } }", "int32"),  # int8, int16, int32 ...
         ("job a { params { float x; } }", "float32"),  # 64 bits in other languages
         ("job a { params { sting string; } }", "string"),  # swapped?

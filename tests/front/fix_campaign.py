@@ -27,7 +27,7 @@ NEAR = {
                       "struct point { int32 x; int32 y; }\nenum color { RED, REX, BLUE, BLUR }\n"
                       "enum colors : uint8 { RED, GREEN }\n"
                       "job a { params { string s; strings t; point p; pointer q; doubled d;\n"
-                      "  color c = RED; colors k = RED; optional int8 x[3]; uint8 y; uint16 z; float64 f; } }\n",
+                      "  color c = RED; colors k = RED; int32 h = 0xf; int64 g = 0x0b1f; duration w = 5us; optional int8 x[3]; uint8 y; uint16 z; float64 f; } }\n",
     "near_jobs.job": "retry_policy every { max 1; }\nretry_policy none_yet { max 7; }\nretry_policy nine { max 9; }\n"
                      "job rate { retry nine; }\njob rat { retry none; keep success 1h, failure 2h; }\n"
                      "job tag { tags \"x1\", \"x2\", \"y\"; returns { int32 x; } }\n"
