@@ -64,7 +64,7 @@ SHAPES = {
 
 # Changes, as two texts, for breaking and lock.
 CHANGES = {
-    "jobs that stay": (600, lambda n: many("job j# { params { int8 a; } }", n),
+    "jobs that stay": (1000, lambda n: many("job j# { params { int8 a; } }", n),
                        lambda n: many("job j# { params { int8 a; } }", n)),
     "jobs that went, and others": (300, lambda n: many("job j# { params { int8 a#; } }", n),
                                    lambda n: many("job k# { params { int8 b#; } }", n)),
@@ -78,5 +78,5 @@ CHANGES = {
     "params that went, and others": (500, lambda n: job(many("int8 a#;", n)), lambda n: job(many("int8 b#;", n))),
     "values that went, and others": (1000, lambda n: "enum e { " + many("A#", n, ", ") + " }\n" + job("e value;"),
                                      lambda n: "enum e { " + many("B#", n, ", ") + " }\n" + job("e value;")),
-    "types that stay": (600, lambda n: many("struct s# { int8 a; }", n), lambda n: many("struct s# { int8 a; }", n)),
+    "types that stay": (2000, lambda n: many("struct s# { int8 a; }", n), lambda n: many("struct s# { int8 a; }", n)),
 }
