@@ -168,7 +168,8 @@ static void check_default_limits(struct checker *checker, const struct ast_field
 static void check_default(struct checker *checker, const struct ast_field *ast,
                           struct ir_field *field)
 {
-    if (ast->value.kind == LITERAL_NONE || !has_default_allowed(checker, ast, field))
+    if (ast->value.kind == LITERAL_NONE || ast->value.kind == LITERAL_POISON ||
+        !has_default_allowed(checker, ast, field))
         return;
     field->value = check_value(checker, field, &ast->value);
     if (field->value.kind != VALUE_NONE)

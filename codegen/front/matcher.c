@@ -135,6 +135,8 @@ static bool take_quantity(struct matcher *matcher, size_t *at, char letter,
             end > matcher->count ? NULL : read(matcher->arena, matcher_copy(matcher, *at, end));
         if (ours == NULL)
             continue;
+        for (size_t part = *at + 1; part < end; part++) /* Was there a word between them? */
+            matcher->is_guess |= is_number_start(matcher_text(matcher, part));
         matcher->texts[(unsigned char)letter] = ours;
         *at = end;
         return true;

@@ -103,9 +103,9 @@ static bool digits_take(const char **at, int64_t *value, int64_t *power)
     return *at > from && !is_digit(**at);
 }
 
-/* One number with its unit; `*total` grows by it. False when it is none, or is no whole number of
- * the smallest unit. */
-static bool part_take(const struct unit *units, const char **at, int64_t *total)
+/* One number with its unit, which is less than the one before; `*total` grows by it. False when it
+ * is none, or is no whole number of the smallest unit. */
+static bool part_take(const struct unit *units, const char **at, int64_t *total, int64_t *before)
 {
     int64_t whole = 0, fraction = 0, power = 1, ignored = 1;
     if (!is_digit(**at))
@@ -121,19 +121,20 @@ static bool part_take(const struct unit *units, const char **at, int64_t *total)
     }
     *at = blanks_skip(*at);
     int64_t scale = unit_take(units, at);
-    if (scale == 0 || whole > (INT64_MAX - *total) / scale - 1 || fraction > INT64_MAX / scale ||
-        fraction * scale % power != 0)
+    if (scale >= *before || scale == 0 || whole > (INT64_MAX - *total) / scale - 1 ||
+        fraction > INT64_MAX / scale || fraction * scale % power != 0)
         return false;
+    *before = scale;
     *total += whole * scale + fraction * scale / power;
     return true;
 }
 
 static bool parts_take(const struct unit *units, const char *text, int64_t *ret_total)
 {
-    int64_t total = 0;
+    int64_t total = 0, before = INT64_MAX;
     const char *at = blanks_skip(text);
     do {
-        if (!part_take(units, &at, &total))
+        if (!part_take(units, &at, &total, &before))
             return false;
         at = blanks_skip(at);
     } while (*at != '\0');
