@@ -315,14 +315,11 @@ static culex_status order_check(const struct order *order, culex_error *error)
     return CULEX_OK;
 }
 
-/* The one run of the order. */
+/* The one run of the order, which has room for its id. */
 static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
 {
-    culex_uuid id;
     size_t enqueued = 0;
-    order->count = 1;
-    order->ids = &id;
     culex_status status = order_check(order, error);
     if (status == CULEX_OK)
         status = order_prepare(order, options, error);
@@ -330,7 +327,7 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
         return status;
     status = order_run(order, &enqueued, error);
     if (ret_id != NULL && (status == CULEX_OK || status == CULEX_EUNKNOWN))
-        *ret_id = id;
+        *ret_id = order->ids[0];
     return status;
 }
 
@@ -338,7 +335,8 @@ culex_status culex_client_enqueue(culex_client *client, const culex_job_type *ty
                                   const void *params, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
 {
-    struct order order = {.client = client, .type = type, .params = params};
+    culex_uuid id;
+    struct order order = {.client = client, .type = type, .params = params, .count = 1, .ids = &id};
     return order_run_one(&order, options, ret_id, error);
 }
 
@@ -346,7 +344,9 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         culex_bytes payload, const culex_enqueue_options *options,
                                         culex_uuid *ret_id, culex_error *error)
 {
-    struct order order = {.client = client, .type = type, .params = "", .text = &payload};
+    culex_uuid id;
+    struct order order = {
+        .client = client, .type = type, .params = "", .text = &payload, .count = 1, .ids = &id};
     return order_run_one(&order, options, ret_id, error);
 }
 
