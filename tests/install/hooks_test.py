@@ -82,8 +82,7 @@ def git_hook_check(prefix, scratch, env):
     work = Work(scratch, env, "git")
     hook = work.folder / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_bytes((prefix / "share/culex/pre-commit").read_bytes())
-    hook.chmod(0o755)
+    run("cp", prefix / "share/culex/pre-commit", hook)  # git leaves out a hook that is not executable
     work.write("nothing of ours\n", "README")
     work.run("git", "add", ".")
     work.commit("no schema")
