@@ -375,6 +375,39 @@ static bool is_omitted(const culex_field *field, const char *base, size_t list_l
            (field->flags & CULEX_FIELD_REQUIRED) == 0;
 }
 
+static size_t member_size(const culex_field *field)
+{
+    if (field->shape == CULEX_SHAPE_LIST)
+        return sizeof(void *);
+    return culex__slot_size(field) * (field->shape == CULEX_SHAPE_ARRAY ? field->count : 1);
+}
+
+/* A value whose flag was forgotten would be lost in silence. Structs may have anything in their
+ * padding, and are not looked at. */
+static bool is_forgotten(const culex_field *field, const char *base, size_t list_len)
+{
+    if ((field->flags & CULEX_FIELD_OPTIONAL) == 0)
+        return false;
+    if (field->kind == CULEX_KIND_STRUCT && field->shape != CULEX_SHAPE_LIST)
+        return false;
+    bool is_set = list_len > 0;
+    for (size_t at = 0, size = member_size(field); at < size && !is_set; at++)
+        is_set = base[field->offset + at] != 0;
+    return is_set;
+}
+
+static culex_status check_omitted(struct encoder *encoder, const struct culex__path *up,
+                                  const culex_field *field, const char *base, size_t list_len)
+{
+    if (!is_forgotten(field, base, list_len))
+        return CULEX_OK;
+    struct culex__path path = culex__path_field(up, field);
+    return culex__codec_fail(encoder->error, CULEX_EENCODE, &path,
+                             "is set and has_%s is not: use ..._set_%s, or set has_%s too; "
+                             "an absent param is 0",
+                             field->name, field->name, field->name);
+}
+
 static void put_name(struct encoder *encoder, const culex_field *field, bool is_first)
 {
     bool is_marked = (field->flags & CULEX_FIELD_MUST_UNDERSTAND) != 0;
@@ -401,7 +434,7 @@ static culex_status encode_field(struct encoder *encoder, const struct culex__pa
     if (field->shape == CULEX_SHAPE_LIST)
         memcpy(&list_len, base + field->len_offset, sizeof list_len);
     if (is_omitted(field, base, list_len))
-        return CULEX_OK;
+        return check_omitted(encoder, up, field, base, list_len);
     struct culex__path path = culex__path_field(up, field);
     put_name(encoder, field, *is_first);
     *is_first = false;

@@ -135,6 +135,18 @@ static void spoil_high(struct kitchen *kitchen)
     kitchen->has_percent = true;
     kitchen->percent = 101;
 }
+static void spoil_flag(struct kitchen *kitchen)
+{
+    kitchen->percent = 5;
+}
+static void spoil_flag_of_string(struct kitchen *kitchen)
+{
+    kitchen->note = "hello";
+}
+static void spoil_flag_of_list(struct kitchen *kitchen)
+{
+    kitchen->labels_len = 1;
+}
 static void spoil_nested(struct kitchen *kitchen)
 {
     kitchen->pair[1].currency = "EURO";
@@ -180,6 +192,9 @@ static void test_encode__names_the_field_that_the_schema_forbids(void **state)
         {spoil_enum, "lang", "expected a value of shop.lang, found 77"},
         {spoil_low, "percent", "expected at least 1, found 0"},
         {spoil_high, "percent", "expected at most 100, found 101"},
+        {spoil_flag, "percent", "is set and has_percent is not: use ..._set_percent, or set"},
+        {spoil_flag_of_string, "note", "has_note is not"},
+        {spoil_flag_of_list, "labels", "has_labels is not"},
         {spoil_nested, "pair[1].currency", "expected at most 3 bytes, found 4"},
         {spoil_short, "price.currency", "expected at least 3 bytes, found 0"},
         {spoil_count, "cc", "expected at most 3 elements, found 4"},

@@ -46,7 +46,8 @@ CULEX_API void culex_buf_release(culex_buf *buf);
 
 /* Appends the payload text of the struct at `value` to `ret_text`.
  * CULEX_EENCODE names the field that the schema does not allow (NULL string, too
- * long, not UTF-8, unknown enum value ...), CULEX_ELIMIT when the text would pass
+ * long, not UTF-8, unknown enum value, a value whose `has_x` is false; whoever
+ * clears has_x alone sets x to 0 too ...), CULEX_ELIMIT when the text would pass
  * the buffer's max. On failure `ret_text` is as it was. */
 CULEX_API CULEX_MUST_USE culex_status culex_encode(const culex_struct_type *type, const void *value,
                                                    culex_buf *ret_text, culex_error *error);
