@@ -228,15 +228,47 @@ culex_status culex__url_parse(const char *text, struct culex__url *ret_url, cule
     return CULEX_OK;
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+/* What a script or a file adds: a file of that name would be another, and made in silence. */
+static culex_status path_check(const char *rest, culex_error *error)
+{
+    enum { SCHEME_LEN = 7 }; /* "sqlite:", "memory:" */
+    size_t len = strcspn(rest, "?");
+    char first = rest[0], last = len > 0 ? rest[len - 1] : '\0';
+    for (const char *at = rest; *at != '\0'; at++) {
+        if (is_control(*at))
+            return culex__fail(error, CULEX_EURL,
+                               "store URL: the control character 0x%02X at position %zu, like a "
+                               "line's end that a script or a file adds: take it out",
+                               (unsigned)*at, (size_t)(at - rest) + SCHEME_LEN + 1);
+    }
+    if (first == ' ' || last == ' ')
+        return culex__fail(error, CULEX_EURL, "store URL: the path %s with a blank: take it out",
+                           first == ' ' ? "begins" : "ends");
+    if (len > 1 && first == last && (first == '"' || first == '\''))
+        return culex__fail(error, CULEX_EURL,
+                           "store URL: the path stands in quotes (%c), which would be a part of "
+                           "its name: take them out",
+                           first);
+    return CULEX_OK;
+}
+
 culex_status culex__url_parse_path(const char *rest, struct culex__url *ret_url, culex_error *error)
 {
     struct culex__url url = {.scheme = "", .host = "", .path = ""};
+    culex_status status = path_check(rest, error);
+    if (status != CULEX_OK)
+        return status;
     url.storage_len = strlen(rest) + 1;
     url.storage = strdup(rest);
     if (url.storage == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     url.path = url.storage;
-    culex_status status = params_split(&url, cut(url.storage, '?'), error);
+    status = params_split(&url, cut(url.storage, '?'), error);
     if (status != CULEX_OK) {
         culex__url_release(&url);
         return status;

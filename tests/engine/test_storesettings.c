@@ -118,6 +118,33 @@ static void test_wrong_parameter_is_refused_with_what_to_write(void **state)
         expect_refused(rows[i][0], NULL, CULEX_EURL, rows[i][1]);
 }
 
+/* What a script or a file adds to a path would be another file, made in silence. */
+static void test_path_with_what_a_script_adds_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"sqlite:x\r", "the control character 0x0D at position 9"},
+        {"sqlite:x\n", "the control character 0x0A at position 9"},
+        {"sqlite:a\tb/x", "the control character 0x09 at position 9"},
+        {"sqlite:x?reserve=0\r", "the control character 0x0D at position 19"},
+        {"memory:x\x7f", "the control character 0x7F at position 9"},
+        {"sqlite:x ", "the path ends with a blank"},
+        {"sqlite:x ?reserve=0", "the path ends with a blank"},
+        {"sqlite: x", "the path begins with a blank"},
+        {"memory:x ", "the path ends with a blank"},
+        {"sqlite:\"x\"", "the path stands in quotes"},
+        {"sqlite:'x'?reserve=0", "the path stands in quotes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect_refused(rows[i][0], NULL, CULEX_EURL, rows[i][1]);
+    static const char *const fine[] = {"memory:a b", "memory:it's", "memory:'", "memory:\xc3\xa9"};
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+        culex_client *client = NULL;
+        assert_int_equal(culex_client_open(fine[i], NULL, &client, NULL), CULEX_OK);
+        culex_client_close(client);
+    }
+}
+
 /* The password would become a part of the prefix, in the name of every key. */
 static void test_password_goes_into_no_parameter(void **state)
 {
@@ -301,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_later_source_wins),
         TEST(test_wrong_parameter_is_refused_with_what_to_write),
+        TEST(test_path_with_what_a_script_adds_is_refused),
         TEST(test_password_goes_into_no_parameter),
         TEST(test_wrong_variable_is_refused),
         TEST(test_wrong_option_is_refused),

@@ -40,12 +40,13 @@ typedef struct culex_client_options {
 /* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of
  * this process with the same name), "redis://[[user]:password@]host[:port][/db]",
  * "redis+unix:///path/to.sock", "rediss://..." where the build has TLS; each may have parameters
- * (docs/operating.md), and CULEX_EURL names one that it does not take. NULL means the content of
- * options->url_file, else $CULEX_URL or the content of $CULEX_URL_FILE, and without those
- * "sqlite:culex.db"; one that is set but empty is CULEX_EURL. Such a file holds one line, the URL,
- * and is refused unless it is this user's own and readable by nobody else. A Redis URL without a
- * password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and reason.
- * A SQLite store that was open in this process's parent at the time of the fork is
+ * (docs/operating.md), and CULEX_EURL names one that it does not take, or what a script has added
+ * to a PATH or NAME: a control character, a blank at an end, quotes around it. NULL means the
+ * content of options->url_file, else $CULEX_URL or the content of $CULEX_URL_FILE, and without
+ * those "sqlite:culex.db"; one that is set but empty is CULEX_EURL. Such a file holds one line, the
+ * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
+ * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
+ * reason. A SQLite store that was open in this process's parent at the time of the fork is
  * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
  * worker has another store, or one in memory, or whose process has left the folder that the path of
  * the worker's store counts from, is CULEX_EURL: see culex_run_client in culex/worker.h. A relative
