@@ -129,7 +129,7 @@ static bool answer_print(culex_status status, const culex_uuid *id, const culex_
     struct answer answer = {.status = culex_status_name(status),
                             .has_id = status == CULEX_OK || status == CULEX_EUNKNOWN,
                             .has_text = status != CULEX_OK,
-                            .text = error->text};
+                            .text = status != CULEX_OK ? error->text : NULL};
     culex_buf text;
     if (answer.has_id)
         answer.id = *id;
