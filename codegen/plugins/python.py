@@ -150,7 +150,7 @@ class Module:
     def record(self, name: str, base: str, doc: List[str], fields: Sequence[Json]) -> List[str]:
         members = [line for field in fields for line in self.member(field)]
         rows = [self.row(field) for field in fields]
-        return ["", "", "@_dataclasses.dataclass(kw_only=True)", f"class {name}(_culex.{base}):", *doc, *members,
+        return ["", "", "@_dataclasses.dataclass(kw_only=True, slots=True)", f"class {name}(_culex.{base}):", *doc, *members,
                 *([] if members else ["    pass"]), "", "", f"{name}._FIELDS = (", *rows, ")"]
 
     def policy(self, name: str, job: Json) -> List[str]:

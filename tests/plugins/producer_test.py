@@ -143,6 +143,19 @@ class Typed(unittest.TestCase):
         with self.assertRaisesRegex(Encoding, r"^st\.two\[1\]\.x: "):
             payload_of(types_job.OptionalOfAll(st=nested))
 
+    def test_slips_are_told(self):
+        with self.assertRaises(AttributeError):
+            hello_job.Hello(name="Ann").nmae = "Bo"
+        with self.assertRaises(AttributeError):
+            types_job.Inner(x=1).y = 2
+        for value, found in [({"name": "Ann"}, "a dict"), (hello_job.Hello, "the class Hello"), (None, "a NoneType")]:
+            with self.assertRaisesRegex(Encoding, f"^expected an object of a job's class, found {found}$"):
+                payload_of(value)
+        lists = [field.name for field in attributes_job.Limits._FIELDS if field.shape == "list"]
+        for value in (types_job.Inner(x=1), None, 5):
+            with self.assertRaisesRegex(Encoding, rf"^{lists[0]}: expected a list"):
+                payload_of(attributes_job.Limits(code="abc", key=b"hidden", after=1 << 61, **{lists[0]: value}))
+
     def test_python_types_of_time(self):
         at = datetime.datetime(2026, 5, 6, 7, 8, 9, 10, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
         job = types_job.OptionalOfAll(at=at, d=datetime.timedelta(days=-1, microseconds=1))
@@ -218,6 +231,12 @@ class Enqueue(unittest.TestCase):
             with self.assertRaises(CulexError) as caught:
                 client.enqueue(hello_job.Hello(), **more)
             self.assertIn(status, (None, caught.exception.status), more)
+        for more, text in [({"delay": 30}, r"write datetime.timedelta\(seconds=30\)"),
+                           ({"at": 1790000000}, r"before 2001: .* time.time_ns\(\)")]:
+            with self.assertRaisesRegex(CulexError, "^EINVAL: .*" + text):
+                client.enqueue(hello_job.Hello(), **more)
+        with self.assertRaisesRegex(Encoding, "^at: expected a datetime"):
+            client.enqueue(hello_job.Hello(), at=1790000000.5)
         with self.assertRaises(Encoding):
             client.enqueue(hello_job.Hello(name=7))
         client.enqueue(hello_job.Hello(name="fine"))

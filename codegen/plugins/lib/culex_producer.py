@@ -27,6 +27,8 @@ Duration = Union[int, datetime.timedelta]
 PAYLOAD_MAX = 1024 * 1024
 LIST_MAX = 65535
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+DELAY_MIN = 100000  # 100 us, as in C
+AT_MIN = 978307200 * 1000000000  # 2001: seconds and milliseconds taken for nanoseconds are in 1970
 INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
@@ -77,23 +79,32 @@ class Policy:
 
 
 class Record:
-    """A struct of a schema. No param can have a name that begins or ends with "_"."""
+    """A struct of a schema. No param can have a name that begins or ends with "_". Slots, so that
+    a misspelt one is an AttributeError."""
 
+    __slots__ = ()
     _FIELDS: ClassVar[Tuple[Field, ...]] = ()
 
 
 class Job(Record):
     """The params of a job."""
 
+    __slots__ = ()
     _POLICY: ClassVar[Policy]
 
 
 def payload_of(job: Job) -> bytes:
     """As the C of the schema writes it. Encoding when a value is not allowed."""
+    if not isinstance(job, Job):
+        raise Encoding(f"expected an object of a job's class, found {_found(job)}")
     payload = _record_text(job).encode("utf-8")
     if len(payload) > PAYLOAD_MAX:
         raise Encoding(f"the payload has more than {PAYLOAD_MAX} bytes")
     return payload
+
+
+def _found(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 # --- values to text ---------------------------------------------------------------------------
@@ -107,7 +118,7 @@ def _record_text(record: Record) -> str:
 def _is_left_out(field: Field, value: Any) -> bool:
     if value is None and field.optional:
         return True
-    return field.shape == "list" and not field.optional and value is not None and len(value) == 0
+    return field.shape == "list" and not field.optional and isinstance(value, (list, tuple)) and not value
 
 
 def _member(field: Field, value: Any) -> str:
@@ -290,6 +301,28 @@ _WRITERS: Dict[str, Callable[[Field, Any], str]] = {
 }
 
 
+def _delay(value: Duration) -> str:
+    """As the C of an enqueue refuses what is too short to be meant, in words of Python."""
+    if 0 < duration_ns(value) < DELAY_MIN:
+        raise CulexError("EINVAL", f"delay is {duration_ns(value)} nanoseconds, too short to be meant: write "
+                                   f"datetime.timedelta(seconds={duration_ns(value)})")
+    return duration_text(value)
+
+
+def _at(value: Timestamp) -> str:
+    if timestamp_ns(value) < AT_MIN:
+        raise CulexError("EINVAL", "at is before 2001: a number is nanoseconds, as time.time_ns() returns them; "
+                                   "or give a datetime with a time zone")
+    return timestamp_text(value)
+
+
+def _named(name: str, write: Callable[[Any], str], value: Any) -> str:
+    try:
+        return write(value)
+    except Encoding as error:
+        raise Encoding(f"{name}{error}") from None
+
+
 # --- the store --------------------------------------------------------------------------------
 
 
@@ -329,8 +362,8 @@ class Client:
         request["fingerprint"] = str(job._POLICY.fingerprint)
         request["tags"] = list(tags or job._POLICY.tags)
         for name, value in (("queue", queue), ("priority", priority), ("id", None if id is None else str(id)),
-                            ("delay", None if delay is None else duration_text(delay)),
-                            ("at", None if at is None else timestamp_text(at))):
+                            ("delay", None if delay is None else _named("delay", _delay, delay)),
+                            ("at", None if at is None else _named("at", _at, at))):
             if value is not None:
                 request[name] = value
         request["length"] = len(payload)
