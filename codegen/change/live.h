@@ -2,7 +2,9 @@
  *
  * The listing has one JSON object a line:
  * {"job":"shop.send_email","fingerprint":"9c1f0e7ab2d44e10", "runs":12}; other members are skipped.
- */
+ * The last line is {"complete":true,"schemas":1}: what made the listing did not fail before it.
+ * "schemas" may be left out; it is how many lines there are since the last such line, for listings
+ * of several stores may follow each other. */
 #ifndef CULEXC_LIVE_H
 #define CULEXC_LIVE_H
 

@@ -120,7 +120,8 @@ const struct verb verb_breaking = {
             "Mode rolling (the default): old and new programs run side by side. Mode drain: no\n"
             "old worker is left, only what they stored.\n"
             "With --live (- is standard input) only versions count of which a store has runs: one\n"
-            "{\"job\":NAME,\"fingerprint\":HEX} a line.\n"
+            "{\"job\":NAME,\"fingerprint\":HEX} a line, and {\"complete\":true} at the end, as\n"
+            "culex-live prints them.\n"
             "An error is never safe; a warning is safe once every worker is new.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,

@@ -138,12 +138,13 @@ const struct verb verb_lock = {
     .name = "lock",
     .summary = "record what the schemas promise",
     .help =
-        "usage: culexc lock [--lock FILE] [--check] [-I DIR]... [--message-format=human|json]\n"
-        "                   [FILE...]\n"
+        "usage: culexc lock [--lock FILE] [--check] [--live LISTING] [-I DIR]...\n"
+        "                   [--message-format=human|json] [FILE...]\n"
         "Writes FILE (that of the project, or jobs.lock), to be committed: what queued runs and "
         "old programs rely on.\n"
         "All FILEs together are the schema. Refuses, with exit status 1, what 'breaking' calls\n"
-        "an error. With --check nothing is written, and a lock out of date is exit status 1.\n",
+        "an error. With --check nothing is written, and a lock out of date is exit status 1.\n"
+        "With --live (- is standard input) versions are forgotten that culex-live does not list.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS,
     .run = run,
 };

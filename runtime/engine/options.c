@@ -20,6 +20,7 @@ enum option_kind {
     OPTION_FLAG,
     OPTION_DOCTOR,
     OPTION_ENDED,
+    OPTION_ALLOW_EMPTY,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -93,6 +94,8 @@ static const struct option_row rows[] = {
      OWNER_LIVE},
     {"ended", NULL, OPTION_ENDED, NULL, 0, 0, 0,
      "count done and cancelled runs too, while the store\nkeeps them", OWNER_LIVE},
+    {"allow-empty", NULL, OPTION_ALLOW_EMPTY, NULL, 0, 0, 0,
+     "a store without any queue is meant, and no mistake", OWNER_LIVE},
     {"help", NULL, OPTION_HELP, NULL, 0, 0, 0, "show this and exit", OWNER_ALL},
     {"version", NULL, OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit", OWNER_ALL},
 };
@@ -315,6 +318,9 @@ static culex_status setting_apply(struct culex_settings *settings, const struct 
         return CULEX_OK;
     case OPTION_ENDED:
         settings->wants_ended = true;
+        return CULEX_OK;
+    case OPTION_ALLOW_EMPTY:
+        settings->allows_empty = true;
         return CULEX_OK;
     case OPTION_HELP:
         settings->wants_help = true;

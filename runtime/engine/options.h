@@ -19,6 +19,7 @@ struct culex_settings {
     culex_worker_options options; /* points into argv, the environment and `queues` */
     bool wants_doctor;
     bool wants_ended;
+    bool allows_empty; /* a store without any queue */
     bool wants_help;
     bool wants_version;
     char *queues_text;

@@ -50,6 +50,12 @@ static void text_print(const char *text)
     putchar('"');
 }
 
+/* What is listed, and how much of it there was. */
+struct listing {
+    struct culex_settings *settings;
+    uint64_t queues, schemas, runs;
+};
+
 static void count_print(const culex_live_schema *schema, culex_run_state state)
 {
     printf(",\"%s\":%" PRIu64, culex_run_state_name(state), schema->count[state]);
@@ -57,7 +63,7 @@ static void count_print(const culex_live_schema *schema, culex_run_state state)
 
 static bool schema_print(const culex_live_schema *schema, void *user)
 {
-    const struct culex_settings *settings = user;
+    struct listing *listing = user;
     fputs("{\"job\":", stdout);
     text_print(schema->job);
     printf(",\"fingerprint\":\"%016" PRIx64 "\",\"queue\":", schema->fingerprint);
@@ -65,11 +71,21 @@ static bool schema_print(const culex_live_schema *schema, void *user)
     printf(",\"runs\":%" PRIu64 ",\"oldest_ms\":%" PRId64, schema->runs, schema->oldest_ms);
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
         bool is_ended = state == CULEX_RUN_DONE || state == CULEX_RUN_CANCELLED;
-        if (!is_ended || settings->wants_ended)
+        if (!is_ended || listing->settings->wants_ended)
             count_print(schema, (culex_run_state)state);
     }
     puts("}");
+    listing->schemas++;
+    listing->runs += schema->runs;
     return !ferror(stdout);
+}
+
+/* The last line, for a reader who does not see our exit status. */
+static void end_print(const struct listing *listing)
+{
+    printf("{\"complete\":true,\"queues\":%" PRIu64 ",\"schemas\":%" PRIu64 ",\"runs\":%" PRIu64
+           "}\n",
+           listing->queues, listing->schemas, listing->runs);
 }
 
 /* --- queues ------------------------------------------------------------------------------ */
@@ -79,22 +95,53 @@ static int name_order(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static culex_status queues_list(culex_client *client, struct culex_settings *settings,
-                                culex_error *error)
+static bool queue_note(const char *queue, void *user)
 {
+    struct listing *listing = user;
+    (void)queue;
+    listing->queues++;
+    return true;
+}
+
+/* A store without queues is more often another one than was meant. */
+static culex_status all_list(culex_client *client, struct listing *listing, culex_error *error)
+{
+    const struct culex_settings *settings = listing->settings;
+    culex_status status = culex_client_queues(client, queue_note, listing, error);
+    if (status != CULEX_OK)
+        return status;
+    if (listing->queues == 0 && !settings->allows_empty)
+        return culex__fail(error, CULEX_ENOTFOUND,
+                           "the store has no queue: are its URL and prefix right? if they are, say "
+                           "--allow-empty");
+    return culex_client_live(client, NULL, settings->wants_ended, schema_print, listing, error);
+}
+
+static culex_status named_list(culex_client *client, struct listing *listing, culex_error *error)
+{
+    const struct culex_settings *settings = listing->settings;
     size_t count = settings->options.queue_count;
     culex_status status = CULEX_OK;
-    if (count == 0)
-        return culex_client_live(client, NULL, settings->wants_ended, schema_print, settings,
-                                 error);
     qsort((void *)settings->queues, count, sizeof *settings->queues, name_order);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         const char *queue = settings->queues[i];
         if (i > 0 && strcmp(queue, settings->queues[i - 1]) == 0)
             continue;
+        listing->queues++;
         status =
-            culex_client_live(client, queue, settings->wants_ended, schema_print, settings, error);
+            culex_client_live(client, queue, settings->wants_ended, schema_print, listing, error);
     }
+    return status;
+}
+
+static culex_status queues_list(culex_client *client, struct culex_settings *settings,
+                                culex_error *error)
+{
+    struct listing listing = {.settings = settings};
+    bool is_all = settings->options.queue_count == 0;
+    culex_status status = (is_all ? all_list : named_list)(client, &listing, error);
+    if (status == CULEX_OK && !ferror(stdout))
+        end_print(&listing);
     return status;
 }
 

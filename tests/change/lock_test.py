@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FEATURES = HERE.parent.parent / "schemas" / "feature"
 CULEXC = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
+COMPLETE = '{"complete":true}\n'  # the end of a listing
 MAIL = """package shop;
 enum lang { EN = 1, IT = 2 }
 job mail { params { string to; lang l = EN; } }
@@ -203,7 +204,7 @@ class Live(Case):
 
     def listing(self, *fingerprints, job="shop.mail"):
         return "".join('{"job":"%s","fingerprint":"%s","runs":1,"x":[1,{"y":null}]}\n' % (job, at)
-                       for at in fingerprints)
+                       for at in fingerprints) + COMPLETE
 
     def judge(self, status, *fingerprints):
         return self.culexc(status, "breaking", "--live", "-", "--against", "jobs.lock", "a.job",
@@ -234,7 +235,7 @@ class Live(Case):
         self.assertIn("'shop.mail' is no longer there", said)
         self.assertIn("[version-not-stored]", said)
         self.assertIn("[job-removed]", self.judge(1, self.first))
-        self.culexc(0, "lock", "--live", "-", "a.job", stdin="")
+        self.culexc(0, "lock", "--live", "-", "a.job", stdin=COMPLETE)
         said = self.judge(1, self.first)
         self.assertIn("-:1:1: error: the store has runs of 'shop.mail'", said)
         self.assertIn("[stored-job-unknown]", said)
@@ -247,6 +248,20 @@ class Live(Case):
                                stdin=text + "\n")
             self.assertIn("-:1:1: error", said)
             self.assertIn("[bad-listing]", said)
+
+    def test_listing_without_its_end_forgives_and_forgets_nothing(self):
+        line = self.listing(self.second).removesuffix(COMPLETE)
+        before = self.lock()
+        for text in ("", "\n", line, COMPLETE + line, '{"complete":true,"schemas":1}\n',
+                     line + '{"complete":true,"schemas":2}\n',
+                     COMPLETE + line + line + '{"complete":true,"schemas":3}'):
+            for words in (["breaking", "--against", "jobs.lock"], ["lock"]):
+                said = self.culexc(1, *words, "--live", "-", "a.job", stdin=text)
+                self.assertIn("[listing-incomplete]", said)
+        self.assertEqual(self.lock(), before)
+        self.judge(0, self.second)
+        whole = line + '{"complete":true,"schemas":1}\n'
+        self.culexc(0, "lock", "--live", "-", "a.job", stdin=whole + COMPLETE + whole)
 
 
 class Elsewhere(Case):

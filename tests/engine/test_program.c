@@ -291,7 +291,8 @@ static char *help_text(enum culex_program program)
 static void test_each_program_has_its_own_options(void **state)
 {
     (void)state;
-    static const char *const live[] = {"--queue=b,a", "--ended", "--prefix=p", NULL};
+    static const char *const live[] = {"--queue=b,a", "--ended", "--prefix=p", "--allow-empty",
+                                       NULL};
     static const char *const foreign[][2] = {
         {"--lease=1s", NULL}, {"--queues=a", NULL}, {"--drain", NULL}, {"--doctor", NULL}};
     static const char *const ended[] = {"--ended", NULL}, *const secret[] = {"--url=redis://:pw@h",
@@ -306,6 +307,7 @@ static void test_each_program_has_its_own_options(void **state)
     assert_int_equal(settings.options.queue_count, 2);
     assert_string_equal(settings.options.prefix, "p");
     assert_true(settings.wants_ended);
+    assert_true(settings.allows_empty);
     culex__settings_release(&settings);
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         assert_int_equal(read_words_for(CULEX_PROGRAM_LIVE, foreign[i], &settings, &error),

@@ -36,7 +36,10 @@ class Live(unittest.TestCase):
         return done.stderr.decode() if code else done.stdout
 
     def rows(self, *words, **more):
-        return [json.loads(line) for line in self.live(*words, **more).decode().splitlines()]
+        *rows, end = [json.loads(line) for line in self.live(*words, **more).decode().splitlines()]
+        self.assertEqual(end, {"complete": True, "queues": 1, "schemas": len(rows),
+                               "runs": sum(row["runs"] for row in rows)})
+        return rows
 
     def test_a_line_for_each_version_of_each_job_sorted(self):
         self.enqueue("2", 2)
@@ -69,7 +72,20 @@ class Live(unittest.TestCase):
         schema.write_text(schema.read_text().replace("max_len(4)", "max_len(3)"))
         self.enqueue()
         self.assertIn("[field-limit-narrowed]", self.breaking(self.live(), 1))
-        self.assertNotIn("error:", self.breaking(b"", 0))
+        self.assertIn("[listing-incomplete]", self.breaking(b"", 1))
+        self.assertIn("[listing-incomplete]", self.breaking(self.live().partition(b"\n")[2], 1))
+        store = sqlite3.connect(self.file)
+        store.execute("DELETE FROM run")
+        store.commit()
+        store.close()
+        self.assertEqual(self.rows(), [])
+        self.assertNotIn("error:", self.breaking(self.live(), 0))
+
+    def test_a_store_without_queues_is_believed_when_told_so(self):
+        self.file.touch()
+        self.assertIn("--allow-empty", self.live(code=1))
+        self.assertEqual(json.loads(self.live("--allow-empty")),
+                         {"complete": True, "queues": 0, "schemas": 0, "runs": 0})
 
     def test_what_is_not_there_is_no_good_news(self):
         for words, text in (((), "no store at sqlite:"), (("--url=memory:",), "one process")):
@@ -122,7 +138,7 @@ class Live(unittest.TestCase):
         text = self.live()
         self.assertFalse(set(text) & set(range(0x20)) - {0x0A})
         self.assertNotIn(b"\xc2\x9b", text)
-        jobs = {json.loads(line)["job"] for line in text.decode().splitlines()}
+        jobs = {json.loads(line).get("job") for line in text.decode().splitlines()}
         self.assertLessEqual({'a"b\\c', "\x1b[2J", "\x9b1m", "\ufffd\ufffd", "\n{}", "ü"}, jobs)
 
     def test_help_and_version(self):

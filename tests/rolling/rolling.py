@@ -189,7 +189,7 @@ class Stage:
         text = subprocess.run([CULEX_LIVE, "--queue", "rolling"], env=self.env, check=True,
                               stdout=subprocess.PIPE, text=True).stdout
         return {(row["job"], row["fingerprint"]): row["runs"]
-                for row in map(json.loads, text.splitlines())}
+                for row in map(json.loads, text.splitlines()[:-1])}
 
     def executed(self):
         """(job, n) -> (version, params) of each execution, which may be only one."""
