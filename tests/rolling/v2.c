@@ -104,7 +104,7 @@ culex_status version_enqueue(culex_client *client, uint32_t n, culex_error *erro
     const char *to = text_of("to", n);
     shop_added_param_job added_param = shop_added_param_job_make(n, to);
     added_param.has_cc = n % 2 == 1;
-    added_param.cc = text_of("cc", n);
+    added_param.cc = added_param.has_cc ? text_of("cc", n) : NULL;
     if (n % 3 == 0)
         added_param.from = text_of("from", n);
     shop_removed_param_job removed_param = shop_removed_param_job_make(n, to);
@@ -121,7 +121,7 @@ culex_status version_enqueue(culex_client *client, uint32_t n, culex_error *erro
     raised.list_len = n % 5;
     shop_relaxed_job relaxed = shop_relaxed_job_make(n);
     relaxed.has_why = n % 2 == 0;
-    relaxed.why = text_of("why", n);
+    relaxed.why = relaxed.has_why ? text_of("why", n) : NULL;
     shop_added_job_job added_job = shop_added_job_job_make(n, to);
     ENQUEUE(added_param);
     ENQUEUE(removed_param);
