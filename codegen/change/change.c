@@ -52,29 +52,51 @@ static bool is_stored(const struct change *change, const struct lock_job *job,
     return change->live == NULL || live_has(change->live, job->wire, fingerprint);
 }
 
+/* The versions of one block that the lock remembers; `newest`: what it was when locked, or NULL. */
+static void judge_versions(struct judge *judge, const struct lock_version *version,
+                           const struct lock_block *newest, const struct lock_block *after,
+                           struct spot *spot)
+{
+    struct map past;
+    map_init(&past, &judge->scratch);
+    for (struct lock_field *at = newest == NULL ? NULL : newest->fields; at != NULL; at = at->next)
+        map_add(&past, at->wire, at);
+    spot->past = &past;
+    judge->version = version->fingerprint;
+    judge_block(judge, &(struct lock_block){.fields = version->fields}, after, spot);
+}
+
 static void judge_history(const struct change *change, const struct lock_job *before,
                           const struct lock_job *after)
 {
     struct spot spot = judge_spot(after);
-    struct arena scratch = {0};
-    struct map past;
-    map_init(&past, &scratch);
-    for (struct lock_field *at = before->params->fields; at != NULL; at = at->next)
-        map_add(&past, at->wire, at);
     spot.past_block = before->allows;
-    spot.past = &past;
     for (const struct lock_version *at = before->versions; at != NULL; at = at->next) {
-        struct lock_block block = {.fields = at->fields};
         struct judge judge;
         judge_init(&judge, change);
-        judge.version = at->fingerprint;
         judge.is_retired = after->is_retired;
         judge.is_forgiven = !is_stored(change, after, at->fingerprint);
-        judge_block(&judge, &block, after->params, &spot);
+        judge_versions(&judge, at, before->params, after->params, &spot);
         say_forgiven(&judge, after, at->fingerprint);
         judge_release(&judge);
     }
-    arena_release(&scratch);
+}
+
+/* Results that callers may still read. */
+static void judge_results(const struct change *change, const struct lock_job *before,
+                          const struct lock_job *after)
+{
+    struct spot spot = judge_spot(after);
+    spot.past_block = before->allows;
+    for (const struct lock_version *at = before->results; at != NULL && after->returns != NULL;
+         at = at->next) {
+        struct judge judge;
+        judge_init(&judge, change);
+        judge.is_retired = after->is_retired;
+        judge.is_result = true;
+        judge_versions(&judge, at, before->returns, after->returns, &spot);
+        judge_release(&judge);
+    }
 }
 
 /* What matters to those who still call the job. */
@@ -105,8 +127,8 @@ static void judge_job(const struct change *change, const struct lock_job *before
     judge_calls(&judge, before, after);
     say_forgiven(&judge, after, before->fingerprint);
     judge_release(&judge);
-    if (before->versions != NULL)
-        judge_history(change, before, after);
+    judge_history(change, before, after);
+    judge_results(change, before, after);
 }
 
 /* ---- what the store has ---- */

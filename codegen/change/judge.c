@@ -144,7 +144,7 @@ bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot,
     if (judge->is_result)
         diag_note(sink, (struct span){0}, "workers write this into results, and clients read it");
     if (judge->version != NULL)
-        diag_note(sink, (struct span){0}, "in the version %s, of which runs may still be stored",
-                  judge->version);
+        diag_note(sink, (struct span){0}, "in the version %s, of which %s may still be stored",
+                  judge->version, judge->is_result ? "results" : "runs");
     return true;
 }

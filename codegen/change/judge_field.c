@@ -174,8 +174,11 @@ static void judge_presence(struct pair *pair)
                  "keep it optional and choose in the handler");
     else if (before == LOCK_DEFAULT && after == LOCK_REQUIRED)
         say_with(pair, DIAG_DEFAULT_REMOVED,
-                 "is required, and no new worker takes runs older than it",
-                 "keep the default until no such run is left");
+                 pair->judge->is_result
+                     ? "is required, and no new program reads results older than it"
+                     : "is required, and no new worker takes runs older than it",
+                 pair->judge->is_result ? "keep the default until no such result is kept"
+                                        : "keep the default until no such run is left");
 }
 
 /* ---- what callers and operators see ---- */
@@ -260,7 +263,8 @@ static void judge_added(struct judge *judge, const struct block_names *before,
     }
     if (field->need == LOCK_REQUIRED &&
         judge_report(judge, DIAG_FIELD_REQUIRED_ADDED, &spot,
-                     "'%s' is required, and stored runs do not have it", field->name))
+                     "'%s' is required, and stored %s do not have it", field->name,
+                     judge->is_result ? "results" : "runs"))
         diag_help(judge->change->sink, "give it a default or make it optional; if it is an old "
                                        "param with a new name, add [[was(\"old\")]]");
     if (field->must_understand &&

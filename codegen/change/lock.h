@@ -6,8 +6,8 @@
  * is listed is `next`.
  *
  * Beside the schema as it is, a lock remembers what cannot be seen in it any more: names that
- * must never come back, jobs that were removed, and the params of every version of a job whose
- * runs may still be stored. */
+ * must never come back, jobs that were removed, the params of every version of a job whose runs
+ * may still be stored, and results that callers may still read. */
 #ifndef CULEXC_LOCK_H
 #define CULEXC_LOCK_H
 
@@ -88,7 +88,7 @@ struct lock_type {
     int state;      /* of walks */
 };
 
-/* Params as they once were. */
+/* Params or a result as they once were. */
 struct lock_version {
     struct lock_version *next;
     const char *fingerprint;
@@ -115,8 +115,10 @@ struct lock_job {
     const char *fingerprint; /* of the params, 16 hexadecimal digits */
     struct lock_block *params;
     struct lock_block *returns; /* NULL: none */
+    const char *result;         /* its fingerprint; NULL in a lock that does not remember it */
     struct lock_settings *settings;
     struct lock_version *versions; /* earlier params, the oldest first */
+    struct lock_version *results;  /* the same of results that were kept for long */
     struct lock_allow *allows;
     struct span span;
 };
@@ -147,8 +149,8 @@ struct lock *lock_read(struct diag_sink *sink, const char *path, const char *tex
 void lock_write(const struct lock *lock, struct buf *buf);
 
 /* Adds to `after`, made of schemas, what `before` remembers; of older versions, when there is a
- * listing of a store, only those in it. False when a job has more versions than a lock may hold:
- * its name is then in *ret_job. */
+ * listing of a store, only those in it; of results a listing says nothing. False when a job has
+ * more versions than a lock may hold: its name is then in *ret_job. */
 struct live;
 bool lock_inherit(struct arena *arena, struct lock *after, const struct lock *before,
                   const struct live *live, const char **ret_job);

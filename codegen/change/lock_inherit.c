@@ -192,20 +192,40 @@ static struct lock_field *keep_fields(struct heir *heir, const struct lock_field
     return first;
 }
 
-static void keep_version(struct heir *heir, struct lock_job *job, const char *fingerprint,
-                         const struct lock_field *fields)
+/* Adds one to `list`, unless it is what the schema has (`own`, or NULL) or there already. */
+static void keep_version(struct heir *heir, struct lock_version **list, const char *own,
+                         const char *fingerprint, const struct lock_field *fields)
 {
-    struct lock_version **end = &job->versions;
-    if (strcmp(job->fingerprint, fingerprint) == 0 ||
-        (heir->live != NULL && !live_has(heir->live, job->wire, fingerprint)))
+    if (own != NULL && strcmp(own, fingerprint) == 0)
         return;
-    for (; *end != NULL; end = &(*end)->next) {
-        if (strcmp((*end)->fingerprint, fingerprint) == 0)
+    for (; *list != NULL; list = &(*list)->next) {
+        if (strcmp((*list)->fingerprint, fingerprint) == 0)
             return;
     }
-    *end = arena_alloc(heir->arena, sizeof(**end));
-    (*end)->fingerprint = fingerprint;
-    (*end)->fields = keep_fields(heir, fields);
+    *list = arena_alloc(heir->arena, sizeof(**list));
+    (*list)->fingerprint = fingerprint;
+    (*list)->fields = keep_fields(heir, fields);
+}
+
+static void keep_params(struct heir *heir, struct lock_job *job, const char *fingerprint,
+                        const struct lock_field *fields)
+{
+    if (heir->live == NULL || live_has(heir->live, job->wire, fingerprint))
+        keep_version(heir, &job->versions, job->fingerprint, fingerprint, fields);
+}
+
+/* A result that is kept for less is gone before the next but one version is deployed. */
+enum { RESULT_KEPT_MS = 60000 };
+
+/* What was remembered once stays: a lock knows no date at which the last result is gone. */
+static void inherit_results(struct heir *heir, struct lock_job *after,
+                            const struct lock_job *before)
+{
+    for (const struct lock_version *at = before->results; at != NULL; at = at->next)
+        keep_version(heir, &after->results, after->result, at->fingerprint, at->fields);
+    if (before->returns != NULL && before->result != NULL &&
+        before->settings->keep_success_ms >= RESULT_KEPT_MS)
+        keep_version(heir, &after->results, after->result, before->result, before->returns->fields);
 }
 
 static void inherit_job(struct heir *heir, struct lock_job *after, const struct lock_job *before)
@@ -214,8 +234,9 @@ static void inherit_job(struct heir *heir, struct lock_job *after, const struct 
     if (after->returns != NULL && before->returns != NULL)
         inherit_block(heir->arena, after->returns, before->returns);
     for (const struct lock_version *at = before->versions; at != NULL; at = at->next)
-        keep_version(heir, after, at->fingerprint, at->fields);
-    keep_version(heir, after, before->fingerprint, before->params->fields);
+        keep_params(heir, after, at->fingerprint, at->fields);
+    keep_params(heir, after, before->fingerprint, before->params->fields);
+    inherit_results(heir, after, before);
     keep_allows(heir->arena, &after->allows, before->allows);
 }
 
@@ -274,7 +295,7 @@ bool lock_inherit(struct arena *arena, struct lock *after, const struct lock *be
     sort_types(after);
     for (const struct lock_job *job = after->jobs; job != NULL; job = job->next) {
         *ret_job = job->wire;
-        if (!are_few(job->versions))
+        if (!are_few(job->versions) || !are_few(job->results))
             return false;
     }
     return true;

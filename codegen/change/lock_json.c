@@ -148,8 +148,10 @@ static const struct lock_member job_members[] = {
     NEEDED(lock_job, "fingerprint", fingerprint),
     RECORD(lock_job, "params", params, true, &block_record),
     RECORD(lock_job, "returns", returns, false, &block_record),
+    TEXT(lock_job, "result", result),
     RECORD(lock_job, "settings", settings, true, &settings_record),
     ITEMS(lock_job, "versions", versions, &version_record, LIMIT_VERSIONS),
+    ITEMS(lock_job, "results", results, &version_record, LIMIT_VERSIONS),
     ITEMS(lock_job, "allow", allows, &allow_record, MANY),
     END,
 };

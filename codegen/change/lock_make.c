@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "fingerprint.h"
 #include "lock.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -350,6 +351,7 @@ static void make_job(struct maker *maker, const struct module *module, const str
     made->params = arena_alloc(arena, sizeof(*made->params));
     make_block(maker, job->params, job->decl->fields.reserved, made->params);
     if (job->result_c != NULL) {
+        made->result = hex(arena, fingerprint_fields(job->result));
         made->returns = arena_alloc(arena, sizeof(*made->returns));
         make_block(maker, job->result, job->decl->returns.reserved, made->returns);
     }

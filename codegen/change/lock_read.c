@@ -234,6 +234,13 @@ static bool link_types(struct reader *reader)
     return true;
 }
 
+static bool link_versions(struct reader *reader, const struct lock_version *version)
+{
+    while (version != NULL && link_fields(reader, version->fields))
+        version = version->next;
+    return version == NULL;
+}
+
 static bool link_jobs(struct reader *reader)
 {
     struct map *wires = &reader->lock->wires;
@@ -244,10 +251,8 @@ static bool link_jobs(struct reader *reader)
         if (!link_fields(reader, job->params->fields) ||
             (job->returns != NULL && !link_fields(reader, job->returns->fields)))
             return false;
-        for (struct lock_version *at = job->versions; at != NULL; at = at->next) {
-            if (!link_fields(reader, at->fields))
-                return false;
-        }
+        if (!link_versions(reader, job->versions) || !link_versions(reader, job->results))
+            return false;
     }
     return true;
 }
