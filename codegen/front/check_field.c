@@ -276,6 +276,28 @@ static void check_reserved(struct checker *checker, const struct literal *reserv
     }
 }
 
+/* How many fields the block has, when each is given its own number, from 1 on; or else 0. */
+static unsigned count_numbered(const struct ast_field *ast)
+{
+    unsigned count = 0;
+    for (; ast != NULL; ast = ast->next) {
+        if (ast->value.kind != LITERAL_INT || ast->value.integer.hi != 0 ||
+            ast->value.integer.lo != ++count)
+            return 0;
+    }
+    return count;
+}
+
+/* Two may be defaults that only look like it. */
+static void check_numbers(struct checker *checker, const struct ast_field *ast)
+{
+    if (count_numbered(ast) < 3)
+        return;
+    diag_report(checker->sink, DIAG_FIELD_NUMBERS, ast->value.span,
+                "these defaults look like the numbers of fields, which are not needed");
+    diag_help(checker->sink, "a param goes by its name: leave '= 1', '= 2' and so on out");
+}
+
 struct ir_field *check_fields(struct checker *checker, const char *c,
                               const struct ast_fields *fields, enum field_home home)
 {
@@ -288,6 +310,7 @@ struct ir_field *check_fields(struct checker *checker, const char *c,
     map_init(&block.c_names, checker->arena);
     reserved_init(&block.reserved, checker->arena, fields->reserved);
     check_reserved(checker, fields->reserved);
+    check_numbers(checker, fields->first);
     for (struct ast_field *ast = fields->first; ast != NULL; ast = ast->next) {
         if (++count > LIMIT_FIELDS) {
             diag_report(checker->sink, DIAG_TOO_MANY, ast->name.span,

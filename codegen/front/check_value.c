@@ -36,8 +36,7 @@ static void help_value(struct checker *checker, const struct ir_field *field,
         help_text(checker, field, literal);
     else if (literal->kind == LITERAL_INT && field->kind == IR_DURATION)
         diag_help(checker->sink, "add a unit: w, d, h, m, s, ms, us or ns");
-    else if (literal->kind == LITERAL_INT && ir_kinds[field->kind].bits == 0 &&
-             field->kind != IR_BOOL)
+    else if (literal->kind == LITERAL_INT && ir_kinds[field->kind].bits == 0)
         diag_help(checker->sink, "a param goes by its name and has no number: leave '= %s' out",
                   literal->text);
 }
@@ -102,6 +101,18 @@ static struct ir_value value_float(struct checker *checker, const struct ir_fiel
     return (struct ir_value){.kind = VALUE_FLOAT, .text = text};
 }
 
+/* 1 may be the number of the field, as in Protocol Buffers; 0 is none. */
+static void help_bit(struct checker *checker, const struct literal *literal)
+{
+    bool is_one = literal->integer.lo == 1;
+    if (is_one)
+        diag_help(checker->sink, "write 'true', or leave '= 1' out when it numbers the param");
+    else
+        diag_help(checker->sink, "write 'false'");
+    diag_fix(checker->sink, is_one ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, literal->span,
+             is_one ? "true" : "false");
+}
+
 static struct ir_value value_bool(struct checker *checker, const struct ir_field *field,
                                   const struct literal *literal)
 {
@@ -110,8 +121,7 @@ static struct ir_value value_bool(struct checker *checker, const struct ir_field
     if (!is_true && !is_false) {
         refuse(checker, field, literal, "true or false");
         if (literal->kind == LITERAL_INT && literal->integer.hi == 0 && literal->integer.lo <= 1)
-            diag_fix(checker->sink, FIX_MACHINE_APPLICABLE, literal->span,
-                     literal->integer.lo == 1 ? "true" : "false");
+            help_bit(checker, literal);
         return (struct ir_value){0};
     }
     return (struct ir_value){.kind = VALUE_BOOL, .number = is_true};

@@ -18,6 +18,7 @@ enum type_form {
     TYPE_LIST,     /* a list of the type inside */
     TYPE_OPTIONAL, /* the type inside, or nothing */
     TYPE_BOUNDED,  /* as TYPE_SAME, with a longest length */
+    TYPE_COUNTED,  /* as TYPE_BOUNDED, and the length may count something else */
     TYPE_NONE      /* there is none */
 };
 

@@ -48,7 +48,7 @@ static void type_apply(struct matcher *matcher, const struct type_row *row)
         matcher->type.form = row->form == TYPE_NAME ? TYPE_LIKE : row->form;
     if (row->form == TYPE_OPTIONAL)
         matcher->type.is_optional = true;
-    if (row->form == TYPE_BOUNDED)
+    if (row->form == TYPE_BOUNDED || row->form == TYPE_COUNTED)
         matcher->type.attr = arena_printf(matcher->arena, " [[max_len(%s)]]", matcher->texts['I']);
 }
 
