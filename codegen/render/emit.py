@@ -84,12 +84,13 @@ def schema_view(schema: Schema) -> SchemaView:
 
 
 def typed_call(name: str) -> CText:
-    return macro(name, f"CULEX_TYPED(({name})(__VA_ARGS__))")
+    """With the call written out, for gcc to warn of it; see culex/typed.h."""
+    return macro(name, f"(CULEX_TYPED_BEGIN({name}, __VA_ARGS__), ({name})(__VA_ARGS__) CULEX_TYPED_END)")
 
 
 def guarded_call(job: Job) -> CText:
     name = job.functions.register
-    return macro(name, f"CULEX_REGISTER({job.c}, {name}, {job.functions.type}, __VA_ARGS__)")
+    return macro(name, f"CULEX_REGISTER({job.c})({name}, &{job.functions.type}, __VA_ARGS__)")
 
 
 def macro(name: str, body: str) -> CText:

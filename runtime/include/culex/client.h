@@ -250,8 +250,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_queues(culex_client *client,
 
 /* A function of another type for a callback is an error; see culex/typed.h. */
 #ifdef CULEX_TYPED
-#define culex_client_list(...)   CULEX_TYPED((culex_client_list)(__VA_ARGS__))
-#define culex_client_queues(...) CULEX_TYPED((culex_client_queues)(__VA_ARGS__))
+#define culex_client_list(...)   CULEX_TYPED(culex_client_list, __VA_ARGS__)
+#define culex_client_queues(...) CULEX_TYPED(culex_client_queues, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

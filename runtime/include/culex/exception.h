@@ -21,7 +21,9 @@ extern "C++" { /* also for who includes C headers inside extern "C" */
 #include <cxxabi.h>
 #endif
 
-#define CULEX_REGISTER(job, plain, type, ...) ::culex::guard<job>::enter(plain, &type, __VA_ARGS__)
+/* A name that bears a `::` before it, and that no namespace called culex hides. The call is written
+ * in the generated header; see culex/typed.h. */
+#define CULEX_REGISTER(job) culex_guard<job>::enter
 
 namespace culex
 {
@@ -77,6 +79,8 @@ template <typename Job> class guard
 };
 
 } /* namespace culex */
+
+template <typename Job> using culex_guard = culex::guard<Job>;
 }
 #endif
 

@@ -108,7 +108,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_live(culex_client *client, co
 
 /* A function of another type for a callback is an error; see culex/typed.h. */
 #ifdef CULEX_TYPED
-#define culex_client_live(...) CULEX_TYPED((culex_client_live)(__VA_ARGS__))
+#define culex_client_live(...) CULEX_TYPED(culex_client_live, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

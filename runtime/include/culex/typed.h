@@ -14,20 +14,19 @@
 /* C++ refuses by itself. */
 /* clang-format off */
 #elif defined(__clang__)
-#define CULEX_TYPED(call) \
-    _Pragma("clang diagnostic push") \
+#define CULEX_TYPED_BEGIN(name, ...) \
+    (void)0 _Pragma("clang diagnostic push") \
     _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"") \
     _Pragma("clang diagnostic error \"-Wint-conversion\"") \
     _Pragma("clang diagnostic error \"-Wenum-conversion\"") \
-    _Pragma("clang diagnostic error \"-Warray-bounds\"") \
-    call \
-    _Pragma("clang diagnostic pop")
+    _Pragma("clang diagnostic error \"-Warray-bounds\"")
+#define CULEX_TYPED_END _Pragma("clang diagnostic pop")
 #elif defined(__GNUC__) && __GNUC__ >= 10
 /* gcc takes a pragma among statements only, and a block around the call would end the life of the
  * compound literals in it: so the call stands in a block that is never executed, and again behind
  * it. The second one tells all that is no error, once. */
-#define CULEX_TYPED(call) \
-    ((void)sizeof(__extension__({ \
+#define CULEX_TYPED_BEGIN(name, ...) \
+    (void)sizeof(__extension__({ \
         _Pragma("GCC diagnostic push") \
         _Pragma("GCC diagnostic ignored \"-Wconversion\"") \
         _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"") \
@@ -35,12 +34,21 @@
         _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"") \
         _Pragma("GCC diagnostic error \"-Wint-conversion\"") \
         _Pragma("GCC diagnostic error \"-Wenum-conversion\"") \
-        call; \
+        (name)(__VA_ARGS__); \
         _Pragma("GCC diagnostic pop") \
         0; \
-    })), call)
+    }))
+#define CULEX_TYPED_END
 #endif
 /* clang-format on */
+
+/* Comma and call are written in the user's own header, as the generated ones do: gcc places what it
+ * warns of, such as a status that is ignored, where these are written, and tells nothing of what is
+ * written in a system header (-isystem), as this one may be. */
+#ifdef CULEX_TYPED_BEGIN
+#define CULEX_TYPED(name, ...)                                                                     \
+    (CULEX_TYPED_BEGIN(name, __VA_ARGS__), (name)(__VA_ARGS__)CULEX_TYPED_END)
+#endif
 
 /* An enum of a schema: BEGIN(name, base) { constants } END(name). It has the base's size and a type
  * of its own, so that a foreign constant and a switch that misses a value are told: by C23 and C++,

@@ -269,8 +269,8 @@ CULEX_API CULEX_MUST_USE int culex_worker_setup_failed(culex_worker *worker, con
 
 /* A function of another type for a callback is an error; see culex/typed.h. */
 #ifdef CULEX_TYPED
-#define culex_worker_on_process(...) CULEX_TYPED((culex_worker_on_process)(__VA_ARGS__))
-#define culex_worker_main(...)       CULEX_TYPED((culex_worker_main)(__VA_ARGS__))
+#define culex_worker_on_process(...) CULEX_TYPED(culex_worker_on_process, __VA_ARGS__)
+#define culex_worker_main(...)       CULEX_TYPED(culex_worker_main, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

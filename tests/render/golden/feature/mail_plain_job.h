@@ -150,38 +150,39 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_mail_send_email_job_decode(
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
-#ifdef CULEX_TYPED
-#define shop_mail_send_email_job_make(...) CULEX_TYPED((shop_mail_send_email_job_make)(__VA_ARGS__))
+#ifdef CULEX_TYPED_BEGIN
+#define shop_mail_send_email_job_make(...) \
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_make, __VA_ARGS__), (shop_mail_send_email_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue(...) \
-    CULEX_TYPED((shop_mail_send_email_job_enqueue)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue, __VA_ARGS__), (shop_mail_send_email_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_in(...) \
-    CULEX_TYPED((shop_mail_send_email_job_enqueue_in)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_in, __VA_ARGS__), (shop_mail_send_email_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_at(...) \
-    CULEX_TYPED((shop_mail_send_email_job_enqueue_at)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_at, __VA_ARGS__), (shop_mail_send_email_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_many(...) \
-    CULEX_TYPED((shop_mail_send_email_job_enqueue_many)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_many, __VA_ARGS__), (shop_mail_send_email_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_register(...) \
-    CULEX_TYPED((shop_mail_send_email_job_register)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_register, __VA_ARGS__), (shop_mail_send_email_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_encode(...) \
-    CULEX_TYPED((shop_mail_send_email_job_encode)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_encode, __VA_ARGS__), (shop_mail_send_email_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_decode(...) \
-    CULEX_TYPED((shop_mail_send_email_job_decode)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode, __VA_ARGS__), (shop_mail_send_email_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_result_make(...) \
-    CULEX_TYPED((shop_mail_send_email_result_make)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_result_make, __VA_ARGS__), (shop_mail_send_email_result_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_result(...) \
-    CULEX_TYPED((shop_mail_send_email_job_set_result)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_result, __VA_ARGS__), (shop_mail_send_email_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_decode_result(...) \
-    CULEX_TYPED((shop_mail_send_email_job_decode_result)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode_result, __VA_ARGS__), (shop_mail_send_email_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_reply_to(...) \
-    CULEX_TYPED((shop_mail_send_email_job_set_reply_to)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_reply_to, __VA_ARGS__), (shop_mail_send_email_job_set_reply_to)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_cc(...) \
-    CULEX_TYPED((shop_mail_send_email_job_set_cc)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_cc, __VA_ARGS__), (shop_mail_send_email_job_set_cc)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
 #define shop_mail_send_email_job_register(...) \
-    CULEX_REGISTER(shop_mail_send_email_job, shop_mail_send_email_job_register, shop_mail_send_email_job_type, __VA_ARGS__)
+    CULEX_REGISTER(shop_mail_send_email_job)(shop_mail_send_email_job_register, &shop_mail_send_email_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

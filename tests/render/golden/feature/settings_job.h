@@ -697,109 +697,181 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_decode(culex_arena *arena, co
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
-#ifdef CULEX_TYPED
-#define plain_job_enqueue(...) CULEX_TYPED((plain_job_enqueue)(__VA_ARGS__))
-#define plain_job_enqueue_in(...) CULEX_TYPED((plain_job_enqueue_in)(__VA_ARGS__))
-#define plain_job_enqueue_at(...) CULEX_TYPED((plain_job_enqueue_at)(__VA_ARGS__))
-#define plain_job_enqueue_many(...) CULEX_TYPED((plain_job_enqueue_many)(__VA_ARGS__))
-#define plain_job_register(...) CULEX_TYPED((plain_job_register)(__VA_ARGS__))
-#define plain_job_encode(...) CULEX_TYPED((plain_job_encode)(__VA_ARGS__))
-#define plain_job_decode(...) CULEX_TYPED((plain_job_decode)(__VA_ARGS__))
-#define from_defaults_job_enqueue(...) CULEX_TYPED((from_defaults_job_enqueue)(__VA_ARGS__))
-#define from_defaults_job_enqueue_in(...) CULEX_TYPED((from_defaults_job_enqueue_in)(__VA_ARGS__))
-#define from_defaults_job_enqueue_at(...) CULEX_TYPED((from_defaults_job_enqueue_at)(__VA_ARGS__))
+#ifdef CULEX_TYPED_BEGIN
+#define plain_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue, __VA_ARGS__), (plain_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_in, __VA_ARGS__), (plain_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_at, __VA_ARGS__), (plain_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_many, __VA_ARGS__), (plain_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_register(...) \
+    (CULEX_TYPED_BEGIN(plain_job_register, __VA_ARGS__), (plain_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_encode(...) \
+    (CULEX_TYPED_BEGIN(plain_job_encode, __VA_ARGS__), (plain_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_decode(...) \
+    (CULEX_TYPED_BEGIN(plain_job_decode, __VA_ARGS__), (plain_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue, __VA_ARGS__), (from_defaults_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_in, __VA_ARGS__), (from_defaults_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_at, __VA_ARGS__), (from_defaults_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue_many(...) \
-    CULEX_TYPED((from_defaults_job_enqueue_many)(__VA_ARGS__))
-#define from_defaults_job_register(...) CULEX_TYPED((from_defaults_job_register)(__VA_ARGS__))
-#define from_defaults_job_encode(...) CULEX_TYPED((from_defaults_job_encode)(__VA_ARGS__))
-#define from_defaults_job_decode(...) CULEX_TYPED((from_defaults_job_decode)(__VA_ARGS__))
-#define linear_retry_job_enqueue(...) CULEX_TYPED((linear_retry_job_enqueue)(__VA_ARGS__))
-#define linear_retry_job_enqueue_in(...) CULEX_TYPED((linear_retry_job_enqueue_in)(__VA_ARGS__))
-#define linear_retry_job_enqueue_at(...) CULEX_TYPED((linear_retry_job_enqueue_at)(__VA_ARGS__))
-#define linear_retry_job_enqueue_many(...) CULEX_TYPED((linear_retry_job_enqueue_many)(__VA_ARGS__))
-#define linear_retry_job_register(...) CULEX_TYPED((linear_retry_job_register)(__VA_ARGS__))
-#define linear_retry_job_encode(...) CULEX_TYPED((linear_retry_job_encode)(__VA_ARGS__))
-#define linear_retry_job_decode(...) CULEX_TYPED((linear_retry_job_decode)(__VA_ARGS__))
-#define power_retry_job_enqueue(...) CULEX_TYPED((power_retry_job_enqueue)(__VA_ARGS__))
-#define power_retry_job_enqueue_in(...) CULEX_TYPED((power_retry_job_enqueue_in)(__VA_ARGS__))
-#define power_retry_job_enqueue_at(...) CULEX_TYPED((power_retry_job_enqueue_at)(__VA_ARGS__))
-#define power_retry_job_enqueue_many(...) CULEX_TYPED((power_retry_job_enqueue_many)(__VA_ARGS__))
-#define power_retry_job_register(...) CULEX_TYPED((power_retry_job_register)(__VA_ARGS__))
-#define power_retry_job_encode(...) CULEX_TYPED((power_retry_job_encode)(__VA_ARGS__))
-#define power_retry_job_decode(...) CULEX_TYPED((power_retry_job_decode)(__VA_ARGS__))
-#define doubling_retry_job_enqueue(...) CULEX_TYPED((doubling_retry_job_enqueue)(__VA_ARGS__))
-#define doubling_retry_job_enqueue_in(...) CULEX_TYPED((doubling_retry_job_enqueue_in)(__VA_ARGS__))
-#define doubling_retry_job_enqueue_at(...) CULEX_TYPED((doubling_retry_job_enqueue_at)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_many, __VA_ARGS__), (from_defaults_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_register(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_register, __VA_ARGS__), (from_defaults_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_encode(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_encode, __VA_ARGS__), (from_defaults_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_decode(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_decode, __VA_ARGS__), (from_defaults_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue, __VA_ARGS__), (linear_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_in, __VA_ARGS__), (linear_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_at, __VA_ARGS__), (linear_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_register(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_register, __VA_ARGS__), (linear_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_encode(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_encode, __VA_ARGS__), (linear_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_decode(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_decode, __VA_ARGS__), (linear_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue, __VA_ARGS__), (power_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_in, __VA_ARGS__), (power_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_at, __VA_ARGS__), (power_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_register(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_register, __VA_ARGS__), (power_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_encode(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_encode, __VA_ARGS__), (power_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_decode(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_decode, __VA_ARGS__), (power_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue, __VA_ARGS__), (doubling_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_in, __VA_ARGS__), (doubling_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_at, __VA_ARGS__), (doubling_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue_many(...) \
-    CULEX_TYPED((doubling_retry_job_enqueue_many)(__VA_ARGS__))
-#define doubling_retry_job_register(...) CULEX_TYPED((doubling_retry_job_register)(__VA_ARGS__))
-#define doubling_retry_job_encode(...) CULEX_TYPED((doubling_retry_job_encode)(__VA_ARGS__))
-#define doubling_retry_job_decode(...) CULEX_TYPED((doubling_retry_job_decode)(__VA_ARGS__))
-#define stepped_retry_job_enqueue(...) CULEX_TYPED((stepped_retry_job_enqueue)(__VA_ARGS__))
-#define stepped_retry_job_enqueue_in(...) CULEX_TYPED((stepped_retry_job_enqueue_in)(__VA_ARGS__))
-#define stepped_retry_job_enqueue_at(...) CULEX_TYPED((stepped_retry_job_enqueue_at)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_register(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_register, __VA_ARGS__), (doubling_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_encode(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_encode, __VA_ARGS__), (doubling_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_decode(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_decode, __VA_ARGS__), (doubling_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue, __VA_ARGS__), (stepped_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_in, __VA_ARGS__), (stepped_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_at, __VA_ARGS__), (stepped_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue_many(...) \
-    CULEX_TYPED((stepped_retry_job_enqueue_many)(__VA_ARGS__))
-#define stepped_retry_job_register(...) CULEX_TYPED((stepped_retry_job_register)(__VA_ARGS__))
-#define stepped_retry_job_encode(...) CULEX_TYPED((stepped_retry_job_encode)(__VA_ARGS__))
-#define stepped_retry_job_decode(...) CULEX_TYPED((stepped_retry_job_decode)(__VA_ARGS__))
-#define no_retry_job_enqueue(...) CULEX_TYPED((no_retry_job_enqueue)(__VA_ARGS__))
-#define no_retry_job_enqueue_in(...) CULEX_TYPED((no_retry_job_enqueue_in)(__VA_ARGS__))
-#define no_retry_job_enqueue_at(...) CULEX_TYPED((no_retry_job_enqueue_at)(__VA_ARGS__))
-#define no_retry_job_enqueue_many(...) CULEX_TYPED((no_retry_job_enqueue_many)(__VA_ARGS__))
-#define no_retry_job_register(...) CULEX_TYPED((no_retry_job_register)(__VA_ARGS__))
-#define no_retry_job_encode(...) CULEX_TYPED((no_retry_job_encode)(__VA_ARGS__))
-#define no_retry_job_decode(...) CULEX_TYPED((no_retry_job_decode)(__VA_ARGS__))
-#define bounded_job_enqueue(...) CULEX_TYPED((bounded_job_enqueue)(__VA_ARGS__))
-#define bounded_job_enqueue_in(...) CULEX_TYPED((bounded_job_enqueue_in)(__VA_ARGS__))
-#define bounded_job_enqueue_at(...) CULEX_TYPED((bounded_job_enqueue_at)(__VA_ARGS__))
-#define bounded_job_enqueue_many(...) CULEX_TYPED((bounded_job_enqueue_many)(__VA_ARGS__))
-#define bounded_job_register(...) CULEX_TYPED((bounded_job_register)(__VA_ARGS__))
-#define bounded_job_encode(...) CULEX_TYPED((bounded_job_encode)(__VA_ARGS__))
-#define bounded_job_decode(...) CULEX_TYPED((bounded_job_decode)(__VA_ARGS__))
-#define ticking_job_enqueue(...) CULEX_TYPED((ticking_job_enqueue)(__VA_ARGS__))
-#define ticking_job_enqueue_in(...) CULEX_TYPED((ticking_job_enqueue_in)(__VA_ARGS__))
-#define ticking_job_enqueue_at(...) CULEX_TYPED((ticking_job_enqueue_at)(__VA_ARGS__))
-#define ticking_job_enqueue_many(...) CULEX_TYPED((ticking_job_enqueue_many)(__VA_ARGS__))
-#define ticking_job_register(...) CULEX_TYPED((ticking_job_register)(__VA_ARGS__))
-#define ticking_job_encode(...) CULEX_TYPED((ticking_job_encode)(__VA_ARGS__))
-#define ticking_job_decode(...) CULEX_TYPED((ticking_job_decode)(__VA_ARGS__))
-#define words_job_make(...) CULEX_TYPED((words_job_make)(__VA_ARGS__))
-#define words_job_enqueue(...) CULEX_TYPED((words_job_enqueue)(__VA_ARGS__))
-#define words_job_enqueue_in(...) CULEX_TYPED((words_job_enqueue_in)(__VA_ARGS__))
-#define words_job_enqueue_at(...) CULEX_TYPED((words_job_enqueue_at)(__VA_ARGS__))
-#define words_job_enqueue_many(...) CULEX_TYPED((words_job_enqueue_many)(__VA_ARGS__))
-#define words_job_register(...) CULEX_TYPED((words_job_register)(__VA_ARGS__))
-#define words_job_encode(...) CULEX_TYPED((words_job_encode)(__VA_ARGS__))
-#define words_job_decode(...) CULEX_TYPED((words_job_decode)(__VA_ARGS__))
-#define words_result_make(...) CULEX_TYPED((words_result_make)(__VA_ARGS__))
-#define words_job_set_result(...) CULEX_TYPED((words_job_set_result)(__VA_ARGS__))
-#define words_job_decode_result(...) CULEX_TYPED((words_job_decode_result)(__VA_ARGS__))
-#define ticking_job_set_only(...) CULEX_TYPED((ticking_job_set_only)(__VA_ARGS__))
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_register(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_register, __VA_ARGS__), (stepped_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_encode(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_encode, __VA_ARGS__), (stepped_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_decode(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_decode, __VA_ARGS__), (stepped_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue, __VA_ARGS__), (no_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_in, __VA_ARGS__), (no_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_at, __VA_ARGS__), (no_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_many, __VA_ARGS__), (no_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_register(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_register, __VA_ARGS__), (no_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_encode(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_encode, __VA_ARGS__), (no_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_decode(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_decode, __VA_ARGS__), (no_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue, __VA_ARGS__), (bounded_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_in, __VA_ARGS__), (bounded_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_at, __VA_ARGS__), (bounded_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_many, __VA_ARGS__), (bounded_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_register(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_register, __VA_ARGS__), (bounded_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_encode(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_encode, __VA_ARGS__), (bounded_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_decode(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_decode, __VA_ARGS__), (bounded_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue, __VA_ARGS__), (ticking_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_in, __VA_ARGS__), (ticking_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_at, __VA_ARGS__), (ticking_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_many, __VA_ARGS__), (ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_register(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_register, __VA_ARGS__), (ticking_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_encode(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_encode, __VA_ARGS__), (ticking_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_decode(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_decode, __VA_ARGS__), (ticking_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_make(...) \
+    (CULEX_TYPED_BEGIN(words_job_make, __VA_ARGS__), (words_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(words_job_enqueue, __VA_ARGS__), (words_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(words_job_enqueue_in, __VA_ARGS__), (words_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(words_job_enqueue_at, __VA_ARGS__), (words_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(words_job_enqueue_many, __VA_ARGS__), (words_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_register(...) \
+    (CULEX_TYPED_BEGIN(words_job_register, __VA_ARGS__), (words_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_encode(...) \
+    (CULEX_TYPED_BEGIN(words_job_encode, __VA_ARGS__), (words_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_decode(...) \
+    (CULEX_TYPED_BEGIN(words_job_decode, __VA_ARGS__), (words_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_result_make(...) \
+    (CULEX_TYPED_BEGIN(words_result_make, __VA_ARGS__), (words_result_make)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_set_result(...) \
+    (CULEX_TYPED_BEGIN(words_job_set_result, __VA_ARGS__), (words_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+#define words_job_decode_result(...) \
+    (CULEX_TYPED_BEGIN(words_job_decode_result, __VA_ARGS__), (words_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_set_only(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_set_only, __VA_ARGS__), (ticking_job_set_only)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
 #define plain_job_register(...) \
-    CULEX_REGISTER(plain_job, plain_job_register, plain_job_type, __VA_ARGS__)
+    CULEX_REGISTER(plain_job)(plain_job_register, &plain_job_type, __VA_ARGS__)
 #define from_defaults_job_register(...) \
-    CULEX_REGISTER(from_defaults_job, from_defaults_job_register, from_defaults_job_type, __VA_ARGS__)
+    CULEX_REGISTER(from_defaults_job)(from_defaults_job_register, &from_defaults_job_type, __VA_ARGS__)
 #define linear_retry_job_register(...) \
-    CULEX_REGISTER(linear_retry_job, linear_retry_job_register, linear_retry_job_type, __VA_ARGS__)
+    CULEX_REGISTER(linear_retry_job)(linear_retry_job_register, &linear_retry_job_type, __VA_ARGS__)
 #define power_retry_job_register(...) \
-    CULEX_REGISTER(power_retry_job, power_retry_job_register, power_retry_job_type, __VA_ARGS__)
+    CULEX_REGISTER(power_retry_job)(power_retry_job_register, &power_retry_job_type, __VA_ARGS__)
 #define doubling_retry_job_register(...) \
-    CULEX_REGISTER(doubling_retry_job, doubling_retry_job_register, doubling_retry_job_type, __VA_ARGS__)
+    CULEX_REGISTER(doubling_retry_job)(doubling_retry_job_register, &doubling_retry_job_type, __VA_ARGS__)
 #define stepped_retry_job_register(...) \
-    CULEX_REGISTER(stepped_retry_job, stepped_retry_job_register, stepped_retry_job_type, __VA_ARGS__)
+    CULEX_REGISTER(stepped_retry_job)(stepped_retry_job_register, &stepped_retry_job_type, __VA_ARGS__)
 #define no_retry_job_register(...) \
-    CULEX_REGISTER(no_retry_job, no_retry_job_register, no_retry_job_type, __VA_ARGS__)
+    CULEX_REGISTER(no_retry_job)(no_retry_job_register, &no_retry_job_type, __VA_ARGS__)
 #define bounded_job_register(...) \
-    CULEX_REGISTER(bounded_job, bounded_job_register, bounded_job_type, __VA_ARGS__)
+    CULEX_REGISTER(bounded_job)(bounded_job_register, &bounded_job_type, __VA_ARGS__)
 #define ticking_job_register(...) \
-    CULEX_REGISTER(ticking_job, ticking_job_register, ticking_job_type, __VA_ARGS__)
+    CULEX_REGISTER(ticking_job)(ticking_job_register, &ticking_job_type, __VA_ARGS__)
 #define words_job_register(...) \
-    CULEX_REGISTER(words_job, words_job_register, words_job_type, __VA_ARGS__)
+    CULEX_REGISTER(words_job)(words_job_register, &words_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

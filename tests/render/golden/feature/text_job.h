@@ -92,20 +92,27 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status text_nasty_job_decode(culex_arena *aren
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
-#ifdef CULEX_TYPED
-#define text_nasty_job_enqueue(...) CULEX_TYPED((text_nasty_job_enqueue)(__VA_ARGS__))
-#define text_nasty_job_enqueue_in(...) CULEX_TYPED((text_nasty_job_enqueue_in)(__VA_ARGS__))
-#define text_nasty_job_enqueue_at(...) CULEX_TYPED((text_nasty_job_enqueue_at)(__VA_ARGS__))
-#define text_nasty_job_enqueue_many(...) CULEX_TYPED((text_nasty_job_enqueue_many)(__VA_ARGS__))
-#define text_nasty_job_register(...) CULEX_TYPED((text_nasty_job_register)(__VA_ARGS__))
-#define text_nasty_job_encode(...) CULEX_TYPED((text_nasty_job_encode)(__VA_ARGS__))
-#define text_nasty_job_decode(...) CULEX_TYPED((text_nasty_job_decode)(__VA_ARGS__))
+#ifdef CULEX_TYPED_BEGIN
+#define text_nasty_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_enqueue, __VA_ARGS__), (text_nasty_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_enqueue_in, __VA_ARGS__), (text_nasty_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_enqueue_at, __VA_ARGS__), (text_nasty_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_enqueue_many, __VA_ARGS__), (text_nasty_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_register(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_register, __VA_ARGS__), (text_nasty_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_encode(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_encode, __VA_ARGS__), (text_nasty_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define text_nasty_job_decode(...) \
+    (CULEX_TYPED_BEGIN(text_nasty_job_decode, __VA_ARGS__), (text_nasty_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
 #define text_nasty_job_register(...) \
-    CULEX_REGISTER(text_nasty_job, text_nasty_job_register, text_nasty_job_type, __VA_ARGS__)
+    CULEX_REGISTER(text_nasty_job)(text_nasty_job_register, &text_nasty_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

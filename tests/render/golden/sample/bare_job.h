@@ -127,22 +127,31 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status tick_job_decode(culex_arena *arena, con
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
-#ifdef CULEX_TYPED
-#define tick_job_enqueue(...) CULEX_TYPED((tick_job_enqueue)(__VA_ARGS__))
-#define tick_job_enqueue_in(...) CULEX_TYPED((tick_job_enqueue_in)(__VA_ARGS__))
-#define tick_job_enqueue_at(...) CULEX_TYPED((tick_job_enqueue_at)(__VA_ARGS__))
-#define tick_job_enqueue_many(...) CULEX_TYPED((tick_job_enqueue_many)(__VA_ARGS__))
-#define tick_job_register(...) CULEX_TYPED((tick_job_register)(__VA_ARGS__))
-#define tick_job_encode(...) CULEX_TYPED((tick_job_encode)(__VA_ARGS__))
-#define tick_job_decode(...) CULEX_TYPED((tick_job_decode)(__VA_ARGS__))
-#define tick_job_set_result(...) CULEX_TYPED((tick_job_set_result)(__VA_ARGS__))
-#define tick_job_decode_result(...) CULEX_TYPED((tick_job_decode_result)(__VA_ARGS__))
+#ifdef CULEX_TYPED_BEGIN
+#define tick_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(tick_job_enqueue, __VA_ARGS__), (tick_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_in, __VA_ARGS__), (tick_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_at, __VA_ARGS__), (tick_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_many, __VA_ARGS__), (tick_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_register(...) \
+    (CULEX_TYPED_BEGIN(tick_job_register, __VA_ARGS__), (tick_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_encode(...) \
+    (CULEX_TYPED_BEGIN(tick_job_encode, __VA_ARGS__), (tick_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_decode(...) \
+    (CULEX_TYPED_BEGIN(tick_job_decode, __VA_ARGS__), (tick_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_set_result(...) \
+    (CULEX_TYPED_BEGIN(tick_job_set_result, __VA_ARGS__), (tick_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_decode_result(...) \
+    (CULEX_TYPED_BEGIN(tick_job_decode_result, __VA_ARGS__), (tick_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
 #define tick_job_register(...) \
-    CULEX_REGISTER(tick_job, tick_job_register, tick_job_type, __VA_ARGS__)
+    CULEX_REGISTER(tick_job)(tick_job_register, &tick_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

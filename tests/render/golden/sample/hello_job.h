@@ -86,21 +86,29 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status greet_job_decode(culex_arena *arena, co
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
-#ifdef CULEX_TYPED
-#define greet_job_make(...) CULEX_TYPED((greet_job_make)(__VA_ARGS__))
-#define greet_job_enqueue(...) CULEX_TYPED((greet_job_enqueue)(__VA_ARGS__))
-#define greet_job_enqueue_in(...) CULEX_TYPED((greet_job_enqueue_in)(__VA_ARGS__))
-#define greet_job_enqueue_at(...) CULEX_TYPED((greet_job_enqueue_at)(__VA_ARGS__))
-#define greet_job_enqueue_many(...) CULEX_TYPED((greet_job_enqueue_many)(__VA_ARGS__))
-#define greet_job_register(...) CULEX_TYPED((greet_job_register)(__VA_ARGS__))
-#define greet_job_encode(...) CULEX_TYPED((greet_job_encode)(__VA_ARGS__))
-#define greet_job_decode(...) CULEX_TYPED((greet_job_decode)(__VA_ARGS__))
+#ifdef CULEX_TYPED_BEGIN
+#define greet_job_make(...) \
+    (CULEX_TYPED_BEGIN(greet_job_make, __VA_ARGS__), (greet_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(greet_job_enqueue, __VA_ARGS__), (greet_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(greet_job_enqueue_in, __VA_ARGS__), (greet_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(greet_job_enqueue_at, __VA_ARGS__), (greet_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(greet_job_enqueue_many, __VA_ARGS__), (greet_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_register(...) \
+    (CULEX_TYPED_BEGIN(greet_job_register, __VA_ARGS__), (greet_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_encode(...) \
+    (CULEX_TYPED_BEGIN(greet_job_encode, __VA_ARGS__), (greet_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define greet_job_decode(...) \
+    (CULEX_TYPED_BEGIN(greet_job_decode, __VA_ARGS__), (greet_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
 #define greet_job_register(...) \
-    CULEX_REGISTER(greet_job, greet_job_register, greet_job_type, __VA_ARGS__)
+    CULEX_REGISTER(greet_job)(greet_job_register, &greet_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus
