@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 sys.path.insert(0, LIB)
 
-from document import INTEGER_BITS, Document, Json, serve
+from document import INTEGER_BITS, Document, Json, Refusal, serve
 
 SUPPORT = "culex_producer"
 TYPES = {
@@ -26,9 +26,9 @@ TYPES = {
 }
 # What a default is in Python, by its key in the document.
 VALUES: Dict[str, Callable[[str], str]] = {
-    "float": lambda text: f'float("{text}")' if text in ("NaN", "Infinity", "-Infinity") else repr(float(text)),
+    "float": lambda text: f'_builtins.float("{text}")' if text in ("NaN", "Infinity", "-Infinity") else repr(float(text)),
     "string": ascii,
-    "bytes": lambda text: f'bytes.fromhex("{text}")',
+    "bytes": lambda text: f'_builtins.bytes.fromhex("{text}")',
     "uuid": lambda text: f'_uuid.UUID("{text}")',
     "int": str, "time_ns": str, "duration_ns": str,
 }
@@ -39,6 +39,17 @@ VALUES: Dict[str, Callable[[str], str]] = {
 
 def module_name(file: Json) -> str:
     return re.sub(r"\W", "_", file["stem"]) + "_job"
+
+
+def modules_check(files: Sequence[Json]) -> None:
+    """A module is written once, also where a folder takes no notice of case."""
+    first: Dict[str, Json] = {}
+    for file in files:
+        other = first.setdefault(module_name(file).lower(), file)
+        if other is not file:
+            both = " and ".join(f"'{one['file']}'" + (f" of package '{one['package']}'" if one["package"] else "")
+                                for one in (other, file))
+            raise Refusal(file, 0, f"{both} would both be the module {module_name(file)}")
 
 
 def bare(qualified: str) -> str:
@@ -107,31 +118,38 @@ class Module:
         self.imports.add(module_name(home))
         return f"_{module_name(home)}.{shown}"
 
-    def annotation(self, field: Json) -> str:
-        one = TYPES.get(field["kind"]) or self.type_of(field)
+    def type_said(self, field: Json, params: Set[str]) -> str:
+        """The same inside a class with these params, each of which hides what is called as it."""
+        shown = TYPES.get(field["kind"]) or self.type_of(field)
+        if shown not in params:
+            return shown
+        return f"_builtins.{shown}" if shown in dir(builtins) else f"_{shown}"
+
+    def annotation(self, field: Json, params: Set[str]) -> str:
+        one = self.type_said(field, params)
         shaped = one if field["shape"] == "single" else f"_typing.Sequence[{one}]"
         return f"_typing.Optional[{shaped}]" if field["optional"] else shaped
 
-    def default(self, field: Json) -> Optional[str]:
+    def default(self, field: Json, params: Set[str]) -> Optional[str]:
         if field["optional"]:
             return "default=None"
         if field["shape"] == "list":
-            return "default_factory=list"
+            return "default_factory=_builtins.list"
         if field["default"] is None:
             return None
         ((key, value),) = [(key, value) for key, value in field["default"].items() if key not in ("c", "value")]
         if key == "enum":
-            return f"default={self.type_of(field)}.{enum_member(value)}"
+            return f"default={self.type_said(field, params)}.{enum_member(value)}"
         if key == "bool":
             return f"default={value}"
         if key == "char":
             return f"default={ascii(chr(value))}"
         return "default=" + VALUES[key](value)
 
-    def member(self, field: Json) -> List[str]:
-        parts = [part for part in (self.default(field), "repr=False" if field["secret"] else None) if part]
+    def member(self, field: Json, params: Set[str]) -> List[str]:
+        parts = [part for part in (self.default(field, params), "repr=False" if field["secret"] else None) if part]
         value = f" = _dataclasses.field({', '.join(parts)})" if parts else ""
-        return [f"    {attribute(field['name'])}: {self.annotation(field)}{value}"]
+        return [f"    {attribute(field['name'])}: {self.annotation(field, params)}{value}"]
 
     def row(self, field: Json) -> str:
         wire = "!" * field["must_understand"] + field["wire"]
@@ -148,7 +166,8 @@ class Module:
         return f"    _culex.Field({', '.join(cells)}),"
 
     def record(self, name: str, base: str, doc: List[str], fields: Sequence[Json]) -> List[str]:
-        members = [line for field in fields for line in self.member(field)]
+        params = {attribute(field["name"]) for field in fields}
+        members = [line for field in fields for line in self.member(field, params)]
         rows = [self.row(field) for field in fields]
         return ["", "", "@_dataclasses.dataclass(kw_only=True, slots=True)", f"class {name}(_culex.{base}):", *doc, *members,
                 *([] if members else ["    pass"]), "", "", f"{name}._FIELDS = (", *rows, ")"]
@@ -168,12 +187,21 @@ class Module:
         values = [f"    {enum_member(value['name'])} = {value['name']!r}" for value in declared["values"]]
         return ["", "", f"class {name}(_enum.Enum):", *docstring(declared["doc"], f"{declared['name']}."), *values]
 
+    def alias(self, name: str) -> List[str]:
+        """What a type is also called when a param is called as it; no param begins with "_"."""
+        lists = [struct["fields"] for struct in self.file["structs"]] + [job["params"] for job in self.file["jobs"]]
+        is_hidden = any(attribute(field["name"]) == name for fields in lists for field in fields)
+        return ["", "", f"_{name} = {name}"] if is_hidden else []
+
     def body(self) -> List[str]:
         names = self.names[id(self.file)].of
-        lines = [line for declared in self.file["enums"] for line in self.enum(declared)]
+        lines: List[str] = []
+        for declared in self.file["enums"]:
+            lines += self.enum(declared) + self.alias(names[declared["name"]])
         for struct in self.file["structs"]:
-            lines += self.record(names[struct["name"]], "Record", docstring(struct["doc"], f"{struct['name']}."),
-                                 struct["fields"])
+            name = names[struct["name"]]
+            lines += self.record(name, "Record", docstring(struct["doc"], f"{struct['name']}."), struct["fields"])
+            lines += self.alias(name)
         for job in self.file["jobs"]:
             name = names["job " + job["qualified"]]
             lines += self.record(name, "Job", docstring(job["doc"], f"{job['qualified']}."), job["params"])
@@ -183,7 +211,7 @@ class Module:
     def text(self) -> str:
         body = self.body()
         head = [f"# generated by culexc from {self.file['stem']}.job; do not edit", "from __future__ import annotations",
-                "", "import dataclasses as _dataclasses", "import enum as _enum", "import typing as _typing",
+                "", "import builtins as _builtins", "import dataclasses as _dataclasses", "import enum as _enum", "import typing as _typing",
                 "import uuid as _uuid", "", f"import {SUPPORT} as _culex"]
         head += [f"import {name} as _{name}" for name in sorted(self.imports)]
         return "\n".join(head + body) + "\n"
@@ -192,6 +220,7 @@ class Module:
 def make(document: Document) -> Dict[str, str]:
     with open(os.path.join(LIB, SUPPORT + ".py"), encoding="utf-8") as file:
         files = {SUPPORT + ".py": file.read()}
+    modules_check(document.files)
     for named in document.named:
         files[module_name(named) + ".py"] = Module(document, named).text()
     return files

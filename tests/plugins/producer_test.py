@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import typing
 import unittest
 import uuid
 
@@ -110,6 +111,11 @@ class Typed(unittest.TestCase):
                     text = payload_of(job).decode()
                     self.assertEqual(self.codec.read("kitchen.defaults_of_all", text), text)
 
+    def test_greatest_float32_is_that_of_c(self):
+        for number in (3.4028234663852886e38, -3.4028234663852886e38, 3.40282356e38):
+            text = payload_of(types_job.OptionalOfAll(f32=number)).decode()
+            self.assertEqual(text, self.codec.read("kitchen.optional_of_all", text))
+
     def test_defaults_are_those_of_c(self):
         everything = self.codec.read("kitchen.defaults_of_all", "{}")
         self.assertEqual(payload_of(types_job.DefaultsOfAll()).decode(), everything)
@@ -134,11 +140,14 @@ class Typed(unittest.TestCase):
     def test_values_of_other_types_are_refused(self):
         nested = types_job.Outer(one=types_job.Inner(x=1), two=[types_job.Inner(x=1)] * 2)
         payload_of(types_job.OptionalOfAll(st=nested))
-        for part, field, value in [("b", "b", 1), ("f32", "f32", "1"), ("f32", "f32", 3.5e38), ("id", "id", "00"),
+        for part, field, value in [("b", "b", 1), ("f32", "f32", "1"), ("f32", "f32", 3.5e38), ("f32", "f32", 3.4028235677973366e38),
+                                   ("f32", "f32", 10**400), ("id", "id", "00"),
                                    ("l", "l", "LOW"), ("l", "l", -1), ("st", "st", {}), ("sha", "sha", [0] * 31),
                                    (r"sha\[31\]", "sha", [0] * 31 + [256]), ("u128", "u128", 1 << 128)]:
             with self.assertRaisesRegex(Encoding, rf"^{part}:"):
                 payload_of(types_job.OptionalOfAll(**{field: value}))
+        with self.assertRaisesRegex(Encoding, "^f64: "):
+            payload_of(types_job.DefaultsOfAll(f64=10**400))
         nested.two[1] = types_job.Inner(x="1")
         with self.assertRaisesRegex(Encoding, r"^st\.two\[1\]\.x: "):
             payload_of(types_job.OptionalOfAll(st=nested))
@@ -169,6 +178,47 @@ class Typed(unittest.TestCase):
         fields = {field.name: field for field in mail_plain_job.SendEmail._FIELDS}
         shared = [field.type() for field in fields.values() if field.type is not None]
         self.assertTrue(any(one.__module__ == common_job.__name__ for one in shared))
+
+
+class Generated(unittest.TestCase):
+    """Schemas whose names are in Python's way."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = pathlib.Path(holder.name)
+
+    def gen(self, **files):
+        """Each text as NAME.job; what culexc says, and with which status."""
+        for name, text in files.items():
+            (self.work / name).parent.mkdir(exist_ok=True)
+            (self.work / name).write_text(text)
+        done = subprocess.run([os.path.abspath(CULEXC), "gen", "--plugin", "python", "--out", OUT.name, *files],
+                              cwd=self.work,
+                              capture_output=True, text=True, check=False, timeout=60)
+        importlib.invalidate_caches()
+        return done.returncode, done.stderr
+
+    def test_params_may_be_called_as_what_the_module_uses(self):
+        text = """enum lang { EN, IT } struct point { int32 x; }
+            job own { params { string bytes = "x"; bytes b2 = x"01"; string list[]; string b[];
+                               lang Lang = EN; lang l2 = IT; string Point = ""; optional point p;
+                               string str = ""; string field = ""; string MISSING = ""; string self = ""; } }"""
+        self.assertEqual(self.gen(**{"shadow.job": text}), (0, ""))
+        import shadow_job
+        job = shadow_job.Own(l2=shadow_job.Lang.EN, p=shadow_job.Point(x=1), list=["a"])
+        self.assertEqual(json.loads(payload_of(job))["b2"], "AQ==")
+        hints = typing.get_type_hints(shadow_job.Own)
+        self.assertEqual((hints["bytes"], hints["b2"], hints["l2"]), (str, bytes, shadow_job.Lang))
+
+    def test_two_schemas_of_one_module_are_refused(self):
+        for first, second in [("d1/one.job", "d2/one.job"), ("my-one.job", "my_one.job"), ("One.job", "one.job")]:
+            with self.subTest(first=first, second=second):
+                status, said = self.gen(**{first: "package p1; job a {}", second: "package p2; job b {}"})
+                names = [pathlib.Path(name).name for name in (first, second)]
+                self.assertEqual(status, 1)
+                self.assertIn(f"'{names[0]}' of package 'p1' and '{names[1]}' of package 'p2'", said)
+                self.assertFalse(list(pathlib.Path(OUT.name).glob("*one*")))
 
 
 class Enqueue(unittest.TestCase):

@@ -181,18 +181,27 @@ def _integer(bits: int, signed: bool) -> Callable[[Field, Any], str]:
 
 def _float64(field: Field, value: Any) -> str:
     _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "expected a number")
-    return _number(float(value), repr)
+    try:
+        return _number(float(value), repr)
+    except OverflowError:  # an int
+        raise Encoding(": too large for a float64") from None
+
+
+def _narrow(value: Any) -> Optional[float]:
+    """The float32 nearest to it; None when that is none."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", float(value)))[0])
+    except OverflowError:
+        return None
 
 
 def _float32(field: Field, value: Any) -> str:
     _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "expected a number")
-    try:
-        narrow = struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        raise Encoding(": too large for a float32") from None
+    narrow = _narrow(value)
+    if narrow is None:
+        raise Encoding(": too large for a float32")
     return _number(narrow, lambda number: next(
-        text for text in (f"{number:.{digits}g}" for digits in range(1, 10))
-        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == number))
+        text for text in (f"{number:.{digits}g}" for digits in range(1, 10)) if _narrow(float(text)) == number))
 
 
 def _number(value: float, shortest: Callable[[float], str]) -> str:
