@@ -20,6 +20,9 @@
  * payload and, once more, what base64 makes of it, with their lengths. */
 enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250, SECRETS_MAX = 16 * CULEX_PAYLOAD_MAX };
 
+/* Of a handler that asked for none: uncharged and at once, its run would spin for ever. */
+enum { SNOOZE_DEFAULT_MS = 1000 };
+
 struct culex_run *culex__run_create(void)
 {
     struct culex_run *run = calloc(1, sizeof *run);
@@ -399,6 +402,8 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
         run->end.event = CULEX_EVENT_RELEASE;
         run->end.is_snoozed = true;
         run->end.text = NULL;
+        if (run->end.delay_ms <= 0)
+            run->end.delay_ms = SNOOZE_DEFAULT_MS;
         return;
     }
     run->end.event = CULEX_EVENT_FAIL;

@@ -213,6 +213,29 @@ static void test_snooze_comes_back_uncharged(void **state)
     assert_true(world_log_has(world, "snoozed for 5s"));
 }
 
+static culex_outcome act_snooze_at_once(struct world *world, culex_run *run, int64_t n)
+{
+    (void)n;
+    if (world->calls == 1)
+        return CULEX_SNOOZED;
+    return world->calls < 4 ? culex_run_snooze(run, world->calls == 2 ? 0 : -5) : CULEX_DONE;
+}
+
+/* Uncharged and without a pause it would go on for ever, as fast as the machine can. */
+static void test_snooze_without_a_delay_pauses_all_the_same(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world->act = act_snooze_at_once;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 4);
+    for (int i = 1; i < 4; i++)
+        assert_about_ms(world->call_ms[i], 1000 * i);
+    assert_true(world_log_has(world, "snoozed for 1s"));
+}
+
 static culex_outcome act_nonsense(struct world *world, culex_run *run, int64_t n)
 {
     (void)run;
@@ -1236,6 +1259,7 @@ int main(void)
         UNIT(test_granted_payload_over_the_limit_is_never_dispatched),
         UNIT(test_discard_is_dead_at_once),
         UNIT(test_snooze_comes_back_uncharged),
+        UNIT(test_snooze_without_a_delay_pauses_all_the_same),
         UNIT(test_snooze_too_short_to_be_meant_fails),
         UNIT(test_strange_outcome_is_a_failure),
         UNIT(test_result_is_kept),

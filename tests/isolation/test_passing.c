@@ -64,6 +64,9 @@ static void test_discard_and_snooze_pass(void **state)
     assert_int_equal(run->end.event, CULEX_EVENT_RELEASE);
     assert_true(run->end.is_snoozed);
     assert_int_equal(run->end.delay_ms, 1500);
+    run = pen_submit(pen, "snoozes", 0, NULL);
+    pen_await(pen, run);
+    assert_int_equal(run->end.delay_ms, 1000);
 }
 
 static void test_handler_knows_its_run(void **state)

@@ -25,7 +25,7 @@ typedef enum CULEX_INT_ENUM culex_outcome {
     CULEX_DONE = 0,      /* success */
     CULEX_FAILED = 1,    /* try again as the retry policy says, or dead when none is left */
     CULEX_DISCARDED = 2, /* dead at once: trying again is pointless */
-    CULEX_SNOOZED = 3    /* later, without charging an attempt */
+    CULEX_SNOOZED = 3    /* later, without charging an attempt; bare: in a second */
 } culex_outcome;
 
 /* Facts of the run. Texts live as long as the handler runs. */
@@ -78,9 +78,10 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 
-/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED; for 1 ns to 99 us,
- * which culex_seconds(n) was forgotten for, the attempt fails instead, with a text that says so,
- * and CULEX_FAILED is returned: the run would be repeated without a pause. */
+/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. A delay of zero or less
+ * means a second: nothing would ever end a run that comes back at once. For 1 ns to 99 us, which
+ * culex_seconds(n) was forgotten for, the attempt fails instead, with a text that says so, and
+ * CULEX_FAILED is returned. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
 /* Keeps the value as the run's result when it ends as done; generated
