@@ -15,6 +15,7 @@ import tempfile
 import threading
 import typing
 import unittest
+import unittest.mock
 import uuid
 
 sys.dont_write_bytecode = True
@@ -320,6 +321,16 @@ class Enqueue(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(self.worked(), sorted(f"Hello, {at}.{n}!" for at in range(8) for n in range(10)))
+
+    def test_store_named_in_code_stands_over_the_environment(self):
+        elsewhere = {"CULEX_URL": "sqlite:/nowhere/x", "CULEX_URL_FILE": "/nowhere/url"}
+        for name in elsewhere:
+            with unittest.mock.patch.dict(os.environ, {name: elsewhere[name]}):
+                self.client().enqueue(hello_job.Hello(name=name))
+        self.assertEqual(self.worked(), ["Hello, CULEX_URL!", "Hello, CULEX_URL_FILE!"])
+        with self.assertRaises(CulexError) as caught:
+            self.client(url_file="/nowhere/url").enqueue(hello_job.Hello(name="x"))
+        self.assertEqual(caught.exception.status, "EUSAGE")
 
     def test_forked_process_is_refused(self):
         client = self.client()

@@ -337,16 +337,18 @@ def _named(name: str, write: Callable[[Any], str], value: Any) -> str:
 
 class Client:
     """One connection to a store, by a process of culex-enqueue. Threads may share it; a forked process
-    opens its own. Without `url` and `url_file` the environment says where the store is."""
+    opens its own. `url` or `url_file` says where the store is, whatever the environment does; without
+    both the environment says it. Both at once are refused (EUSAGE)."""
 
     def __init__(self, url: Optional[str] = None, *, url_file: Optional[str] = None,
                  program: str = "culex-enqueue") -> None:
         self._environment = dict(os.environ)
-        if url is not None:
-            self._environment["CULEX_URL"] = url
-        if url_file is not None:
-            self._environment.pop("CULEX_URL", None)
-            self._environment["CULEX_URL_FILE"] = url_file
+        told = {"CULEX_URL": url, "CULEX_URL_FILE": url_file}
+        for name, value in told.items():
+            if url is not None or url_file is not None:
+                self._environment.pop(name, None)
+            if value is not None:
+                self._environment[name] = value
         self._program = program
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[bytes]"] = None
