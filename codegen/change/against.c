@@ -14,16 +14,18 @@
 #include "limits.h"
 #include "text.h"
 
-void against_init(struct against *against, struct compilation *now, const struct texts *files,
-                  const struct texts *folders, const struct folder_filter *filter)
+void against_init(struct against *against, struct compilation *now, const struct against_files *own)
 {
-    *against = (struct against){.now = now, .files = files, .folders = folders, .filter = filter};
+    *against = (struct against){.now = now};
+    if (own != NULL)
+        against->own = *own;
     compilation_init(&against->then);
 }
 
 void against_release(struct against *against)
 {
     git_remove(&against->tree);
+    project_release(&against->project);
     compilation_release(&against->then);
 }
 
@@ -58,25 +60,36 @@ static const struct lock *then_make(struct against *against)
     return NULL;
 }
 
-/* Folders for the imports of older schemas: first their own, then those of today, where `own` is
- * NULL or the folder in which those of the work tree `top` lie. */
-static void include_dirs_set(struct against *against, const char *first, const char *top,
-                             const char *own)
+/* Where a folder of today lay in the commit; itself when there is none, or it is in no commit. */
+static const char *include_dir_then(struct against *against, const char *dir)
 {
-    struct arena *arena = &against->then.arena;
+    const struct git_tree *tree = &against->tree;
+    size_t len = tree->top == NULL ? 0 : strlen(tree->top);
+    char real[4096];
+    bool is_own = tree->top != NULL && realpath(dir, real) != NULL &&
+                  strncmp(real, tree->top, len) == 0 && (real[len] == '/' || real[len] == '\0');
+    return is_own ? arena_printf(&against->then.arena, "%s%s", tree->folder, real + len) : dir;
+}
+
+/* Folders for the imports of older schemas: `first`, or NULL; those of the command line; those of
+ * the project as it was, and as it is, for what lies outside of the repository. */
+static void include_dirs_set(struct against *against, const char *first)
+{
     const struct compilation *now = against->now;
-    const char **dirs = arena_alloc(arena, (now->include_count + 1) * sizeof(*dirs));
-    size_t len = top == NULL ? 0 : strlen(top);
+    const struct project *own = against->own.project;
+    const struct texts *old = &against->project.imports;
+    size_t named = now->include_count - (own == NULL ? 0 : own->imports.count);
     size_t count = 0;
+    const char **dirs =
+        arena_alloc(&against->then.arena, (now->include_count + old->count + 1) * sizeof(*dirs));
     if (first != NULL)
         dirs[count++] = first;
-    for (size_t i = 0; i < now->include_count; i++) {
-        char real[4096];
-        bool is_own = top != NULL && realpath(now->include_dirs[i], real) != NULL &&
-                      strncmp(real, top, len) == 0 && (real[len] == '/' || real[len] == '\0');
-        dirs[count++] =
-            is_own ? arena_printf(arena, "%s%s", own, real + len) : now->include_dirs[i];
-    }
+    for (size_t i = 0; i < named; i++)
+        dirs[count++] = include_dir_then(against, now->include_dirs[i]);
+    for (size_t i = 0; i < old->count; i++)
+        dirs[count++] = old->items[i];
+    for (size_t i = named; i < now->include_count; i++)
+        dirs[count++] = include_dir_then(against, now->include_dirs[i]);
     against->then.include_dirs = dirs;
     against->then.include_count = count;
 }
@@ -98,7 +111,7 @@ static const struct lock *against_folder(struct against *against, const char *fo
 {
     const struct folder_filter filter = {0};
     size_t count = 0;
-    include_dirs_set(against, folder, NULL, NULL);
+    include_dirs_set(against, folder);
     if (!load_folder(against, folder, &filter, &count))
         return NULL;
     if (count == 0)
@@ -122,12 +135,31 @@ static char *path_then(struct against *against, const char *path)
     return arena_printf(&against->then.arena, "%s%s", tree->folder, real + len);
 }
 
-/* What is left out today was left out then. */
+/* Reads the culex.yaml of the commit, if it has one where that of today lies, or above. */
+static bool project_read_then(struct against *against)
+{
+    const struct git_tree *tree = &against->tree;
+    const char *root = against->own.project->root;
+    const char *place = path_then(against, root != NULL ? root : against->own.files->items[0]);
+    const char *top = path_resolve(&against->then.arena, tree->folder);
+    const char *path = place == NULL ? NULL : project_find(&against->then.arena, place);
+    const char *fault;
+    if (path == NULL || top == NULL || strncmp(path, top, strlen(top)) != 0)
+        return place != NULL;
+    return project_read(&against->then.sink, path, &against->project, &fault) ||
+           complain(path, fault);
+}
+
+/* What is left out today was left out by a commit that does not say it. */
 static struct folder_filter filter_then(struct against *against, bool is_flat)
 {
-    struct folder_filter filter = *against->filter;
-    const char *root = filter.root == NULL ? NULL : path_then(against, filter.root);
+    bool is_said = against->project.path != NULL;
+    struct folder_filter filter =
+        project_filter(is_said ? &against->project : against->own.project);
     filter.is_flat = is_flat;
+    if (is_said)
+        return filter;
+    const char *root = filter.root == NULL ? NULL : path_then(against, filter.root);
     filter.root = root == NULL ? NULL : path_resolve(&against->then.arena, root);
     return filter;
 }
@@ -157,26 +189,44 @@ static bool load_beside_then(struct against *against, struct map *done, const ch
 
 /* What lay where today's schemas lie, and anywhere in the folders that were named: a file that is
  * gone since had jobs too, and so had a folder. */
+static bool load_named_then(struct against *against, struct map *done, size_t *count)
+{
+    const struct texts *folders = against->own.folders, *files = against->own.files;
+    bool is_good = true;
+    for (size_t i = 0; i < folders->count && is_good; i++)
+        is_good =
+            load_folder_then(against, done, path_then(against, folders->items[i]), false, count);
+    for (size_t i = 0; i < files->count && is_good; i++)
+        is_good = load_beside_then(against, done, files->items[i], count);
+    return is_good;
+}
+
+/* What the project was, wherever today's lies. */
+static bool load_project_then(struct against *against, struct map *done, size_t *count)
+{
+    const struct texts *folders = &against->project.folders;
+    bool is_good = true;
+    for (size_t i = 0; i < folders->count && is_good; i++)
+        is_good = load_folder_then(against, done, folders->items[i], false, count);
+    return is_good;
+}
+
 static bool load_then(struct against *against, size_t *count)
 {
+    bool is_project = against->own.are_of_project && against->project.path != NULL;
     struct map done;
-    bool is_good = true;
     map_init(&done, &against->then.arena);
-    for (size_t i = 0; i < against->folders->count && is_good; i++) {
-        const char *folder = path_then(against, against->folders->items[i]);
-        is_good = load_folder_then(against, &done, folder, false, count);
-    }
-    for (size_t i = 0; i < against->files->count && is_good; i++)
-        is_good = load_beside_then(against, &done, against->files->items[i], count);
-    return is_good;
+    return is_project ? load_project_then(against, &done, count)
+                      : load_named_then(against, &done, count);
 }
 
 static const struct lock *against_git(struct against *against, const char *ref)
 {
     size_t count = 0;
-    if (!git_extract(&against->then.arena, ref, against->files->items[0], &against->tree))
+    if (!git_extract(&against->then.arena, ref, against->own.files->items[0], &against->tree) ||
+        !project_read_then(against))
         return NULL;
-    include_dirs_set(against, NULL, against->tree.top, against->tree.folder);
+    include_dirs_set(against, NULL);
     if (!load_then(against, &count))
         return NULL;
     if (count == 0)
@@ -208,6 +258,6 @@ const struct lock *against_load(struct against *against, const char *name)
         return against_folder(against, name);
     if (!folder_is_schema(name))
         return against_load_lock(against, name);
-    include_dirs_set(against, NULL, NULL, NULL);
+    include_dirs_set(against, NULL);
     return load_file(against, name) ? then_make(against) : NULL;
 }

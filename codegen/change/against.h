@@ -2,22 +2,29 @@
 #ifndef CULEXC_AGAINST_H
 #define CULEXC_AGAINST_H
 
-#include "folder.h"
 #include "git.h"
 #include "lock.h"
+#include "project.h"
+
+/* What the present schemas were asked for with. Borrowed, and wanted for git:REF only. */
+struct against_files {
+    const struct texts *files;
+    const struct texts *folders; /* in which all schemas are meant */
+    const struct project *project;
+    bool are_of_project; /* none was named: the folders are what the project says */
+};
 
 struct against {
-    struct compilation *now;     /* takes the reports; has the present schemas */
-    struct compilation then;     /* of older schema files */
-    const struct texts *files;   /* the present schemas */
-    const struct texts *folders; /* in which all of them were asked for */
-    const struct folder_filter *filter;
+    struct compilation *now;  /* takes the reports; has the present schemas */
+    struct compilation then;  /* of older schema files */
+    struct against_files own; /* of today */
+    struct project project;   /* of then, as the commit has it; zeroed when it has none */
     struct git_tree tree;
 };
 
-/* `files`, `folders` and what is left out of these are borrowed, and wanted for git:REF only. */
-void against_init(struct against *against, struct compilation *now, const struct texts *files,
-                  const struct texts *folders, const struct folder_filter *filter);
+/* `own`: NULL when there will be no git:REF. */
+void against_init(struct against *against, struct compilation *now,
+                  const struct against_files *own);
 
 /* `name`: an older schema (FILE.job), a folder of them, git:REF, or a lock. NULL after a message
  * on standard error, or after a report in against->now->sink. */

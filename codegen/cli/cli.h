@@ -45,6 +45,7 @@ struct cli {
     struct texts folders;      /* of a verb about schemas: those that were named */
     struct texts include_dirs; /* of the command line, then of the project */
     struct project project;    /* to which the files belong */
+    bool is_project;           /* no file or folder was named: all of the project is meant */
     enum message_format format;
     bool is_coloured;
     bool is_output_taken;       /* standard output is for something else than reports */

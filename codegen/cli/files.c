@@ -106,6 +106,7 @@ static bool project_take(struct cli *cli, const char *path)
 static bool files_find(struct cli *cli, const struct texts *words)
 {
     const char *project;
+    cli->is_project = words->count == 0;
     if (!project_choose(cli, words, &project) || (project != NULL && !project_take(cli, project)))
         return false;
     if (words->count == 0 && project == NULL)

@@ -66,8 +66,8 @@ static int all_compare(const struct cli *cli, const struct question *question, s
     struct against against;
     compilation_init(&compilation);
     int status = cli_load_all(cli, &compilation);
-    const struct folder_filter filter = project_filter(&cli->project);
-    against_init(&against, &compilation, &cli->files, &cli->folders, &filter);
+    const struct against_files own = {&cli->files, &cli->folders, &cli->project, cli->is_project};
+    against_init(&against, &compilation, &own);
     if (status == EXIT_CLEAN && compilation.sink.errors == 0) {
         change.arena = &compilation.arena;
         change.sink = &compilation.sink;
@@ -116,7 +116,8 @@ const struct verb verb_breaking = {
             "                       [OPTION...] [FILE...]\n"
             "Compares schemas with what they were: in a lock, in another file, in a folder of\n"
             "files, or in version control. All FILEs together are the schema as it is now.\n"
-            "Without --against it is the lock of the project.\n"
+            "Without --against it is the lock of the project. A commit is read with its own\n"
+            "culex.yaml.\n"
             "Mode rolling (the default): old and new programs run side by side. Mode drain: no\n"
             "old worker is left, only what they stored.\n"
             "With --live (- is standard input) only versions count of which a store has runs: one\n"

@@ -94,7 +94,7 @@ static int modules_lock(const struct order *order, struct compilation *compilati
                             .after = after,
                             .categories = CHANGE_ALL};
     int status = EXIT_DIAGNOSTICS;
-    against_init(&against, compilation, NULL, NULL, NULL);
+    against_init(&against, compilation, NULL);
     if (compilation->sink.errors == 0)
         status = lock_judge(order, &against, &change) ? lock_update(order, &change, after)
                  : compilation->sink.errors > 0       ? EXIT_DIAGNOSTICS

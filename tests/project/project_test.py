@@ -213,6 +213,53 @@ class Keys(Case):
         for words in ([], ["jobs"], ["jobs/a.job"]):
             self.assertEqual(self.culexc("breaking", "--against", "git:HEAD", *words), (0, "", ""), words)
 
+    def commit(self):
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "start"]):
+            subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=self.work, check=True)
+
+    def broken_by(self, *words):
+        status, _, said = self.culexc("breaking", "--against", "git:HEAD", *words)
+        return status, re.findall(r"job '(\w+)\.", said) if "[job-removed]" in said else said
+
+    def test_breaking_against_git_sees_what_is_left_out_since(self):
+        self.write("culex.yaml", "folders: [jobs, more]\n")
+        for path in ("jobs/a", "jobs/b", "more/c"):
+            self.write(path + ".job", GOOD.format(path[-1]))
+        self.commit()
+        for text, words in (("folders: [jobs, more]\nexclude: [b.job]\n", ([], ["."], ["jobs/a.job"])),
+                            ("folders: [jobs, more]\nexclude: [jobs/b.job]\n", ([], ["."], ["jobs"]))):
+            self.write("culex.yaml", text)
+            for named in words:
+                self.assertEqual(self.broken_by(*named), (1, ["b"]), (text, named))
+        self.write("culex.yaml", "folders: [jobs]\n")
+        (self.work / "more/c.job").unlink()
+        (self.work / "more").rmdir()
+        for named in ([], ["."]):
+            self.assertEqual(self.broken_by(*named), (1, ["c"]), named)
+
+    def test_breaking_against_git_follows_folders_that_have_moved(self):
+        self.write("culex.yaml", "folders: [schemas]\nimports: [inc]\n")
+        self.write("inc/c.job", "package c; struct m { int32 x; }\n")
+        self.write("schemas/a.job", 'package a; import "c.job"; job a { params { c.m v; } }\n')
+        self.commit()
+        self.write("culex.yaml", "folders: [jobs]\nimports: [shared]\n")
+        (self.work / "inc").rename(self.work / "shared")
+        (self.work / "schemas").rename(self.work / "jobs")
+        self.assertEqual(self.broken_by(), (0, ""))
+        self.write("shared/c.job", "package c; struct m { int8 x; }\n")
+        status, said = self.broken_by()
+        self.assertIn("[field-type-narrowed]", said)
+        self.assertEqual(status, 1)
+
+    def test_breaking_against_git_says_what_is_wrong_with_the_project_of_then(self):
+        self.write("culex.yaml", "colour: red\n")
+        self.write("a.job", GOOD.format("a"))
+        self.commit()
+        self.write("culex.yaml", "")
+        status, said = self.broken_by()
+        self.assertIn("[project-key]", said)
+        self.assertEqual(status, 3)
+
     def test_gen_depends_on_it(self):
         self.write("culex.yaml", "")
         self.write("jobs/a.job", GOOD.format("a"))

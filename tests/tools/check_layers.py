@@ -23,7 +23,7 @@ ALLOWED = {
     "codegen/format": {"codegen/front", "codegen/format"},
     "codegen/lint": {"codegen/front", "codegen/lint"},
     "codegen/doc": {"codegen/front", "codegen/doc"},
-    "codegen/change": {"codegen/front", "codegen/change"},
+    "codegen/change": {"codegen/front", "codegen/project", "codegen/change"},
     "codegen/project": {"codegen/front", "codegen/lint", "codegen/project"},
     "codegen/server": {"codegen/change", "codegen/front", "codegen/format", "codegen/lint", "codegen/project", "codegen/server"},
     "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
