@@ -160,6 +160,12 @@ static void claim_setters(struct checker *checker, const struct ir_field *fields
     }
 }
 
+void checker_claim_guard(struct checker *checker, const struct module *module)
+{
+    if (module->ir != NULL)
+        claim(checker, module->ir->guard, (struct span){module->source, 0, 0}, module->header);
+}
+
 void checker_claim_setters(struct checker *checker, const struct module *module)
 {
     if (module->ir == NULL) /* It was not checked. */
@@ -586,6 +592,8 @@ static void claim_imports(struct checker *checker, struct map *seen, const struc
         if (map_add(seen, module->path, at->module) != NULL)
             continue;
         claim_imports(checker, seen, module);
+        if (strcmp(module->header, checker->module->header) != 0) /* That is told as such. */
+            checker_claim_guard(checker, module);
         for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next)
             checker_claim(checker, module, decl);
         checker_claim_setters(checker, module);
@@ -706,7 +714,7 @@ static void check_one(struct compilation *compilation, struct module *module)
     checker.sink = &compilation->sink;
 
     module->ir = file_create(&checker);
-    cname_claim(&checker.c_names, checker.sink, module->ir->guard, (struct span){0}, "this file");
+    checker_claim_guard(&checker, module);
     check_package(&checker);
     check_prefix(&checker);
     declare_all(&checker);

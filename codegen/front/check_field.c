@@ -221,7 +221,7 @@ static void check_c_names(struct block *block, const struct ast_field *ast, stru
         return;
     if (map_get(&checker->c_names, field->c) != NULL) {
         diag_report(checker->sink, DIAG_C_NAME_COLLISION, ast->name.span,
-                    "'%s' is also the C name of a type", field->c);
+                    "'%s' is also the C name of a type or a header", field->c);
         return;
     }
     if (map_get(&block->names, field->name) == ast)

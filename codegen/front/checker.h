@@ -35,6 +35,8 @@ void checker_claim(struct checker *checker, const struct module *module,
                    const struct ast_decl *decl);
 /* check.c: the same for the functions that set fields, of a module that was checked. */
 void checker_claim_setters(struct checker *checker, const struct module *module);
+/* check.c: the same for the include guard. */
+void checker_claim_guard(struct checker *checker, const struct module *module);
 
 /* check_field.c: of the C struct `c`. */
 struct ir_field *check_fields(struct checker *checker, const char *c,

@@ -48,8 +48,10 @@ static void claim_guard(struct clash *clash, struct module *module)
 {
     struct diag_sink *sink = clash->checker.sink;
     const struct module *other = map_add(&clash->guards, module->ir->guard, module);
-    if (other == NULL)
+    if (other == NULL) {
+        checker_claim_guard(&clash->checker, module);
         return;
+    }
     diag_report(sink, DIAG_C_NAME_COLLISION, module_span(module),
                 "the headers of '%.256s' and '%.256s' both need the include guard '%s'",
                 module->path, other->path, module->ir->guard);
@@ -74,9 +76,9 @@ static void claim_stored(struct clash *clash, struct ir_job *job)
 
 static void claim_module(struct clash *clash, struct module *module, bool is_one_folder)
 {
+    clash->checker.module = module;
     if (!is_one_folder || claim_output(clash, module))
         claim_guard(clash, module);
-    clash->checker.module = module;
     for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next) {
         if (checker_symbol(&clash->checker, decl) != NULL)
             checker_claim(&clash->checker, module, decl);
@@ -84,6 +86,29 @@ static void claim_module(struct clash *clash, struct module *module, bool is_one
     checker_claim_setters(&clash->checker, module);
     for (struct ir_job *job = module->ir->jobs; job != NULL; job = job->next)
         claim_stored(clash, job);
+}
+
+/* A guard is a macro, which takes its name from members as well. */
+static void check_fields_free(struct clash *clash, const struct module *module,
+                              const struct ir_field *fields)
+{
+    for (; fields != NULL; fields = fields->next) {
+        const struct module *other = map_get(&clash->guards, fields->c);
+        if (other == NULL || other == module)
+            continue;
+        diag_report(clash->checker.sink, DIAG_C_NAME_COLLISION, fields->span,
+                    "'%s' is also the include guard of '%.256s'", fields->c, other->header);
+    }
+}
+
+static void check_module_free(struct clash *clash, const struct module *module)
+{
+    for (const struct ir_struct *at = module->ir->structs; at != NULL; at = at->next)
+        check_fields_free(clash, module, at->fields);
+    for (const struct ir_job *at = module->ir->jobs; at != NULL; at = at->next) {
+        check_fields_free(clash, module, at->params);
+        check_fields_free(clash, module, at->result);
+    }
 }
 
 void clash_check(struct compilation *compilation, bool is_one_folder)
@@ -100,5 +125,9 @@ void clash_check(struct compilation *compilation, bool is_one_folder)
     for (struct module *module = compilation->modules; module != NULL; module = module->next) {
         if (module->ir != NULL)
             claim_module(&clash, module, is_one_folder);
+    }
+    for (struct module *module = compilation->modules; module != NULL; module = module->next) {
+        if (module->ir != NULL)
+            check_module_free(&clash, module);
     }
 }

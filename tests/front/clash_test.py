@@ -86,6 +86,24 @@ class Clash(unittest.TestCase):
                           "c-name-collision", "c.job", "b_c.job")
         self.assert_clash({"a-b.job": "job m;\n", "a_b.job": "job n;\n"}, "c-name-collision", "a-b.job", "a_b.job")
 
+    def test_include_guards_and_names(self):
+        for name in ["enum send_job { G, H }\n", "struct s { int32 SEND_JOB_H; }\n",
+                     "job j { params { int32 SEND_JOB_H; } }\n",
+                     "job j { returns { int32 SEND_JOB_H; } }\n"]:
+            self.write({"send.job": "struct t { int32 x; }\n", "k.job": name})
+            self.assertEqual([at[0] for at in self.found("check", "k.job", "send.job")[1]],
+                             ["c-name-collision"], name)
+
+    def test_include_guards_of_imports(self):
+        for name, use in [("enum send_job { G, H }\n", "send_job v;"), ("", "int32 SEND_JOB_H;")]:
+            self.write({"send.job": "struct t { int32 x; }\n",
+                        "k.job": f'import "send.job";\n{name}job k {{ params {{ t x; {use} }} }}\n'})
+            for files in [["k.job"], ["k.job", "send.job"]]:
+                self.assertEqual([at[0] for at in self.found("check", *files)[1]], ["c-name-collision"], name)
+        self.write({"send.job": "enum m_job { G, H }\n",
+                    "m.job": 'import "send.job";\njob o { params { m_job x; } }\n'})
+        self.assertEqual(self.found("check", "m.job"), (1, [("c-name-collision", "m.job", 1, ["send.job"])]))
+
     def test_c_names(self):
         for first, second, line in [
                 ("job j;\n", "job j { params { int32 x; } }\n", 1),
