@@ -95,8 +95,6 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
         return culex__fail(error, CULEX_EINVAL, "no place for the client");
     if (options == NULL)
         options = &none;
-    if (options->timeout_ms < 0)
-        return culex__fail(error, CULEX_EINVAL, "timeout_ms is negative");
     const struct culex_env *env = culex__env_system();
     struct culex_store_settings settings;
     struct culex_backend *backend = NULL;

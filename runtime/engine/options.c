@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/log.h"
 #include "engine/newrun.h"
+#include "engine/storesettings.h"
 #include "engine/storeurl.h"
 
 enum option_kind {
@@ -79,8 +80,9 @@ static const struct option_row rows[] = {
      "least important line that is written [info]", OWNER_WORKER},
     {"prefix", "CULEX_PREFIX", OPTION_TEXT, "TEXT", AT(prefix), 0, 0,
      "Redis: first part of every key [culex]", OWNER_ALL},
-    {"store-timeout", "CULEX_STORE_TIMEOUT", OPTION_DURATION, "TIME", AT(store_timeout_ms), 10,
-     DAY_MS, "longest wait for one answer of the store [5s]", OWNER_ALL},
+    {"store-timeout", "CULEX_STORE_TIMEOUT", OPTION_DURATION, "TIME", AT(store_timeout_ms),
+     CULEX_STORE_TIMEOUT_MS_MIN, CULEX_STORE_TIMEOUT_MS_MAX,
+     "longest wait for one answer of the store [5s]", OWNER_ALL},
     {"synchronous", "CULEX_SYNCHRONOUS", OPTION_CHOICE, "full|normal|off", AT(synchronous), 0, 0,
      "SQLite: what survives a power cut [full]", OWNER_WORKER},
     {"core-dumps", "CULEX_CORE_DUMPS", OPTION_FLAG, NULL, AT(core_dumps), 0, 0,
@@ -422,6 +424,26 @@ static culex_status argument_fail(char **argv, int opt, culex_error *error)
     return culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all", word);
 }
 
+/* One of two values would win in silence. `place` is that of the word in argv, `*first` that of
+ * the one before, 0 for none. */
+static culex_status repeat_check(const struct option_row *row, int place, int *first,
+                                 culex_error *error)
+{
+    if (*first > 0 && row_takes_value(row))
+        return culex__fail(error, CULEX_EUSAGE, "--%s is given twice, as arguments %d and %d; %s",
+                           row->name, *first, place,
+                           row->kind == OPTION_QUEUES ? "write one list like a,b" : "leave one");
+    *first = place;
+    return CULEX_OK;
+}
+
+/* Where the option stands that was read last: its value may be a word of its own. */
+static int option_place(char **argv)
+{
+    bool is_apart = optarg != NULL && optarg == argv[optind - 1];
+    return optind - 1 - is_apart;
+}
+
 static culex_status arguments_read(struct culex_settings *settings, int argc, char **argv,
                                    culex_error *error)
 {
@@ -432,6 +454,7 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
                 rows[i].name, row_takes_value(&rows[i]) ? required_argument : no_argument, NULL,
                 i + 1};
     }
+    int places[ROW_COUNT] = {0};
     opterr = 0;
     optind = 0; /* so that a second call in one process begins afresh */
     for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
@@ -443,7 +466,10 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
         if (opt < 1 || opt > ROW_COUNT)
             return argument_fail(argv, opt, error);
         snprintf(from, sizeof from, "--%s", rows[opt - 1].name);
-        culex_status status = setting_apply(settings, &rows[opt - 1], from, optarg, error);
+        culex_status status =
+            repeat_check(&rows[opt - 1], option_place(argv), &places[opt - 1], error);
+        if (status == CULEX_OK)
+            status = setting_apply(settings, &rows[opt - 1], from, optarg, error);
         if (status != CULEX_OK)
             return status;
     }

@@ -42,6 +42,16 @@ static culex_status parameter_take(void *user, const char *name, const char *val
     return status;
 }
 
+culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, culex_error *error)
+{
+    if (timeout_ms == 0 ||
+        (timeout_ms >= CULEX_STORE_TIMEOUT_MS_MIN && timeout_ms <= CULEX_STORE_TIMEOUT_MS_MAX))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL, "%s is %lld: milliseconds, from %d to %d, or 0", member,
+                       (long long)timeout_ms, CULEX_STORE_TIMEOUT_MS_MIN,
+                       CULEX_STORE_TIMEOUT_MS_MAX);
+}
+
 static culex_status told_take(struct culex_store_settings *settings,
                               const culex_client_options *told, culex_error *error)
 {
@@ -53,6 +63,8 @@ static culex_status told_take(struct culex_store_settings *settings,
         return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
                            told->synchronous);
     if (told->prefix != NULL && culex__backend_prefix_check(told->prefix, error) != CULEX_OK)
+        return CULEX_EINVAL;
+    if (culex__store_timeout_check("timeout_ms", told->timeout_ms, error) != CULEX_OK)
         return CULEX_EINVAL;
     found_take(settings, &(culex_worker_options){.prefix = told->prefix,
                                                  .store_timeout_ms = told->timeout_ms,

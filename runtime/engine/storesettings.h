@@ -18,7 +18,12 @@
 
 #include "backend/backend.h"
 
-enum { CULEX_STORE_TIMEOUT_MS = 5000 };
+/* The bounds hold for each source: 5 in code was meant as seconds. */
+enum {
+    CULEX_STORE_TIMEOUT_MS = 5000,
+    CULEX_STORE_TIMEOUT_MS_MIN = 10,
+    CULEX_STORE_TIMEOUT_MS_MAX = 86400000
+};
 
 struct culex_store_settings {
     char prefix[CULEX_STORE_PREFIX_MAX + 1];
@@ -32,5 +37,8 @@ struct culex_store_settings {
 culex_status culex__store_settings_read(const char *url, const culex_client_options *told,
                                         struct culex_store_settings *ret_settings,
                                         culex_error *error);
+
+/* CULEX_EINVAL names the member of the options, unless the time is 0 or within the bounds. */
+culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, culex_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "engine/newrun.h"
+#include "engine/storesettings.h"
 #include "engine/worker_private.h"
 
 enum {
@@ -50,10 +51,14 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
                            DURATION_MS_MAX);
     if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
         return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
-    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX ||
-        options->store_timeout_ms < 0 || options->store_timeout_ms > DURATION_MS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "waits and timeouts are at most %d ms",
-                           DURATION_MS_MAX);
+    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "idle_wait is at most %d ms", DURATION_MS_MAX);
+    if (culex__store_timeout_check("store_timeout_ms", options->store_timeout_ms, error) !=
+        CULEX_OK) {
+        if (error != NULL)
+            error->code = CULEX_EUSAGE;
+        return CULEX_EUSAGE;
+    }
     if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
         (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
         return culex__fail(error, CULEX_EUSAGE, "no such log level or format");

@@ -50,9 +50,12 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
 {
     (void)state;
     static const struct {
-        const char *words[3];
+        const char *words[5];
         const char *text;
     } rows[] = {
+        {{"--url", "a", "--url=b"}, "--url is given twice, as arguments 1 and 3; leave one"},
+        {{"--batch=2", "--drain", "--batch", "2"}, "--batch is given twice, as arguments 1 and 3"},
+        {{"--queues=a", "--queues=b"}, "arguments 1 and 2; write one list like a,b"},
         {{"--lease=5x"}, "--lease: '5x' is not a time from 200ms to 1d"},
         {{"--lease=100ms"}, "--lease: '100ms' is not a time from 200ms to 1d"},
         {{"--lease="}, "--lease: '' is not a time"},

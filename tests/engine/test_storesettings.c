@@ -57,7 +57,7 @@ static void test_later_source_wins(void **state)
          {"mall", 300, "full"}},
         {"shop", "2s", NULL, "redis://h/1?prefix=a%3Ab", {.prefix = "x"}, {"x", 2000, "full"}},
         {NULL, NULL, NULL, "redis+unix:///s?db=2&prefix=a%20b", {0}, {"a b", 5000, "full"}},
-        {NULL, NULL, NULL, "redis://h?store-timeout=1m", {.timeout_ms = 7}, {"culex", 7, "full"}},
+        {NULL, NULL, NULL, "redis://h?store-timeout=1m", {.timeout_ms = 70}, {"culex", 70, "full"}},
         {NULL, NULL, "off", "sqlite:x.db?synchronous=normal", {0}, {"culex", 5000, "normal"}},
         {NULL, NULL, NULL, "sqlite:x.db?reserve=0&synchronous=off", {0}, {"culex", 5000, "off"}},
         {NULL,
@@ -159,7 +159,7 @@ static void test_password_goes_into_no_parameter(void **state)
 static void test_wrong_variable_is_refused(void **state)
 {
     (void)state;
-    const culex_client_options told = {.prefix = "x", .timeout_ms = 1, .synchronous = "off"};
+    const culex_client_options told = {.prefix = "x", .timeout_ms = 10, .synchronous = "off"};
     variables_set(NULL, NULL, "often");
     expect_refused("memory:m", &told, CULEX_EUSAGE, "CULEX_SYNCHRONOUS: 'often' is not one of");
     variables_set(NULL, "5", NULL);
@@ -176,6 +176,14 @@ static void test_wrong_option_is_refused(void **state)
     const culex_client_options braces = {.prefix = "{x}"}, often = {.synchronous = "often"};
     expect_refused("redis://h", &braces, CULEX_EINVAL, "the name of a key prefix holds");
     expect_refused("memory:m", &often, CULEX_EINVAL, "synchronous is \"often\"");
+    static const int64_t times[] = {-1, 5, 9, 86400001};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const culex_client_options told = {.timeout_ms = times[i]};
+        const culex_worker_options same = {.url = "memory:m", .store_timeout_ms = times[i]};
+        culex_worker *worker = NULL;
+        expect_refused("memory:m", &told, CULEX_EINVAL, "milliseconds, from 10 to 86400000");
+        assert_int_equal(culex_worker_create(&same, &worker, NULL), CULEX_EUSAGE);
+    }
 }
 
 /* --- who opens a store ----------------------------------------------------------------------- */

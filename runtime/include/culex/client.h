@@ -31,7 +31,7 @@ typedef struct culex_client culex_client;
  * the default. A variable is refused when it is ill-formed (CULEX_EUSAGE), and ignored by stores
  * that have no use for it. */
 typedef struct culex_client_options {
-    int64_t timeout_ms;      /* longest wait of one call; by default 5000 */
+    int64_t timeout_ms;      /* of one call, 10 ms to a day; by default 5000 */
     const char *prefix;      /* Redis: first part of every key; by default "culex" */
     const char *synchronous; /* SQLite: "full" (by default), "normal" or "off" */
     const char *url_file;    /* see culex_client_open */

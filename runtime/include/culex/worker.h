@@ -140,7 +140,7 @@ typedef struct culex_worker_options {
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
     const char *prefix;       /* see culex_client_options, also for the next two */
-    int64_t store_timeout_ms; /* 0: by URL or variable, else 5000 */
+    int64_t store_timeout_ms; /* 10 to 86400000; 0: by URL or variable, else 5000 */
     const char *synchronous;
     const char *url_file; /* a file with the URL; not together with `url` */
     bool core_dumps;      /* culex_worker_main: let debuggers and core dumps see the worker */
