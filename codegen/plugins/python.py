@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 sys.path.insert(0, LIB)
 
-from document import INTEGER_BITS, Document, Json, Refusal, serve
+from document import INTEGER_BITS, Document, Json, Refusal, float32_of, serve
 
 SUPPORT = "culex_producer"
 TYPES = {
@@ -24,9 +24,10 @@ TYPES = {
     "string": "str", "bytes": "bytes", "uuid": "_uuid.UUID", "timestamp": "_culex.Timestamp",
     "duration": "_culex.Duration",
 }
+SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")
 # What a default is in Python, by its key in the document.
 VALUES: Dict[str, Callable[[str], str]] = {
-    "float": lambda text: f'_builtins.float("{text}")' if text in ("NaN", "Infinity", "-Infinity") else repr(float(text)),
+    "float": lambda text: f'_builtins.float("{text}")' if text in SPECIAL_FLOATS else repr(float(text)),
     "string": ascii,
     "bytes": lambda text: f'_builtins.bytes.fromhex("{text}")',
     "uuid": lambda text: f'_uuid.UUID("{text}")',
@@ -140,6 +141,8 @@ class Module:
         ((key, value),) = [(key, value) for key, value in field["default"].items() if key not in ("c", "value")]
         if key == "enum":
             return f"default={self.type_said(field, params)}.{enum_member(value)}"
+        if field["kind"] == "float32" and value not in SPECIAL_FLOATS:
+            return f"default={float32_of(value)!r}"
         if key == "bool":
             return f"default={value}"
         if key == "char":

@@ -213,24 +213,17 @@ def _as_float32(value: float) -> float:
 def _nearest_float32(text: str) -> float:
     """The float32 nearest to the decimal text, ties to even, rounded once.
 
-    Going through a double rounds twice, so its neighbours are looked at too.
+    A double on the way rounds twice, unless it is the odd one of the two around the text: no
+    such double lies in the middle between two float32s.
     """
-    near = _as_float32(float(text))
-    if near in (float("inf"), float("-inf")):
+    near = float(text)
+    if near == 0.0 or near in (float("inf"), float("-inf")):
         return near
-    if near == 0.0:
-        return near
-    bits = struct.unpack("<I", struct.pack("<f", near))[0]
     exact = Fraction(text)
-    best, best_bits = near, bits
-    for other_bits in (bits - 1, bits + 1):
-        other = struct.unpack("<f", struct.pack("<I", other_bits))[0]
-        if other in (float("inf"), float("-inf")) or other != other:
-            continue
-        gap, best_gap = abs(Fraction(other) - exact), abs(Fraction(best) - exact)
-        if gap < best_gap or (gap == best_gap and best_bits % 2 == 1):
-            best, best_bits = float(other), other_bits
-    return best
+    bits = struct.unpack("<Q", struct.pack("<d", near))[0]
+    if bits % 2 == 0 and Fraction(near) != exact:
+        bits += 1 if abs(Fraction(near)) < abs(exact) else -1
+    return _as_float32(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
 
 def _rows(items: List[CText], per_row: int) -> CText:

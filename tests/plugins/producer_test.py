@@ -212,6 +212,13 @@ class Generated(unittest.TestCase):
         hints = typing.get_type_hints(shadow_job.Own)
         self.assertEqual((hints["bytes"], hints["b2"], hints["l2"]), (str, bytes, shadow_job.Lang))
 
+    def test_defaults_of_float32_are_rounded_once(self):
+        text = """job edge { params { float32 a = 3.4028235677973366e38; float32 b = 7.0064923216240854e-46;
+                                      float32 c = 1.00000017881393432617187499; float32 d = -0.0; } }"""
+        self.assertEqual(self.gen(**{"edge.job": text}), (0, ""))
+        import edge_job
+        self.assertEqual(payload_of(edge_job.Edge()), b'{"a":3.4028235e38,"b":1e-45,"c":1.0000001,"d":-0}')
+
     def test_two_schemas_of_one_module_are_refused(self):
         for first, second in [("d1/one.job", "d2/one.job"), ("my-one.job", "my_one.job"), ("One.job", "one.job")]:
             with self.subTest(first=first, second=second):

@@ -245,6 +245,11 @@ class Literals(unittest.TestCase):
         """By way of a double this one, a hair below the middle, would be rounded up."""
         self.assertEqual(literals.c_float32("1.00000017881393432617187499"), "1.0000001f")
         self.assertEqual(literals.c_float32("1.00000017881393432617187501"), "1.0000002f")
+        # The last and the first number that C rounds to a float32 that is finite, or not zero.
+        self.assertEqual(literals.c_float32("-3.4028235677973366e38"), "-3.4028235e+38f")
+        self.assertRaises(ValueError, literals.c_float32, "340282356779733661637539395458142568448.0")
+        self.assertEqual(literals.c_float32("7.0064923216240854e-46"), "1e-45f")
+        self.assertEqual(literals.c_float32("0e999999999"), "0.0f")
 
     def test_comments(self) -> None:
         self.assertEqual(literals.c_comment("a */ b /* c ??/ d \\"), "a * / b / * c ? ?/ d <U+005C>")

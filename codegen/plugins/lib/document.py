@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import sys
+from fractions import Fraction
 from typing import Any, Callable, Dict, List
 
 Json = Dict[str, Any]
@@ -56,3 +58,14 @@ def integer_range(field: Json) -> "tuple[int, int]":
     if field["max"] is not None:
         high = min(high, int(field["max"]["int"]))
     return low, high
+
+
+def float32_of(text: str) -> float:
+    """A double that becomes the float32 nearest to the decimal text, as C rounds that. Where the nearest
+    double is even, and so may lie in the middle of two float32s, the other one around the text is taken."""
+    near = float(text)
+    bits = struct.unpack("<Q", struct.pack("<d", near))[0]
+    if near == 0.0 or bits % 2 == 1:
+        return near
+    missing = abs(Fraction(text)) - abs(Fraction(near))
+    return float(struct.unpack("<d", struct.pack("<Q", bits + (missing > 0) - (missing < 0)))[0])
