@@ -104,6 +104,12 @@ def git_hook_check(prefix, scratch, env):
     work.run("culexc", "lock")
     work.run("git", "add", ".")
     work.commit("with its lock")
+    work.run("git", "rm", "-q", "jobs/mail.job")
+    expect("a lock without schemas", True, "./jobs.lock" in work.commit("refused", status=1))
+    work.write("[[package]]\n", "poetry.lock")  # That of another program.
+    work.run("git", "rm", "-q", "jobs.lock")
+    work.run("git", "add", ".")
+    work.commit("neither lock nor schemas")
     work.write("", "own/culex.yaml")
     work.write(BAD, "own/a.job")
     work.run("git", "add", ".")
