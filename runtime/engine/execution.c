@@ -382,7 +382,7 @@ static void end_undecoded(struct culex_run *run, culex_status status, const cule
     }
     run->end.is_not_understood = true;
     end_release(run, culex__run_unknown_delay_ms(run->attempt));
-    culex__run_set_text(run, "%s", error->text);
+    culex__run_set_text(run, CULEX__NOT_UNDERSTOOD_TEXT "%s", error->text);
 }
 
 static void end_outcome(struct culex_run *run, culex_outcome outcome)

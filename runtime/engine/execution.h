@@ -37,6 +37,9 @@ struct culex_job {
     void *user;
 };
 
+/* How the text of a run that was not understood begins, in its record too. */
+#define CULEX__NOT_UNDERSTOOD_TEXT "not understood: "
+
 /* How an execution ended. */
 struct culex_execution_end {
     enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */

@@ -531,8 +531,8 @@ static void log_given_back(struct culex_run *run, const struct culex_log_subject
         return; /* told when it came */
     if (run->end.is_not_understood) {
         worker->counts.not_understood++;
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
-                         "not understood, given back for %s: %s", span, run->end.text);
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "given back for %s: %s", span,
+                         run->end.text);
     } else if (run->end.text != NULL)
         culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s", run->end.text);
     else

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "engine/execution.h"
 #include "engine/log_line.h"
 #include "engine/unknown_jobs.h"
 
@@ -15,7 +16,7 @@ enum {
     TOLD_MAX = 8,     /* findings of one kind; the others are counted */
     PAGES_MAX = 4,    /* of each state */
     PAGE = 500,
-    JOBS_MAX = 8, /* told apart in one queue */
+    JOBS_MAX = 16, /* versions of jobs, told apart in one queue */
     WATCH_MS = 1000,
     LOOK_MS = 100,
     DEPLOY_ATTEMPTS = 3, /* fewer: given back for the first 15 s, as in a deploy */
@@ -23,7 +24,6 @@ enum {
 };
 
 #define UNSERVED "queue-unserved"
-#define UNKNOWN  "queue-unknown-job"
 #define PAUSED   "queue-paused"
 
 struct watched {
@@ -182,11 +182,12 @@ static void unserved_examine(struct examination *examination)
     findings_end(examination, CULEX_SEVERITY_WARNING, UNSERVED, told);
 }
 
-/* --- jobs that nobody knows ---------------------------------------------------------------- */
+/* --- runs that are given back ---------------------------------------------------------------- */
 
-/* Live runs of one job in one queue that were started and charged with nothing. */
+/* Live runs of one version of a job in one queue that were started and charged with nothing. */
 struct returned {
     char job[CULEX_JOB_NAME_MAX + 1];
+    uint64_t fingerprint;
     uint64_t runs;
     uint32_t attempts; /* the most of any, which is that of `id` */
     culex_uuid id;
@@ -197,17 +198,18 @@ struct returns {
     size_t count;
 };
 
-static struct returned *returned_find(struct returns *returns, const char *job)
+static struct returned *returned_find(struct returns *returns, const culex_run_info *run)
 {
     for (size_t i = 0; i < returns->count; i++) {
-        if (strcmp(returns->jobs[i].job, job) == 0)
-            return &returns->jobs[i];
+        struct returned *job = &returns->jobs[i];
+        if (job->fingerprint == run->fingerprint && strcmp(job->job, run->job) == 0)
+            return job;
     }
     if (returns->count == JOBS_MAX)
         return NULL;
     struct returned *made = &returns->jobs[returns->count++];
-    snprintf(made->job, sizeof made->job, "%s", job);
-    made->runs = made->attempts = 0;
+    *made = (struct returned){.fingerprint = run->fingerprint};
+    snprintf(made->job, sizeof made->job, "%s", run->job);
     return made;
 }
 
@@ -215,7 +217,7 @@ static void run_look(const culex_run_info *run, struct returns *returns)
 {
     if (run->attempt == 0 || run->failures + run->crashes + run->losses > 0)
         return;
-    struct returned *job = returned_find(returns, run->job);
+    struct returned *job = returned_find(returns, run);
     if (job == NULL)
         return;
     job->runs++;
@@ -245,33 +247,69 @@ static void state_look(struct examination *examination, const char *queue, culex
     } while (cursor != 0 && ++pages < PAGES_MAX);
 }
 
+/* Why workers give runs back: how their text begins, and what is said of them. */
+static const struct reason {
+    const char *text, *id, *advice, *fault;
+} reasons[] = {
+    {CULEX__UNKNOWN_JOB_TEXT, "queue-unknown-job",
+     "start a worker that registers it (with NULL for its handler: to end them), or cancel them",
+     "have no handler for it"},
+    {CULEX__NOT_UNDERSTOOD_TEXT, "queue-not-understood",
+     "start a worker that is built with that version of the schema, or cancel them",
+     "cannot read it"},
+};
+
+enum { REASON_COUNT = sizeof reasons / sizeof reasons[0] };
+
+static const struct reason *reason_find(const char *text)
+{
+    for (size_t i = 0; i < REASON_COUNT; i++) {
+        if (strncmp(text, reasons[i].text, strlen(reasons[i].text)) == 0)
+            return &reasons[i];
+    }
+    return NULL;
+}
+
+typedef char detail_text[sizeof(shown_name) + 32];
+
+/* " (version ...: why)", or nothing for a reason that says it all. */
+static void detail_format(const struct returned *job, const char *why, detail_text ret_detail)
+{
+    shown_name shown;
+    ret_detail[0] = '\0';
+    if (why[0] != '\0')
+        snprintf(ret_detail, sizeof(detail_text), " (version %016llx: %s)",
+                 (unsigned long long)job->fingerprint, name_show(why, shown));
+}
+
+static void returned_tell(struct examination *examination, const char *queue,
+                          const struct returned *job, const struct reason *reason, const char *why)
+{
+    shown_name name, home;
+    detail_text detail;
+    bool is_deploy = job->attempts < DEPLOY_ATTEMPTS;
+    detail_format(job, why, detail);
+    culex__report_add(examination->report, is_deploy ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_WARNING,
+                      reason->id, reason->advice,
+                      "queue %s: %llu %s of job %s given back by workers that %s, up to %u %s%s",
+                      name_show(queue, home), (unsigned long long)job->runs,
+                      plural(job->runs, "run", "runs"), name_show(job->job, name), reason->fault,
+                      job->attempts, plural(job->attempts, "time", "times"), detail);
+}
+
 /* A snooze leaves no trace in the counters either; the run's own text tells them apart. */
-static bool returned_is_unknown(struct examination *examination, const char *queue,
-                                const struct returned *job)
+static void returned_examine(struct examination *examination, const char *queue,
+                             const struct returned *job, unsigned told[REASON_COUNT])
 {
     struct culex_backend *backend = examination->backend;
     culex_run_info *run = NULL;
     culex_error error = {0};
     if (!is_answered(examination, backend->ops->get(backend, queue, job->id, &run, &error), &error))
-        return false;
-    bool is_unknown = strcmp(run->error_text, CULEX__UNKNOWN_JOB_TEXT) == 0;
+        return;
+    const struct reason *reason = reason_find(run->error_text);
+    if (reason != NULL && finding_begin(examination, &told[reason - reasons]))
+        returned_tell(examination, queue, job, reason, run->error_text + strlen(reason->text));
     culex_run_info_free(run);
-    return is_unknown;
-}
-
-static void unknown_tell(struct examination *examination, const char *queue,
-                         const struct returned *job)
-{
-    shown_name name, home;
-    bool is_deploy = job->attempts < DEPLOY_ATTEMPTS;
-    culex__report_add(
-        examination->report, is_deploy ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_WARNING, UNKNOWN,
-        "start a worker that registers it (with NULL for its handler: to end them), "
-        "or cancel them",
-        "queue %s: %llu %s of job %s given back by workers that have no handler "
-        "for it, up to %u %s",
-        name_show(queue, home), (unsigned long long)job->runs, plural(job->runs, "run", "runs"),
-        name_show(job->job, name), job->attempts, plural(job->attempts, "time", "times"));
 }
 
 static void returns_look(struct examination *examination, const struct watched *queue,
@@ -284,20 +322,18 @@ static void returns_look(struct examination *examination, const struct watched *
     }
 }
 
-static void unknown_examine(struct examination *examination)
+static void given_back_examine(struct examination *examination)
 {
-    unsigned told = 0;
+    unsigned told[REASON_COUNT] = {0};
     for (size_t i = 0; i < examination->count; i++) {
         const struct watched *queue = &examination->queues[i];
         struct returns returns = {.count = 0};
         returns_look(examination, queue, &returns);
-        for (size_t k = 0; k < returns.count && !has_trouble(examination); k++) {
-            if (returned_is_unknown(examination, queue->name, &returns.jobs[k]) &&
-                finding_begin(examination, &told))
-                unknown_tell(examination, queue->name, &returns.jobs[k]);
-        }
+        for (size_t k = 0; k < returns.count && !has_trouble(examination); k++)
+            returned_examine(examination, queue->name, &returns.jobs[k], told);
     }
-    findings_end(examination, CULEX_SEVERITY_WARNING, UNKNOWN, told);
+    for (size_t i = 0; i < REASON_COUNT; i++)
+        findings_end(examination, CULEX_SEVERITY_WARNING, reasons[i].id, told[i]);
 }
 
 /* --- all of them --------------------------------------------------------------------------- */
@@ -324,7 +360,7 @@ static void names_examine(struct examination *examination, char *const *names)
     size_t named = names_count(names);
     queues_read(examination, names);
     paused_examine(examination);
-    unknown_examine(examination);
+    given_back_examine(examination);
     unserved_examine(examination);
     if (named > QUEUES_MAX)
         culex__report_add(examination->report, CULEX_SEVERITY_NOTE, "queues",

@@ -180,6 +180,26 @@ static void test_runs_of_a_job_that_no_worker_knows_are_told(void **state)
         "up to 3 times");
 }
 
+/* Each version of a job for itself: the snoozes of one do not hide that no worker reads another. */
+static void test_runs_that_no_worker_understands_are_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    for (int i = 0; i < 4; i++) {
+        claim(world, "numbers", "");
+        world_pass(world, 1000);
+    }
+    claim(world, "numbers", "");
+    type.fingerprint = UINT64_C(0x9c1f0e7ab2d44e10);
+    world_enqueue(world, &type, 2);
+    claim(world, "numbers", "not understood: n: too \x1b large");
+    expect(world, "queue-not-understood", CULEX_SEVERITY_NOTE,
+           "queue numbers: 1 run of job t.number given back by workers that cannot read it, up to "
+           "1 time "
+           "(version 9c1f0e7ab2d44e10: n: too \\x1b large)");
+}
+
 static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
 {
     struct world *world = *state;
@@ -268,6 +288,7 @@ int main(void)
         UNIT(test_queue_with_a_worker_is_no_finding),
         UNIT(test_paused_queue_is_a_note),
         UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
+        UNIT(test_runs_that_no_worker_understands_are_told),
         UNIT(test_snoozed_run_is_not_of_an_unknown_job),
         UNIT(test_name_of_a_job_does_nothing_to_a_terminal),
         UNIT(test_many_queues_are_told_together),

@@ -462,9 +462,10 @@ static void test_payload_of_a_newer_schema_is_given_back(void **state)
     world_worker(world, (culex_worker_options){0}, &type);
     world_run(world);
     assert_int_equal(world_state(world, id), CULEX_RUN_SCHEDULED);
-    assert_true(world_log_has(world, "not understood, given back for 5s: "));
+    assert_true(world_log_has(world, "given back for 5s: not understood: "));
     culex_run_info *run = world_get(world, id);
     assert_int_equal(run->failures, 0);
+    assert_true(strncmp(run->error_text, "not understood: ", 16) == 0);
     assert_non_null(strstr(run->error_text, "must"));
     culex_run_info_free(run);
 }
@@ -512,7 +513,7 @@ static void test_whatever_another_schema_wrote_is_given_back(void **state)
             assert_int_equal(run->failures + run->crashes + run->losses, 0);
         culex_run_info_free(run);
     }
-    assert_true(world_log_has(world, "not understood, given back for 5s: n: expected an integer"));
+    assert_true(world_log_has(world, "given back for 5s: not understood: n: expected an integer"));
     assert_true(world_log_has(world, "6 given back (6 not understood)"));
 }
 

@@ -300,10 +300,15 @@ def back(stage):
     left = {(job, n) for n, sender in stage.sent.items() for job in JOBS[sender]} - set(executed)
     check_live(stage, lambda _sender, job, n: (job, n) in left)
     log = (stage.folder / "worker1.log").read_text()
-    for text in ("not understood, given back for", "which this program does not know but must",
+    for text in (": not understood: ", "which this program does not know but must",
                  "no handler is registered for this job; given back"):
         if text not in log:
             fail(f"the old worker never said: {text}\n{log}")
+    report = subprocess.run([PROGRAMS / "rolling_v1", "--doctor"], env=stage.env, check=False,
+                            stdout=subprocess.PIPE, text=True).stdout
+    for text in ("queue-unknown-job", "queue-not-understood"):
+        if text not in report:
+            fail(f"the doctor never said: {text}\n{report}")
 
 
 def forward(stage):
