@@ -1,10 +1,12 @@
 #include "answer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "diag_print.h"
 #include "json_in.h"
 #include "limits.h"
+#include "source.h"
 
 struct taking {
     struct arena *arena;
@@ -14,6 +16,7 @@ struct taking {
     struct answer_file **files_end;
     struct answer_error **errors_end;
     unsigned count;
+    bool has_files, has_errors;
     bool is_told; /* a message was given */
 };
 
@@ -43,6 +46,11 @@ static const char *name_fault(const char *name)
     }
 }
 
+static bool is_utf8(const char *text, size_t len)
+{
+    return utf8_valid_prefix(text, len) == len;
+}
+
 /* A text without a NUL inside, or null. */
 static const char *text_take(struct taking *taking)
 {
@@ -50,7 +58,7 @@ static const char *text_take(struct taking *taking)
     size_t len = 0;
     if (!json_in_string(&taking->in, taking->arena, &text, &len))
         return NULL;
-    taking->in.is_bad |= strlen(text) != len;
+    taking->in.is_bad |= strlen(text) != len || !is_utf8(text, len);
     return text;
 }
 
@@ -70,9 +78,12 @@ static void file_take(struct taking *taking)
     bool is_first = true;
     char *content = NULL;
     while ((member = member_next(taking, &is_first)) != NULL) {
-        if (strcmp(member, "name") == 0)
+        bool is_name = strcmp(member, "name") == 0;
+        bool is_content = strcmp(member, "content") == 0;
+        taking->in.is_bad |= (is_name && file->name != NULL) || (is_content && content != NULL);
+        if (is_name)
             file->name = text_take(taking);
-        else if (strcmp(member, "content") == 0)
+        else if (is_content)
             json_in_string(&taking->in, taking->arena, &content, &file->len);
         else
             json_in_skip(&taking->in);
@@ -84,6 +95,8 @@ static void file_take(struct taking *taking)
     const char *fault = name_fault(file->name);
     if (fault == NULL && map_add(&taking->answer->by_name, file->name, file) != NULL)
         fault = "comes twice";
+    if (fault == NULL && !is_utf8(content, file->len))
+        fault = "is not UTF-8";
     if (fault != NULL)
         refuse(taking, fault, file->name);
     *taking->files_end = file;
@@ -112,15 +125,67 @@ static void error_take(struct taking *taking)
     taking->errors_end = &error->next;
 }
 
-static void list_take(struct taking *taking, void (*take)(struct taking *taking))
+static void list_take(struct taking *taking, bool *has, void (*take)(struct taking *taking))
 {
     bool is_first = true;
+    taking->in.is_bad |= *has;
+    *has = true;
     json_in_expect(&taking->in, '[');
     while (json_in_more(&taking->in, ']', &is_first)) {
         if (!json_in_expect(&taking->in, '{'))
             return;
         take(taking);
         taking->in.is_bad |= ++taking->count > LIMIT_ANSWER_FILES;
+    }
+}
+
+/* --- names that are no two files in every file system --- */
+
+struct folded {
+    const char *key; /* without capitals; a '/' as what sorts before every other byte */
+    const char *name;
+};
+
+static struct folded name_fold(struct arena *arena, const char *name)
+{
+    char *key = arena_copy(arena, name, strlen(name));
+    for (char *at = key; *at != '\0'; at++) {
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at | 0x20);
+        else if (*at == '/')
+            *at = '\1';
+    }
+    return (struct folded){key, name};
+}
+
+static int folded_compare(const void *left, const void *right)
+{
+    return strcmp(((const struct folded *)left)->key, ((const struct folded *)right)->key);
+}
+
+/* What is wrong with the first of two neighbours in the order of their keys, or NULL. */
+static const char *neighbours_fault(struct arena *arena, const struct folded *pair)
+{
+    size_t len = strlen(pair[0].key);
+    if (strncmp(pair[0].key, pair[1].key, len) != 0 || pair[1].key[len] > '\1')
+        return NULL;
+    return arena_printf(arena,
+                        pair[1].key[len] == '\0' ? "differs from '%.256s' by case alone"
+                                                 : "has to be a folder for '%.256s'",
+                        pair[1].name);
+}
+
+static void names_check(struct taking *taking)
+{
+    size_t count = taking->answer->by_name.count, i = 0;
+    struct folded *all = arena_alloc(taking->arena, (count + 1) * sizeof(*all));
+    for (const struct answer_file *at = taking->answer->files; at != NULL; at = at->next)
+        all[i++] = name_fold(taking->arena, at->name);
+    qsort(all, count, sizeof(*all), folded_compare);
+    for (i = 1; i < count; i++) {
+        const char *fault = neighbours_fault(taking->arena, &all[i - 1]);
+        if (fault != NULL)
+            refuse(taking, fault, all[i - 1].name);
     }
 }
 
@@ -140,12 +205,14 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
     taking.in.is_bad = text->len == 0 || !json_in_expect(&taking.in, '{');
     while ((member = member_next(&taking, &is_first)) != NULL) {
         if (strcmp(member, "files") == 0)
-            list_take(&taking, file_take);
+            list_take(&taking, &taking.has_files, file_take);
         else if (strcmp(member, "errors") == 0)
-            list_take(&taking, error_take);
+            list_take(&taking, &taking.has_errors, error_take);
         else
             json_in_skip(&taking.in);
     }
+    if (!taking.in.is_bad)
+        names_check(&taking);
     bool is_whole = !taking.in.is_bad && json_in_at_end(&taking.in);
     if (!is_whole && !taking.is_told && what != NULL)
         diag_say("%s does not answer as schemas/plugin.md says", what);

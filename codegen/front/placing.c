@@ -16,12 +16,24 @@ static bool folder_make(const char *path)
     return false;
 }
 
+/* A link is none: what is written by way of it would be elsewhere. */
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* The folders between `out` and the file. */
 static bool folders_make(struct arena *arena, const char *out, const char *name)
 {
     for (const char *at = strchr(name, '/'); at != NULL; at = strchr(at + 1, '/')) {
-        if (!folder_make(arena_printf(arena, "%s/%.*s", out, (int)(at - name), name)))
+        const char *path = arena_printf(arena, "%s/%.*s", out, (int)(at - name), name);
+        if (!folder_make(path))
             return false;
+        if (!is_folder(path)) {
+            diag_say("cannot write '%s/%s': '%s' is no folder, or a link to one", out, name, path);
+            return false;
+        }
     }
     return true;
 }
@@ -30,10 +42,12 @@ bool placing_write(struct arena *arena, const char *out, const struct answer_fil
 {
     if (!folder_make(out))
         return false;
+    for (const struct answer_file *at = files; at != NULL; at = at->next) {
+        if (!folders_make(arena, out, at->name))
+            return false;
+    }
     for (; files != NULL; files = files->next) {
         const char *path = arena_printf(arena, "%s/%s", out, files->name);
-        if (!folders_make(arena, out, files->name))
-            return false;
         if (!output_write(path, files->content, files->len)) {
             diag_say("cannot write '%s': %s", path, strerror(errno));
             return false;

@@ -121,6 +121,27 @@ class Plugin(unittest.TestCase):
         self.refused("'a.txt'")
         self.assertFalse((self.work / "a").exists())
 
+    def test_names_are_apart_in_every_file_system(self):
+        for names in [("x", "X"), ("a/x", "A/X"), ("x", "x/y"), ("x/y/z", "X"), ("x-1", "x", "x.y", "x/y")]:
+            with self.subTest(names=names):
+                self.answer({"files": [{"name": name, "content": "x"} for name in names]})
+                self.refused("the plug-in './plugin' answers with a file that")
+        self.answer({"files": [{"name": name, "content": "x"} for name in ("x-1/y", "x", "x.y/z", "y/a", "Y/b", "xy")]})
+        self.gen()
+
+    def test_text_is_utf8(self):
+        for answer in [b'{"files": [{"name": "a", "content": "\xff"}]}', b'{"errors": [{"message": "\xc3("}]}']:
+            self.program(f"sys.stdout.buffer.write({answer!r})")
+            self.refused("the plug-in './plugin'")
+
+    def test_link_to_a_folder_is_not_followed(self):
+        (self.work / "elsewhere").mkdir()
+        self.out.mkdir()
+        (self.out / "x").symlink_to(self.work / "elsewhere")
+        self.answer({"files": ONE + [{"name": "x/a", "content": ""}]})
+        self.assertIn("out/x/a", self.gen(status=3))
+        self.assertEqual((list((self.work / "elsewhere").iterdir()), (self.out / "a.txt").exists()), ([], False))
+
     def test_link_in_the_way_is_replaced(self):
         victim = self.work / "victim"
         victim.write_text("precious")
@@ -143,7 +164,9 @@ class Plugin(unittest.TestCase):
                      '{"files": [{"content": "a"}]}', '{"files": [{"name": 1, "content": "a"}]}',
                      '{"files": [{"name": "a", "content": null}]}', '{"errors": [{}]}', '{"errors": [7]}',
                      '{"errors": [{"message": 7}]}', '{"errors": [{"message": "m", "line": -1}]}',
-                     '{"errors": [{"message": "m", "line": "1"}]}']:
+                     '{"errors": [{"message": "m", "line": "1"}]}', '{"files": [], "files": []}',
+                     '{"errors": [], "errors": []}', '{"files": [{"name": "a", "name": "b", "content": ""}]}',
+                     '{"files": [{"name": "a", "content": "", "content": ""}]}']:
             with self.subTest(text=text[:40]):
                 self.answer(text)
                 self.refused("does not answer as schemas/plugin.md says")
