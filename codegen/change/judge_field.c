@@ -204,20 +204,34 @@ static void judge_source(struct pair *pair)
         say(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
 }
 
-static bool is_number(enum ir_kind kind)
+static bool is_float(enum ir_kind kind)
 {
-    return ir_kinds[kind].bits > 0 || kind == IR_FLOAT32 || kind == IR_FLOAT64;
+    return kind == IR_FLOAT32 || kind == IR_FLOAT64;
 }
 
-/* Whatever became of the type: 1 and 1.0 are the same, and so are equal texts. */
+static bool is_number(enum ir_kind kind)
+{
+    return ir_kinds[kind].bits > 0 || is_float(kind);
+}
+
+/* As the program has it. Texts of integers are canonical, and too exact for a double. */
+static bool is_number_same(const struct lock_field *before, const struct lock_field *after)
+{
+    const char *old = before->default_text, *new = after->default_text;
+    if (!is_float(before->kind) && !is_float(after->kind))
+        return is_text_same(old, new);
+    bool are_both_small = before->kind == IR_FLOAT32 && after->kind == IR_FLOAT32;
+    return strtod(old, NULL) == strtod(new, NULL) ||
+           (are_both_small && strtof(old, NULL) == strtof(new, NULL));
+}
+
+/* Whatever became of the type: 1, 1.0 and 1e0 are the same, and so are equal texts. */
 static bool is_default_same(const struct lock_field *before, const struct lock_field *after)
 {
     const char *old = before->default_text, *new = after->default_text;
-    bool are_numbers = is_number(before->kind) && is_number(after->kind);
-    bool is_other_kind = before->kind != after->kind;
-    if (old != NULL && new != NULL && is_other_kind &&are_numbers)
-        return strtod(old, NULL) == strtod(new, NULL);
-    return is_text_same(old, new);
+    if (old == NULL || new == NULL || !is_number(before->kind) || !is_number(after->kind))
+        return is_text_same(old, new);
+    return is_number_same(before, after);
 }
 
 static void judge_ops(struct pair *pair)

@@ -62,10 +62,10 @@ static const struct lock_job *find_renamed(struct roster *roster, const struct l
     return map_get(&roster->shapes, shape_of(&roster->scratch, old));
 }
 
-/* The start of a file with jobs of the same package, else of the first file. */
+/* The start of a file with jobs of the same package, else of the first file that was named. */
 static struct span spot_of_package(const struct roster *roster, const char *package)
 {
-    const struct lock_job *job = package == NULL ? NULL : map_get(&roster->packages, package);
+    const struct lock_job *job = map_get(&roster->packages, package);
     return job == NULL ? roster->change->after->span : (struct span){job->span.source, 0, 0};
 }
 
@@ -103,7 +103,7 @@ static void say_renamed(struct judge *judge, const struct lock_job *old, const s
 static void say_removed(struct judge *judge, const struct roster *roster,
                         const struct lock_job *old)
 {
-    struct spot spot = {.span = spot_of_package(roster, old->package)};
+    struct spot spot = {.span = spot_of_package(roster, package_of(old))};
     spot.was = arena_printf(judge->change->arena, "job %s", old->wire);
     if (judge_report(judge, DIAG_JOB_REMOVED, &spot, "job '%s' was removed", old->wire))
         diag_help(judge->change->sink,
@@ -127,7 +127,7 @@ static void judge_gone(struct roster *roster, struct judge *judge, const struct 
     else if (!old->is_retired)
         say_removed(judge, roster, old);
     if (judge->forgiven > 0)
-        diag_report(change->sink, DIAG_VERSION_NOT_STORED, spot_of_package(roster, old->package),
+        diag_report(change->sink, DIAG_VERSION_NOT_STORED, spot_of_package(roster, package_of(old)),
                     "'%s' is no longer there under that name, and no run of it is stored",
                     old->wire);
 }

@@ -227,12 +227,19 @@ static const char *make_key(struct maker *maker, const struct ir_job *job,
     return text;
 }
 
+static const char *make_every(struct arena *arena, const struct ast_setting *every)
+{
+    int64_t jitter = every->extra.kind == LITERAL_NONE ? 0 : ms(every->extra.duration_ns);
+    const char *text = arena_printf(arena, "every %" PRId64 " ms", ms(every->value.duration_ns));
+    return jitter == 0 ? text : arena_printf(arena, "%s jitter %" PRId64 " ms", text, jitter);
+}
+
 static const char *make_schedule(struct arena *arena, const struct ir_settings *settings)
 {
     const struct ast_setting *every = settings->set[SETTING_EVERY];
     const struct ast_setting *cron = settings->set[SETTING_CRON];
     if (every != NULL)
-        return arena_printf(arena, "every %" PRId64 " ms", ms(every->value.duration_ns));
+        return make_every(arena, every);
     if (cron == NULL)
         return NULL;
     return arena_printf(arena, "cron %s tz %s missed %s", cron->value.text, cron->extra.text,
@@ -376,7 +383,7 @@ struct lock *lock_make(struct compilation *compilation)
     map_init(&maker.types, maker.arena);
     map_init(&maker.lock->wires, maker.arena);
     for (const struct module *at = compilation->modules; at != NULL; at = at->next) {
-        if (maker.lock->span.source == NULL)
+        if (maker.lock->span.source == NULL && at->importer == NULL)
             maker.lock->span = (struct span){at->source, 0, 0};
         make_module(&maker, at);
     }

@@ -118,6 +118,17 @@ class Update(Case):
         self.write("b.job", "package shop;\njob other;\n")
         self.assertIn("[job-name-reused]", self.culexc(1, "lock", "a.job", "b.job"))
 
+    def test_removed_job_is_told_in_a_file_that_was_named(self):
+        self.write("c.job", "package c; struct m { int32 x; }\n")
+        self.write("a.job", 'import "c.job"; job a { params { c.m v; } }\n')
+        self.write("d.job", 'package d; import "c.job"; job d { params { c.m v; } }\n')
+        self.write("b.job", "job b {}\n")
+        self.write("e.job", "package e; job e {}\n")
+        self.culexc(0, "lock", "a.job", "b.job", "d.job", "e.job")
+        said = self.culexc(1, "breaking", "--message-format=short", "--against", "jobs.lock", "d.job", "a.job")
+        self.assertIn("a.job:1:1: error: job 'b' was removed", said)
+        self.assertIn("d.job:1:1: error: job 'e.e' was removed", said)
+
     def test_removed_names_are_remembered_after_reserved_is_gone(self):
         body = "package shop;\njob mail { params { string to; %s } }\n"
         allow = "job mail [[allow_breaking(\"reserved-removed\", \"tidy\")]]"
