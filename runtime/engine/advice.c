@@ -87,6 +87,45 @@ static void queue_advise(const culex_worker *worker, const char *queue)
     free(names);
 }
 
+static bool any_queue_is_fed(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (queue_is_fed(worker, &(struct culex__nearest){.word = worker->lane_names[i]}))
+            return true;
+    }
+    return false;
+}
+
+static culex_status queues_refuse(const culex_worker *worker, struct culex__nearest *nearest,
+                                  culex_error *error)
+{
+    char meant[128];
+    bool is_one = worker->lane_count == 1;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "nothing to do here: no job that is registered goes to queue %s%s, and the "
+                       "store has no such queue%s (one that only producers name begins with its "
+                       "first run)",
+                       nearest->word, is_one ? "" : " or another of those named",
+                       meant_format(nearest, meant));
+}
+
+culex_status culex__queues_check(const culex_worker *worker, culex_error *error)
+{
+    char **names = NULL;
+    bool is_there = false;
+    struct culex__nearest nearest = {.word = worker->lane_names[0]};
+    if (any_queue_is_fed(worker) ||
+        worker->backend->ops->queues(worker->backend, &names, NULL) != CULEX_OK)
+        return CULEX_OK; /* not allowed, or out of reach: nobody knows better */
+    for (size_t i = 1; i < worker->lane_count && !is_there; i++)
+        is_there = queue_is_there(names, &(struct culex__nearest){.word = worker->lane_names[i]});
+    (void)queue_is_fed(worker, &nearest); /* for what may have been meant */
+    is_there = is_there || queue_is_there(names, &nearest);
+    culex_status status = is_there ? CULEX_OK : queues_refuse(worker, &nearest, error);
+    free(names);
+    return status;
+}
+
 void culex__advise_queues(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)

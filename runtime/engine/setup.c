@@ -295,6 +295,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = executor_start(worker, error);
     if (status == CULEX_OK)
         status = store_open(worker, error);
+    if (status == CULEX_OK)
+        status = culex__queues_check(worker, error);
     if (status == CULEX_OK) {
         atomic_store(&worker->has_store, true);
         char masked[256];

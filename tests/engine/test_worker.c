@@ -904,6 +904,30 @@ static void test_queues_that_nothing_feeds_are_warned_of(void **state)
                                      "and nobody has used it yet\n"));
 }
 
+/* The worker would make them, and the next one would find them. */
+static void test_wrong_queues_alone_end_the_worker_before_they_are_made(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static const char *const queues[] = {"nubmers", "elsewhere"};
+    for (size_t count = 1; count <= 2; count++) {
+        culex_error error = {0};
+        char **names = NULL;
+        world_worker(world,
+                     (culex_worker_options){.drain = true, .queues = queues, .queue_count = count},
+                     &type);
+        assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EUSAGE);
+        assert_non_null(strstr(error.text, "goes to queue nubmers"));
+        assert_non_null(strstr(error.text, "has no such queue; did you mean numbers? ("));
+        assert_int_equal(strstr(error.text, "another of those named") != NULL, count == 2);
+        culex_worker_free(world->worker);
+        world->worker = NULL;
+        assert_int_equal(world->base.ops->queues(&world->base, &names, NULL), CULEX_OK);
+        assert_null(names[0]);
+        free(names);
+    }
+}
+
 static void test_bulk_is_claimed_in_batches(void **state)
 {
     struct world *world = *state;
@@ -1288,6 +1312,7 @@ int main(void)
         UNIT(test_drain_of_an_empty_queue_ends_at_once),
         UNIT(test_queues_option_limits_the_worker),
         UNIT(test_queues_that_nothing_feeds_are_warned_of),
+        UNIT(test_wrong_queues_alone_end_the_worker_before_they_are_made),
         UNIT(test_bulk_is_claimed_in_batches),
         UNIT(test_long_runs_are_not_prefetched),
         UNIT(test_idle_worker_hardly_calls),

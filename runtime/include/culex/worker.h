@@ -78,8 +78,8 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 
-/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED. A delay of zero or less
- * means a second: nothing would ever end a run that comes back at once. For 1 ns to 99 us, which
+/* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED; a delay of zero or less
+ * means a second, as nothing would ever end a run that comes back at once. For 1 ns to 99 us, which
  * culex_seconds(n) was forgotten for, the attempt fails instead, with a text that says so, and
  * CULEX_FAILED is returned. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
@@ -225,6 +225,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * One that could not be asked at the time and refuses later ends the call as culex_worker_stop
  * does: what is held is finished, or given back after the grace.
  *
+ * CULEX_EUSAGE when no registered job goes to any queue of options.queues and the store has none of
+ * them: the names are wrong, and none is made.
  * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, and none
  * of them runs elsewhere. The text tells how many and of which job.
  * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off, or a link in
