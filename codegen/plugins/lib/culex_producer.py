@@ -367,7 +367,7 @@ class Client:
     def enqueue(self, job: Job, *, id: Optional[uuid.UUID] = None, delay: Optional[Duration] = None,
                 at: Optional[Timestamp] = None, queue: Optional[str] = None, priority: Optional[int] = None,
                 tags: Sequence[str] = ()) -> uuid.UUID:
-        """Enqueues one run and returns its id. The same `id` enqueues once. CulexError, Encoding."""
+        """Enqueues one run and returns its id. The same `id` enqueues once in its queue. CulexError, Encoding."""
         payload = payload_of(job)
         request = {name: value for name, value in dataclasses.asdict(job._POLICY).items() if name != "tags"}
         request["fingerprint"] = str(job._POLICY.fingerprint)

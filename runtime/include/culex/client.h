@@ -66,8 +66,8 @@ CULEX_API void culex_client_close(culex_client *client);
  * for what cannot be meant: a value without its flag, seconds that were taken for nanoseconds. */
 typedef struct culex_enqueue_options {
     bool has_id;
-    culex_uuid id; /* idempotency: the same id enqueues once; from culex_client_new_id, for ids
-                      are of version 7 */
+    culex_uuid id; /* idempotency: the same id enqueues once in its queue, and is another run in
+                      another; from culex_client_new_id, for ids are of version 7 */
     bool has_delay;
     culex_duration delay; /* culex_seconds(n), _minutes(n), ...; counted by the store's clock;
                              negative counts as 0; 1 ns to 99 us are refused as a number of seconds
