@@ -2,12 +2,27 @@
 #include "clashes.h"
 
 #include "clash.h"
+#include "diag_print.h"
 
 static void files_load(const struct texts *files, struct compilation *compilation)
 {
     const char *fault;
     for (size_t i = 0; i < files->count; i++)
         compilation_load(compilation, files->items[i], &fault);
+}
+
+/* How many cannot be read; no other part of the program tells of these. */
+static unsigned beside_load(const struct texts *files, struct compilation *compilation)
+{
+    const char *fault;
+    unsigned faults = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        if (compilation_load(compilation, files->items[i], &fault) != NULL)
+            continue;
+        diag_say("cannot read '%s': %s", files->items[i], fault);
+        faults++;
+    }
+    return faults;
 }
 
 static void files_check(struct compilation *compilation)
@@ -23,7 +38,8 @@ unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, in
     compilation.include_dirs = cli->include_dirs.items;
     compilation.include_count = cli->include_dirs.count;
     compilation.overlays = clashes->overlays;
-    files_load(&clashes->beside, &compilation); /* First, so that the others are said to clash. */
+    /* First, so that the others are said to clash. */
+    unsigned faults = beside_load(&clashes->beside, &compilation);
     files_load(&cli->files, &compilation);
     if (compilation.count >
         1) /* One file clashes with none, and to check it is half of the time. */
@@ -32,7 +48,8 @@ unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, in
     compilation.sink.policy = cli->policy;
     clash_check(&compilation, clashes->is_one_folder);
     *ret_status = cli_report(cli, &compilation);
-    unsigned errors = compilation.sink.errors;
+    *ret_status = faults > 0 ? cli_worse(*ret_status, EXIT_BROKEN) : *ret_status;
+    unsigned errors = compilation.sink.errors + faults;
     compilation_release(&compilation);
     return errors;
 }

@@ -10,9 +10,9 @@ struct clashes {
     bool is_one_folder;  /* also reported: files that would be generated twice in it */
 };
 
-/* Reports what the files, and what they import, must not both have (clash.h). Nothing else is
- * reported, and a file that cannot be read is passed by. The number of errors; *ret_status is as of
- * cli_report(). */
+/* Reports what the files, and what they import, must not both have (clash.h), and a further file
+ * that cannot be read. Nothing else is reported, and one of the command line that cannot be read is
+ * passed by. The number of errors; *ret_status is as of cli_report(), or EXIT_BROKEN. */
 unsigned clashes_report(const struct cli *cli, const struct clashes *clashes, int *ret_status);
 
 #endif

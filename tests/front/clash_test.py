@@ -60,7 +60,9 @@ class Clash(unittest.TestCase):
         self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "--beside=p.job", "q.job"),
                          (1, [("c-name-collision", "q.job", 1, ["p.job"])]))
         self.assertFalse((self.work / "out").exists())
-        self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "--beside", "none.job", "q.job"), (0, []))
+        status, text = self.run_culexc("gen", "--out", "out", "--beside", "none.job", "q.job")
+        self.assertEqual((status, "cannot read 'none.job'" in text, (self.work / "out").exists()), (3, True, False))
+        self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "q.job"), (0, []))
         self.assertEqual(sorted(path.name for path in (self.work / "out").iterdir()), ["q_job.c", "q_job.h"])
 
     def test_two_pages_of_one_name(self):
