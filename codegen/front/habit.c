@@ -44,8 +44,8 @@ static struct habit row_habit(struct matcher *matcher, size_t row, size_t count)
     if (instead != NULL && has_type)
         habit.instead = matcher_expand(matcher, instead);
     habit.is_certain = rows[row].is_certain && habit.instead != NULL &&
-                       matcher->type.form != TYPE_LIKE && matcher->type.form != TYPE_COUNTED &&
-                       !matcher->is_guess;
+                       matcher->type.form != TYPE_LIKE && !matcher->type.is_like &&
+                       matcher->type.form != TYPE_COUNTED && !matcher->is_guess;
     return habit;
 }
 

@@ -28,6 +28,7 @@ struct type_taken {
     enum type_form form;
     bool is_optional;
     bool is_plain; /* just a word or a path */
+    bool is_like;  /* something in it is TYPE_LIKE, whatever stands around that */
 };
 
 /* What stands at a token as a type is worked out once: forms inside forms would multiply. */

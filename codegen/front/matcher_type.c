@@ -44,6 +44,7 @@ static void type_apply(struct matcher *matcher, const struct type_row *row)
     matcher->type.is_plain = false;
     if (row->why != NULL)
         matcher->type.why = row->why;
+    matcher->type.is_like |= row->form == TYPE_LIKE;
     if (row->form > matcher->type.form || row->form == TYPE_LIKE)
         matcher->type.form = row->form == TYPE_NAME ? TYPE_LIKE : row->form;
     if (row->form == TYPE_OPTIONAL)
