@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 enum { URL_MAX = 2048, FILE_MAX = URL_MAX + 2 }; /* a newline may end the line */
 enum { FORGOTTEN_STARS = 3 };
@@ -265,6 +266,35 @@ static culex_status variables_read(const char **ret_url, const char **ret_url_fi
     return status;
 }
 
+/* One typing error away; more would be a guess. NULL for any other entry of the environment. */
+static const char *variable_meant(const char *entry, char ret_name[32])
+{
+    size_t len = strcspn(entry, "=");
+    if (strncmp(entry, "CULEX_", strlen("CULEX_")) != 0 || len >= 32)
+        return NULL;
+    memcpy(ret_name, entry, len);
+    ret_name[len] = '\0';
+    struct culex__nearest nearest = {.word = ret_name};
+    culex__nearest_offer(&nearest, "CULEX_URL");
+    culex__nearest_offer(&nearest, "CULEX_URL_FILE");
+    return nearest.best != NULL && nearest.distance == 1 ? nearest.best : NULL;
+}
+
+/* A producer has no log to warn in, and the default would be another store. */
+static culex_status default_check(culex_error *error)
+{
+    char name[32];
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        const char *meant = variable_meant(*entry, name);
+        if (meant != NULL)
+            return culex__fail(error, CULEX_EURL,
+                               "no store is named, but the variable %s is set, which means "
+                               "nothing; did you mean %s?",
+                               name, meant);
+    }
+    return CULEX_OK;
+}
+
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,
                                      culex_error *error)
 {
@@ -281,6 +311,8 @@ culex_status culex__store_url_choose(const char *url, const char *url_file, char
         return file_read(url_file, ret_url, error);
     if (url != NULL && url[0] == '\0')
         return culex__fail(error, CULEX_EURL, "the store's URL is empty");
+    if (url == NULL && (status = default_check(error)) != CULEX_OK)
+        return status;
     return url_complete(url != NULL ? url : "sqlite:culex.db", ret_url, error);
 }
 

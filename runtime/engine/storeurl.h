@@ -15,6 +15,7 @@
  * "sqlite:culex.db"; both arguments may be NULL, none of what is looked at may be empty. A Redis
  * URL without a password gets $CULEX_PASSWORD, unless that is empty. A file must be regular, of
  * this user, readable by nobody else, and hold one line. CULEX_EURL says what is wrong with it, or
+ * that the default would count though a variable is one typing error from $CULEX_URL, or
  * that the password which is needed was forgotten (below); CULEX_EUSAGE when both ways are used at
  * once. *ret_url is returned owned: free with culex__store_url_free. */
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,

@@ -115,6 +115,24 @@ static void test_empty_source_is_refused(void **state)
     assert_string_equal(error.text, "the name of the URL file is empty");
 }
 
+/* The default would be another store; only a worker has a log to warn in. */
+static void test_misspelt_variable_is_refused_where_the_default_would_count(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"CULEX_ULR", "did you mean CULEX_URL?"},
+                                          {"CULEX_URI", "did you mean CULEX_URL?"},
+                                          {"CULEX_URLFILE", "did you mean CULEX_URL_FILE?"}};
+    for (size_t i = 0; i < 3; i++) {
+        setenv(rows[i][0], "sqlite:hunter2", 1);
+        assert_refused(NULL, rows[i][1]);
+        assert_url("sqlite:given", NULL, "sqlite:given");
+        unsetenv(rows[i][0]);
+    }
+    setenv("CULEX_BIN", "x", 1);
+    assert_url(NULL, NULL, "sqlite:culex.db");
+    unsetenv("CULEX_BIN");
+}
+
 static void test_file_that_others_may_read_is_refused(void **state)
 {
     (void)state;
@@ -259,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT(test_order_of_sources),
         UNIT(test_empty_source_is_refused),
+        UNIT(test_misspelt_variable_is_refused_where_the_default_would_count),
         UNIT(test_file_that_others_may_read_is_refused),
         UNIT(test_file_that_is_no_url_is_refused),
         UNIT(test_file_of_another_user_is_refused_if_root_can_make_one),
