@@ -330,12 +330,17 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
     }
 }
 
+static bool is_enum_base(enum ir_kind kind)
+{
+    return kind != IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64;
+}
+
 static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *decl)
 {
     if (decl->base.text == NULL)
         return IR_INT32;
     enum ir_kind kind = ir_kind_find(decl->base.text);
-    if (kind != IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64)
+    if (is_enum_base(kind))
         return kind;
     struct suggestion near = suggestion_start(decl->base.text);
     for (int at = IR_INT8; at <= IR_UINT64; at++) {
@@ -344,7 +349,12 @@ static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *de
     }
     diag_report(checker->sink, DIAG_BAD_ENUM_BASE, decl->base.span,
                 "'%.64s' is not an integer type of up to 64 bits", decl->base.text);
-    if (kind == IR_KIND_COUNT)
+    struct habit habit;
+    bool is_foreign = kind == IR_KIND_COUNT && habit_type(decl->base.text, &habit) &&
+                      habit.instead != NULL && is_enum_base(ir_kind_find(habit.instead));
+    if (is_foreign)
+        habit_help(checker, &habit, decl->base.span);
+    else if (kind == IR_KIND_COUNT)
         diag_suggest(checker->sink, decl->base.span, &near);
     return IR_INT64;
 }

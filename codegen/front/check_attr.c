@@ -307,12 +307,17 @@ static bool has_bounds(enum ir_kind kind)
 static void apply_bound(struct checker *checker, struct ir_field *field,
                         const struct ast_attr *attr, struct ir_value *bound)
 {
-    if (has_bounds(field->kind))
+    if (has_bounds(field->kind)) {
         *bound = check_value(checker, field, attr->args);
-    else
-        diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
-                    "attribute '%s' is for integers of up to 64 bits, timestamps and durations",
-                    attr->name.text);
+        return;
+    }
+    diag_report(checker->sink, DIAG_ATTRIBUTE_MISPLACED, attr->name.span,
+                "attribute '%s' is for integers of up to 64 bits, timestamps and durations",
+                attr->name.text);
+    if (field->kind != IR_STRING && field->kind != IR_BYTES)
+        return;
+    diag_help(checker->sink, "the length of a text, in bytes, is '%s_len'", attr->name.text);
+    diag_fix(checker->sink, FIX_MAYBE_INCORRECT, attr->name.span, "%s_len", attr->name.text);
 }
 
 static void apply_field_attr(struct checker *checker, struct ir_field *field,

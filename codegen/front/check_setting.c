@@ -316,6 +316,8 @@ static bool is_first(struct checker *checker, const struct ast_setting *setting,
     diag_report(checker->sink, DIAG_DUPLICATE_SETTING, setting->span, "'%s' is set twice",
                 setting_word(setting->kind));
     diag_note(checker->sink, set[setting->kind]->span, "first set here");
+    if (setting->kind == SETTING_KEEP)
+        diag_help(checker->sink, "both are said in one: keep success 1h, failure 2h");
     return false;
 }
 

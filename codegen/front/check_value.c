@@ -7,14 +7,37 @@
 #include "quantity.h"
 #include "suggest.h"
 
+static bool int_fits(enum ir_kind kind, struct wide value)
+{
+    const struct ir_kind_info *info = &ir_kinds[kind];
+    return wide_compare(value, wide_type_min(info->bits, info->is_signed)) >= 0 &&
+           wide_compare(value, wide_type_max(info->bits, info->is_signed)) <= 0;
+}
+
+/* Whether the text is a number as it is written here, which the type can hold. */
+static bool number_fits(enum ir_kind kind, const struct literal *literal)
+{
+    const char *digits = literal->text + (*literal->text == '-');
+    size_t whole = strspn(digits, "0123456789"), len = strlen(digits);
+    struct wide value;
+    if (whole == 0 || (*digits == '0' && whole > 1) || strlen(literal->text) != literal->len)
+        return false;
+    if (kind == IR_FLOAT32 || kind == IR_FLOAT64)
+        return whole < 30 &&
+               (whole == len || (digits[whole] == '.' && len > whole + 1 &&
+                                 strspn(digits + whole + 1, "0123456789") == len - whole - 1));
+    if (ir_kinds[kind].bits == 0 || whole != len || !wide_parse(digits, len, &value))
+        return false;
+    return int_fits(kind, *literal->text == '-' ? wide_negate(value) : value);
+}
+
 static void help_text(struct checker *checker, const struct ir_field *field,
                       const struct literal *literal)
 {
     const char *ours = NULL;
     if (field->kind == IR_DURATION)
         ours = quantity_duration(checker->arena, literal->text);
-    else if (ir_kinds[field->kind].bits > 0 && literal->len > 0 &&
-             strspn(literal->text, "0123456789") == literal->len && *literal->text != '0')
+    else if (number_fits(field->kind, literal))
         ours = literal->text;
     if (ours == NULL)
         return;
@@ -60,7 +83,7 @@ static struct ir_value value_int(struct checker *checker, const struct ir_field 
     if (literal->kind != LITERAL_INT)
         return refuse(checker, field, literal, "a whole number");
     wide_format(literal->integer, texts[0]);
-    if (wide_compare(literal->integer, min) < 0 || wide_compare(literal->integer, max) > 0) {
+    if (!int_fits(field->kind, literal->integer)) {
         wide_format(min, texts[1]);
         wide_format(max, texts[2]);
         diag_report(checker->sink, DIAG_VALUE_RANGE, literal->span,

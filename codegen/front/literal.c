@@ -1,7 +1,9 @@
 #include "literal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "buf.h"
 #include "quantity.h"
@@ -88,27 +90,78 @@ const char *duration_format(struct arena *arena, int64_t ns)
     return *text == '\0' ? "0s" : text;
 }
 
+/* A number that C would read as octal, in decimal and as the hexadecimal of what C reads. */
+static void help_octal(const struct reading *reading, const char *digits)
+{
+    const char *decimal = digits + strspn(digits, "0");
+    bool is_octal = strspn(digits, "01234567") == strlen(digits) && strlen(digits) < 20;
+    if (*decimal == '\0')
+        diag_help(reading->sink, "write '0'");
+    else if (is_octal)
+        diag_help(reading->sink, "write '%s', or '0x%llx' if octal was meant", decimal,
+                  strtoull(digits, NULL, 8));
+    else
+        diag_help(reading->sink, "write '%s'", decimal);
+}
+
+/* How many bytes of the text are a number in front of a suffix of C, or of a lone point; or 0. */
+static size_t number_before_suffix(const char *text)
+{
+    bool is_hex = strncasecmp(text, "0x", 2) == 0, is_binary = strncasecmp(text, "0b", 2) == 0;
+    size_t start = is_hex || is_binary ? 2 : 0;
+    size_t digits = strspn(text + start, is_hex      ? "0123456789abcdefABCDEF"
+                                         : is_binary ? "01"
+                                                     : "0123456789.");
+    const char *end = text + start + digits;
+    size_t suffix = strspn(end, start > 0 ? "uUlL" : "uUlLfF");
+    const char *point = strchr(text, '.');
+    bool is_whole = digits > 0 && end[suffix] == '\0' && is_digit(*text);
+    if (!is_whole || (suffix == 0 && end[-1] != '.') ||
+        (point != NULL && point != strrchr(text, '.')))
+        return 0;
+    return start + digits;
+}
+
+/* "5u", "1.0f", "0xFFu", "5." */
+static void help_suffix(const struct reading *reading, const char *text, size_t len,
+                        struct span span)
+{
+    struct arena *arena = reading->sink->arena;
+    const char *number =
+        arena_printf(arena, "%.*s%s", (int)len, text, text[len - 1] == '.' ? "0" : "");
+    if (number[0] == '0' && is_digit(number[1])) {
+        if (strchr(number, '.') == NULL) {
+            help_octal(reading, number);
+            return;
+        }
+        while (number[0] == '0' && is_digit(number[1]))
+            number++;
+    }
+    if (text[len] == '\0')
+        diag_help(reading->sink, "a digit stands behind the point: write '%s'", number);
+    else
+        diag_help(reading->sink, "a number has no suffix: write '%s'", number);
+    bool may_lack_x = number[0] == '0' && number[1] == '\0'; /* "0f" for "0xf" */
+    diag_fix(reading->sink, may_lack_x ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, span, "%s",
+             number);
+}
+
 /* "30sec", "512MB", "5u", "1.0f" */
 static void help_number(const struct reading *reading, const char *text, struct span span)
 {
     struct arena *arena = reading->sink->arena;
     const char *duration = quantity_duration(arena, text);
     const char *size = quantity_size(arena, text);
-    size_t digits = strspn(text, "0123456789."), suffix = strspn(text + digits, "uUlLfF");
-    if (duration != NULL) {
+    size_t number = number_before_suffix(text);
+    if (duration != NULL)
         diag_help(reading->sink, "write '%s'", duration);
-    } else if (size != NULL) {
+    else if (size != NULL)
         diag_help(reading->sink, "write '%s'", size);
-    } else if (suffix > 0 && text[digits + suffix] == '\0' && text[digits - 1] != '.' &&
-               strchr(text, '.') == strrchr(text, '.')) {
-        diag_help(reading->sink, "a number has no suffix: write '%.*s'", (int)digits, text);
-        bool may_lack_x = *text == '0' && strchr(text, '.') == NULL; /* "0f" for "0xf" */
-        diag_fix(reading->sink, may_lack_x ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, span,
-                 "%.*s", (int)digits, text);
-    } else {
+    else if (number > 0)
+        help_suffix(reading, text, number, span);
+    else
         diag_help(reading->sink, "durations are whole numbers with the units w d h m s ms us ns, "
                                  "as 1m30s; sizes end in K, M or G");
-    }
 }
 
 static enum literal_kind read_int(const struct reading *reading, const char *text, size_t len,

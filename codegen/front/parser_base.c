@@ -537,6 +537,14 @@ static bool foreign_literal(struct parser *parser, enum token_kind kind,
     return true;
 }
 
+/* "5M" is a size. */
+static bool is_size_in_m(const struct parser *parser)
+{
+    const struct token *token = &parser->token;
+    return token->kind == TOKEN_SIZE && token->length < 20 &&
+           parser->source->text[token->offset + token->length - 1] == 'M';
+}
+
 bool parser_literal_of(struct parser *parser, enum token_kind kind, struct literal *ret_literal)
 {
     const char *units = kind == TOKEN_DURATION ? "w, d, h, m, s, ms, us or ns"
@@ -559,7 +567,10 @@ bool parser_literal_of(struct parser *parser, enum token_kind kind, struct liter
         return true;
     bool lacks_unit = parser_at(parser, TOKEN_INT) && parser->token.fault == FAULT_NONE;
     report_expected(parser, token_kind_text(kind));
-    if (units != NULL)
+    if (kind == TOKEN_DURATION && is_size_in_m(parser))
+        diag_help(parser->sink, "minutes are 'm': write '%.*sm'", (int)parser->token.length - 1,
+                  parser->source->text + parser->token.offset);
+    else if (units != NULL)
         diag_help(parser->sink, lacks_unit ? "add a unit: %s" : "the units are %s", units);
     return false;
 }

@@ -288,7 +288,7 @@ class Fix(Case):
                 ('import "types.job"; // kept\njob a;\n', " // kept\njob a;\n"),
                 ("job a { params { string s [[secret, nonempty, secret]]; } }",
                  "job a { params { string s [[secret, nonempty]]; } }"),
-                ("job a { params { bool b = 1; } }", "job a { params { bool b = true; } }"),
+                ("job a { params { bool b = 0; } }", "job a { params { bool b = false; } }"),
                 ("job a { params { bool b = 0; } }", "job a { params { bool b = false; } }"),
                 ('job a { params { char c = "x"; } }', "job a { params { char c = 'x'; } }"),
                 ("job a { params { string s = 'x'; } }", 'job a { params { string s = "x"; } }'),
