@@ -135,8 +135,7 @@ struct lock {
     struct lock_job *jobs;
     struct lock_removed *removed;
     struct map wires; /* the jobs by their names in a store */
-    struct span span; /* where to complain about what has no place: the start of the first file that
-                         was named */
+    struct span span; /* of what has no place: the start of the first file that was named */
 };
 
 /* What the checked modules declare. Reports jobs of two files that

@@ -3,6 +3,7 @@
 project_test.py CULEXC [--accept]      --accept writes the .expected files; then read the diff
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -250,6 +251,17 @@ class Keys(Case):
         status, said = self.broken_by()
         self.assertIn("[field-type-narrowed]", said)
         self.assertEqual(status, 1)
+
+    def test_breaking_against_git_takes_no_project_around_the_temporary_folder(self):
+        self.write("jobs/a.job", GOOD.format("a"))
+        self.write("jobs/b.job", GOOD.format("b"))
+        self.commit()
+        self.write("culex.yaml", "folders: [jobs]\n")
+        (self.work / "jobs/b.job").unlink()
+        (self.work / "tmp").mkdir()
+        status, _, said = self.culexc("breaking", "--against", "git:HEAD",
+                                      env={**os.environ, "TMPDIR": str(self.work / "tmp")})
+        self.assertEqual((status, said.count("[job-removed]")), (1, 1), said)
 
     def test_breaking_against_git_says_what_is_wrong_with_the_project_of_then(self):
         self.write("culex.yaml", "colour: red\n")
