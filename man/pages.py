@@ -64,7 +64,7 @@ def without_preprocessor(text: str) -> str:
     text = re.sub(r"^/\* clang-format (on|off) \*/\n", "", text, flags=re.M)
     first = COMMENT.match(text).end()
     text = text[:first] + re.sub(r"\n/\*(?:[^*]|\*(?!/))*\*/\n(?=[ \t]*#)", "\n", text[first:])
-    text = re.sub(r"^extern \"C\+\+\" \{.*?^\}\n", "", text, flags=re.M | re.S)  # no page of section 3
+    text = re.sub(r"^extern \"C\+\+\" \{.*?^\}\n(?=#endif)", "", text, flags=re.M | re.S)  # no page of section 3
     text = re.sub(r"^#if[^\n]*__cplusplus\n(extern \"C\" \{|\})\n#endif\n", "", text, flags=re.M)
     return re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.M)
 

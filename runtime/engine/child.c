@@ -76,7 +76,7 @@ static _Noreturn void child_end(struct child *child)
 {
     const struct culex_process_hooks *hooks = &child->config->hooks;
     if (hooks->open != NULL && hooks->close != NULL) {
-        hooks->close(child->process, hooks->user);
+        culex__process_hooks_close(hooks, child->process);
         fflush(NULL);
     }
     _exit(0);
@@ -537,7 +537,7 @@ static void child_open(struct child *child)
     culex_error error = {0};
     if (hooks->open == NULL)
         return;
-    if (hooks->open(hooks->user, &child->process, &error) == CULEX_OK) {
+    if (culex__process_hooks_open(hooks, &child->process, &error) == CULEX_OK) {
         struct culex_record ready = {CULEX_RECORD_READY, 0, 0};
         packet_send(&ready, sizeof ready);
         return;

@@ -460,3 +460,19 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     culex_arena_reset(arena);
     run->end.duration_ns = culex__env_boottime_ns(env) - started_ns;
 }
+
+culex_status culex__process_hooks_open(const struct culex_process_hooks *hooks, void **ret_process,
+                                       culex_error *error)
+{
+    if (hooks->open_call != NULL)
+        return hooks->open_call(hooks->open, hooks->user, ret_process, error);
+    return hooks->open(hooks->user, ret_process, error);
+}
+
+void culex__process_hooks_close(const struct culex_process_hooks *hooks, void *process)
+{
+    if (hooks->close_call != NULL)
+        hooks->close_call(hooks->close, process, hooks->user);
+    else
+        hooks->close(process, hooks->user);
+}

@@ -27,7 +27,16 @@ struct culex_process_hooks {
     culex_process_open open; /* NULL: nothing to do */
     culex_process_close close;
     void *user;
+    culex_process_open_call open_call; /* NULL: `open` is called as it is */
+    culex_process_close_call close_call;
 };
+
+/* Calls `open`, which is there. */
+culex_status culex__process_hooks_open(const struct culex_process_hooks *hooks, void **ret_process,
+                                       culex_error *error);
+
+/* Calls `close`, which is there. */
+void culex__process_hooks_close(const struct culex_process_hooks *hooks, void *process);
 
 /* A registered job. */
 struct culex_job {

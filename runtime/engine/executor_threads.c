@@ -166,7 +166,7 @@ static bool thread_open(struct threads *threads, void **ret_process)
     for (uint32_t failures = 1; !threads->is_stopping; failures++) {
         culex_error error = {0};
         pthread_mutex_unlock(&threads->lock);
-        culex_status status = threads->hooks.open(threads->hooks.user, ret_process, &error);
+        culex_status status = culex__process_hooks_open(&threads->hooks, ret_process, &error);
         pthread_mutex_lock(&threads->lock);
         if (status == CULEX_OK) {
             threads->unready--;
@@ -185,7 +185,7 @@ static void thread_close(struct threads *threads, void *process)
     if (threads->hooks.close == NULL || threads->is_abandoned)
         return;
     pthread_mutex_unlock(&threads->lock);
-    threads->hooks.close(process, threads->hooks.user);
+    culex__process_hooks_close(&threads->hooks, process);
     pthread_mutex_lock(&threads->lock);
 }
 

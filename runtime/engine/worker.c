@@ -183,12 +183,20 @@ void culex_worker_stop(culex_worker *worker)
 culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
                                      culex_process_close close, void *user)
 {
+    return culex_worker_on_process_by(worker, NULL, NULL, open, close, user);
+}
+
+culex_status culex_worker_on_process_by(culex_worker *worker, culex_process_open_call open_call,
+                                        culex_process_close_call close_call,
+                                        culex_process_open open, culex_process_close close,
+                                        void *user)
+{
     if (is_too_late(worker, "culex_worker_on_process"))
         return CULEX_EINVAL;
     if (worker == NULL || open == NULL)
         return culex__fail(setup_error(worker), CULEX_EINVAL,
                            "no function that sets up a process of handlers");
-    worker->hooks = (struct culex_process_hooks){open, close, user};
+    worker->hooks = (struct culex_process_hooks){open, close, user, open_call, close_call};
     return CULEX_OK;
 }
 

@@ -48,6 +48,17 @@ static culex_outcome handle(culex_run *run, const cxx_thrower_job *job, void *us
         throw odd();
     if (what == "text")
         throw "a word";
+    if (what == "string")
+        throw std::string("words");
+    if (what == "mute")
+        throw std::runtime_error("");
+    if (what == "nested") {
+        try {
+            throw no_such_box("Bob");
+        } catch (...) {
+            std::throw_with_nested(std::logic_error("letters are lost"));
+        }
+    }
     if (what == "memory")
         throw std::bad_alloc();
     if (what == "once" && culex_run_attempt(run) == 1)

@@ -23,7 +23,10 @@ THROWN = {
     "error": "threw post::no_such_box: no box of Ann",
     "number": "threw int",
     "odd": "threw post::odd",
-    "text": "threw char const*",
+    "text": "threw char const*: a word",
+    "string": "threw std::string: words",
+    "mute": "threw std::runtime_error",
+    "nested": "threw std::logic_error: letters are lost; nested in it: post::no_such_box: no box of Bob",
     "memory": "threw std::bad_alloc: std::bad_alloc",
 }
 
@@ -44,10 +47,10 @@ class Throws(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def build(self, standard: str, *more: str) -> None:
+    def build(self, standard: str, *more: str, source: str = "throws.cc") -> None:
         self.run_command([COMPILER, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow",
                           "-Wold-style-cast", "-Werror", *more, f"-I{INCLUDE}", "-I.",
-                          os.path.join(HERE, "throws.cc"), "throws_job.o", LIBRARY,
+                          os.path.join(HERE, source), "throws_job.o", LIBRARY,
                           f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", "throws"])
 
     def work(self, isolation: str, *what: str) -> Dict[str, Row]:
@@ -63,6 +66,18 @@ class Throws(unittest.TestCase):
                 self.assertEqual(told[what], ("dead", "2", "0", text), isolation)
             self.assertEqual(told["once"][:3], ("done", "2", "0"), isolation)
             self.assertEqual(told["nothing"][:3], ("done", "1", "0"), isolation)
+
+    def test_callbacks_throw_no_further(self) -> None:
+        for standard in ("c++11", "c++17"):
+            self.build(standard, source="callbacks.cc")
+            self.assertEqual(self.run_command(["./throws", "visit"]), "visitor 1\nvisitor 2\nvisitor 3\n")
+            for isolation in ("process", "none"):
+                said = self.run_command(["./throws", "open", isolation])
+                self.assertRegex(said, r": threw std::runtime_error: no database\n")
+                self.assertIn("handler's process threw std::runtime_error: still busy\n", said)
+                self.assertEqual(said.count("main ends"), 1, said)
+            self.assertIn("setup failed: threw std::runtime_error: no setting\nmain ends: 1\n",
+                          self.run_command(["./throws", "setup"]))
 
     def test_functions_of_a_crash_have_their_names(self) -> None:
         self.build("c++11")

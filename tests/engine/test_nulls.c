@@ -180,6 +180,8 @@ static void test_without_a_worker(void **state)
                      CULEX_EINVAL);
     assert_int_equal(culex_worker_retire(NULL, &type), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process(NULL, process_open, NULL, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_process_by(NULL, NULL, NULL, process_open, NULL, NULL),
+                     CULEX_EINVAL);
     assert_int_equal(culex_worker_setup_failed(NULL, "%s", "why"), 1);
     REFUSED(culex_worker_run(NULL, &error));
 }

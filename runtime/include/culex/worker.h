@@ -212,6 +212,15 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_on_process(culex_worker *work
                                                               culex_process_close close,
                                                               void *user);
 
+/* In C++ culex_worker_on_process calls this with functions that call the other two and let no
+ * exception pass. With NULL for either the runtime calls by itself. */
+typedef culex_status (*culex_process_open_call)(culex_process_open open, void *user,
+                                                void **ret_process, culex_error *error);
+typedef void (*culex_process_close_call)(culex_process_close close, void *process, void *user);
+CULEX_API CULEX_MUST_USE culex_status culex_worker_on_process_by(
+    culex_worker *worker, culex_process_open_call open_call, culex_process_close_call close_call,
+    culex_process_open open, culex_process_close close, void *user);
+
 /* What `open` returned for the process or thread that runs this, NULL without one. */
 CULEX_API void *culex_run_process(const culex_run *run);
 
