@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "diag_print.h"
+#include "json_in.h"
 #include "limits.h"
+#include "relay.h"
 
 struct plugin plugin_renderer(struct arena *arena, const struct installation *installation)
 {
@@ -56,6 +58,7 @@ struct exchange {
     pid_t pid;
     int64_t deadline_ms;
     bool is_late;
+    bool is_over; /* before the end of what it says */
 };
 
 static bool complain(const char *what, const char *detail)
@@ -85,30 +88,54 @@ static FILE *question_file(const struct buf *question)
     return NULL;
 }
 
+/* In a group of its own, so that what it starts can be ended with it. */
 static bool plugin_spawn(struct exchange *exchange, int input, int output)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     const struct plugin *plugin = exchange->plugin;
     char *argv[4];
     memcpy(argv, plugin->argv, sizeof(argv));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    int fault = posix_spawnp(&exchange->pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    int fault = posix_spawnp(&exchange->pid, argv[0], &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0)
         diag_say("cannot run '%s': %s", argv[0], strerror(fault));
     return fault == 0;
 }
 
-/* False when the time is over before there is something to read. */
-static bool answer_await(struct exchange *exchange, int fd)
+/* Nothing more is to come: it has failed, or it has ended behind a whole answer, and whoever still
+ * holds the pipe is a child that it left. Such a child may be a filter that is yet to write. */
+static bool answer_is_over(const struct exchange *exchange, const struct buf *answer)
+{
+    siginfo_t info = {0};
+    struct json_in in = {.at = answer->data, .end = answer->data + answer->len};
+    if (waitid(P_PID, (id_t)exchange->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid == 0)
+        return false;
+    bool is_good = info.si_code == CLD_EXITED && info.si_status == 0;
+    return !is_good || (answer->len > 0 && json_in_skip(&in) && json_in_at_end(&in));
+}
+
+enum { LOOK_MS = 50 };
+
+/* False when there will be nothing to read, or not in time. */
+static bool answer_await(struct exchange *exchange, int fd, const struct buf *answer)
 {
     struct pollfd slot = {.fd = fd, .events = POLLIN};
     for (;;) {
         int64_t left = exchange->deadline_ms - now_ms();
-        if (left > 0 && poll(&slot, 1, (int)left) != 0)
+        if (left > 0 && poll(&slot, 1, left < LOOK_MS ? (int)left : LOOK_MS) != 0)
             return true; /* also when a signal came: read() then tells */
+        if (answer_is_over(exchange, answer)) {
+            exchange->is_over = true;
+            return false;
+        }
         if (left <= 0) {
             exchange->is_late = true;
             return false;
@@ -119,7 +146,7 @@ static bool answer_await(struct exchange *exchange, int fd)
 static bool answer_read(struct exchange *exchange, int fd, struct buf *answer)
 {
     static char chunk[65536];
-    while (answer_await(exchange, fd)) {
+    while (answer_await(exchange, fd, answer)) {
         ssize_t got = read(fd, chunk, sizeof(chunk));
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -129,10 +156,11 @@ static bool answer_read(struct exchange *exchange, int fd, struct buf *answer)
         if (answer->len > LIMIT_ANSWER_BYTES)
             return false;
     }
-    return false;
+    return exchange->is_over;
 }
 
-/* Waits until the deadline for one that has said all, and not at all for one that may not go on. */
+/* Waits until the deadline for one that has said all, and not at all for one that may not go on:
+ * that one is ended with all that it started and that is still in its group. */
 static int plugin_end(struct exchange *exchange, bool is_wanted)
 {
     int status = 0;
@@ -144,7 +172,7 @@ static int plugin_end(struct exchange *exchange, bool is_wanted)
         is_wanted = !exchange->is_late;
         poll(NULL, 0, 1);
     }
-    kill(exchange->pid, SIGKILL);
+    kill(-exchange->pid, SIGKILL);
     while (waitpid(exchange->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return status;
@@ -169,14 +197,21 @@ static bool exchange_judge(const struct exchange *exchange, bool is_read, int st
 
 static bool exchange_run(struct exchange *exchange, FILE *question, struct buf *ret_answer)
 {
-    int ends[2];
+    int ends[2], status = 0;
+    struct relay relay;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return complain("cannot make a pipe", strerror(errno));
     bool is_running = plugin_spawn(exchange, fileno(question), ends[1]);
     close(ends[1]);
-    bool is_read = is_running && answer_read(exchange, ends[0], ret_answer);
+    bool is_read = false;
+    if (is_running) {
+        relay_begin(&relay, exchange->pid);
+        is_read = answer_read(exchange, ends[0], ret_answer);
+        status = plugin_end(exchange, is_read);
+        relay_end(&relay);
+    }
     close(ends[0]);
-    return is_running && exchange_judge(exchange, is_read, plugin_end(exchange, is_read));
+    return is_running && exchange_judge(exchange, is_read, status);
 }
 
 bool plugin_ask(const struct plugin *plugin, const struct buf *question, struct buf *ret_answer)

@@ -5,6 +5,8 @@ plugin_test.py CULEXC
 import json
 import os
 import pathlib
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -207,6 +209,50 @@ class Plugin(unittest.TestCase):
                 self.refused("took more than 1 seconds", "--timeout", "1")
         for wrong in ["0", "-1", "x", "1x", "99999999999999999999", "4000"]:
             self.gen("--timeout", wrong, status=2)
+
+    def start(self, *arguments):
+        """culexc, and what ends when it and all of its children have."""
+        ours, theirs = os.pipe()
+        os.set_inheritable(theirs, True)
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen([CULEXC, "gen", "--out", "out", "--plugin", "./plugin", *arguments, "a.job"],
+                                   cwd=self.work, pass_fds=[theirs], stderr=subprocess.PIPE, text=True)
+        os.close(theirs)
+        self.addCleanup(process.stderr.close)
+        return process, ours
+
+    def ended(self, descriptor):
+        return bool(select.select([descriptor], [], [], 20)[0]) and os.read(descriptor, 1) == b""
+
+    def test_its_children_end_with_it(self):
+        self.program("""
+            import subprocess
+            subprocess.Popen(["sleep", "50"], close_fds=False)
+            sys.stderr.write("ready\\n"); sys.stderr.flush()
+            time.sleep(50)""")
+        process, descriptor = self.start("--timeout", "1")
+        self.assertEqual((process.wait(20), self.ended(descriptor)), (3, True))
+        process, descriptor = self.start()
+        process.stderr.readline()
+        process.terminate()
+        self.assertEqual((process.wait(20), self.ended(descriptor)), (-signal.SIGTERM, True))
+
+    def test_child_that_it_leaves_is_not_waited_for(self):
+        self.program("""
+            import subprocess
+            subprocess.Popen(["sleep", "15"], stderr=subprocess.DEVNULL)
+            print("{}")
+            sys.exit(int(os.environ["STATUS"]))""")
+        for status, said in [("7", "failed with exit status 7"), ("0", "")]:
+            self.env["STATUS"] = status
+            self.assertIn(said, self.gen("--timeout", "10", status=3 if said else 0))
+
+    def test_filter_that_writes_behind_its_end_is_heard(self):
+        self.program("""
+            import subprocess
+            subprocess.Popen(["sh", "-c", "sleep 0.2; echo '{\\"files\\": [{\\"name\\": \\"a\\", \\"content\\": \\"\\"}]}'"])""")
+        self.gen()
+        self.assertTrue((self.out / "a").exists())
 
     def test_size_is_bounded(self):
         self.program('while True: os.write(1, b" " * (1 << 20))')
