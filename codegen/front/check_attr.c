@@ -297,17 +297,10 @@ static void apply_len(struct checker *checker, struct ir_field *field, const str
     }
 }
 
-/* What a bound of 64 bits can be compared with: it is all that a descriptor holds. */
-static bool has_bounds(enum ir_kind kind)
-{
-    return (ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64) || kind == IR_TIMESTAMP ||
-           kind == IR_DURATION;
-}
-
 static void apply_bound(struct checker *checker, struct ir_field *field,
                         const struct ast_attr *attr, struct ir_value *bound)
 {
-    if (has_bounds(field->kind)) {
+    if (ir_kind_has_bounds(field->kind)) {
         *bound = check_value(checker, field, attr->args);
         return;
     }

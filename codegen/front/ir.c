@@ -10,6 +10,12 @@ const struct ir_kind_info ir_kinds[IR_KIND_COUNT] = {
 #undef X
 };
 
+bool ir_kind_has_bounds(enum ir_kind kind)
+{
+    return (kind < IR_KIND_COUNT && ir_kinds[kind].bits > 0 && ir_kinds[kind].bits <= 64) ||
+           kind == IR_TIMESTAMP || kind == IR_DURATION;
+}
+
 enum ir_kind ir_kind_find(const char *word)
 {
     int kind = 0;

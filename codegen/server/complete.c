@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "context.h"
+#include "ir.h"
 #include "request.h"
 
 enum item_kind {
@@ -75,9 +76,47 @@ static const char *without_backticks(struct arena *arena, const char *text)
     return copy;
 }
 
+/* The type as written of the field that is being written. */
+static const char *field_type(const struct completion *completion)
+{
+    const struct context *context = &completion->context;
+    struct buf type = {0};
+    unsigned at = context_is(context, context->tokens[0], "optional") ? 1 : 0;
+    for (; at < context->count && at < CONTEXT_TOKENS; at++) {
+        struct token token = context->tokens[at];
+        bool is_dot = token.kind == TOKEN_DOT;
+        bool is_next = type.len == 0 || is_dot || type.data[type.len - 1] == '.';
+        if (!is_next)
+            break;
+        buf_append(&type, context->source->text + token.offset, token.length);
+    }
+    buf_text(&type, "");
+    const char *copy = arena_copy(completion->request->arena, type.data, type.len);
+    buf_release(&type);
+    return copy;
+}
+
+/* Whether an attribute, of those that are for some types alone, is for this one. */
+static bool is_attr_of(const char *attr, const char *type)
+{
+    static const char *const lengths[] = {"nonempty", "min_len", "max_len", "len"};
+    enum ir_kind kind = ir_kind_find(type);
+    if (strcmp(attr, "min") == 0 || strcmp(attr, "max") == 0)
+        return ir_kind_has_bounds(kind);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        if (strcmp(attr, lengths[i]) == 0)
+            return kind == IR_STRING || kind == IR_BYTES;
+    }
+    return true;
+}
+
 static void offer_words(struct completion *completion)
 {
+    bool is_of_field = (completion->places & (PLACE_SET(ON_FIELD) | PLACE_SET(ON_PARAM))) != 0;
+    const char *type = field_type(completion);
     for (const struct word *word = words; word->word != NULL; word++) {
+        if (is_of_field && !is_attr_of(word->word, type))
+            continue;
         if (completion->package[0] == '\0' && (word->places & completion->places) != 0)
             offer(completion, word->word, ITEM_KEYWORD, NULL,
                   without_backticks(completion->request->arena, word->text));
@@ -160,26 +199,6 @@ static void offer_params(struct completion *completion)
     const struct ast_field *at = decl == NULL ? NULL : decl->fields.first;
     for (; at != NULL; at = at->next)
         offer(completion, at->name.text, ITEM_FIELD, at->type.text, at->doc);
-}
-
-/* The type as written of the field whose default is wanted. */
-static const char *field_type(const struct completion *completion)
-{
-    const struct context *context = &completion->context;
-    struct buf type = {0};
-    unsigned at = context_is(context, context->tokens[0], "optional") ? 1 : 0;
-    for (; at < context->count && at < CONTEXT_TOKENS; at++) {
-        struct token token = context->tokens[at];
-        bool is_dot = token.kind == TOKEN_DOT;
-        bool is_next = type.len == 0 || is_dot || type.data[type.len - 1] == '.';
-        if (!is_next)
-            break;
-        buf_append(&type, context->source->text + token.offset, token.length);
-    }
-    buf_text(&type, "");
-    const char *copy = arena_copy(completion->request->arena, type.data, type.len);
-    buf_release(&type);
-    return copy;
 }
 
 static void offer_defaults(struct completion *completion)

@@ -460,8 +460,8 @@ class Completion(Feature):
                                 "uint64"]),
                 ("enum e [[§", ["closed", "allow_breaking"]), ("enum e { A [[§", ["deprecated", "allow_breaking"]),
                 ("job a [[§", ["was", "retired", "deprecated", "allow_breaking"]),
-                ("struct s { int8 x [[§", ["was", "deprecated", "secret", "nonempty", "min_len",
-                                           "max_len", "len", "min", "max", "allow_breaking"]),
+                ("struct s { int8 x [[§", ["was", "deprecated", "secret", "min", "max",
+                                           "allow_breaking"]),
                 ("job a { params { bool b = §", ["true", "false"]),
                 ("job a { params { int8 b = §", []), ("job a { params { int8 §", []),
                 ("job a { // §", []), ("/// §", []), ("/* job §", []), ("/* */ §", declarations),
@@ -480,6 +480,16 @@ class Completion(Feature):
             self.assertIn(label, labels)
         self.assertNotIn("remote", labels)
         self.assertEqual(self.labels("struct s { int8 x; } job a { params { optional §")[-1], "s")
+
+    def test_attributes_that_fit_the_type(self):
+        self.start()
+        bounds, lengths = {"min", "max"}, {"nonempty", "min_len", "max_len", "len"}
+        for field, wanted in [("string a", lengths), ("optional bytes a", lengths), ("string a[]", lengths),
+                              ("int32 a", bounds), ("optional timestamp a", bounds), ("int128 a", set()),
+                              ("bool a", set()), ("e a", set())]:
+            offered = set(self.labels("enum e { A } struct s { %s [[§" % field))
+            self.assertEqual(offered & (bounds | lengths), wanted, field)
+            self.assertLessEqual({"secret", "was"}, offered, field)
 
     def test_items_are_documented(self):
         self.start()
