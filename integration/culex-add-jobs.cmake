@@ -41,6 +41,11 @@ function(culex_add_jobs target)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     set_property(TARGET "${target}" APPEND PROPERTY CULEX_SCHEMAS "${file}")
     cmake_path(GET file STEM LAST_ONLY name)
+    # One that the build makes has to be there before any call reads it as a neighbour.
+    get_source_file_property(is_made "${file}" GENERATED)
+    if(is_made)
+      set_property(TARGET "${target}" APPEND PROPERTY CULEX_SCHEMAS_MADE "${file}")
+    endif()
     get_source_file_property(is_taken "${out}/${name}_job.c" GENERATED)
     if(is_taken)
       message(FATAL_ERROR "culex_add_jobs: '${target}' has two files called ${name}.job")
@@ -59,7 +64,7 @@ function(culex_add_jobs target)
       COMMAND culex::culexc gen ${imports} "${beside}" ${arg_ARGS} --out "${out}"
         --depfile "${out}/${name}_job.d" -- "${file}"
       ${touch}
-      DEPENDS "${file}" culex::culexc
+      DEPENDS "${file}" culex::culexc "$<TARGET_PROPERTY:${target},CULEX_SCHEMAS_MADE>"
       DEPFILE "${out}/${name}_job.d"
       COMMENT "Generating ${name}_job.c and ${name}_job.h"
       COMMAND_EXPAND_LISTS VERBATIM)
