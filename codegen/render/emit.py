@@ -85,7 +85,8 @@ def schema_view(schema: Schema) -> SchemaView:
 
 def typed_call(name: str) -> CText:
     """With the call written out, for gcc to warn of it; see culex/typed.h."""
-    return macro(name, f"(CULEX_TYPED_BEGIN({name}, __VA_ARGS__), ({name})(__VA_ARGS__) CULEX_TYPED_END)")
+    return CText(f"#define {name}(...) \\\n    (CULEX_TYPED_BEGIN({name}, __VA_ARGS__), \\\n"
+                 f"     ({name})(__VA_ARGS__) CULEX_TYPED_END)")
 
 
 def guarded_call(job: Job) -> CText:

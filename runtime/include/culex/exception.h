@@ -48,6 +48,8 @@ extern "C++" { /* also for who includes C headers inside extern "C" */
 #define CULEX_LET_THREAD_END
 #endif
 
+/* Schemas may have types by the names that parameters have here. */
+CULEX_GENERATED_BEGIN
 namespace culex
 {
 
@@ -330,6 +332,7 @@ CULEX_MUST_USE inline culex_status culex_guarded_live(culex_client *client, cons
 #define culex_client_live       culex_guarded_live
 
 #undef CULEX_LET_THREAD_END
+CULEX_GENERATED_END
 }
 #endif
 

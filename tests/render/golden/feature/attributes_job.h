@@ -197,39 +197,56 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define attr_parcel_make(...) \
-    (CULEX_TYPED_BEGIN(attr_parcel_make, __VA_ARGS__), (attr_parcel_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_parcel_make, __VA_ARGS__), \
+     (attr_parcel_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue, __VA_ARGS__), (attr_old_report_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue, __VA_ARGS__), \
+     (attr_old_report_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_in, __VA_ARGS__), (attr_old_report_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_in, __VA_ARGS__), \
+     (attr_old_report_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_at, __VA_ARGS__), (attr_old_report_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_at, __VA_ARGS__), \
+     (attr_old_report_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_many, __VA_ARGS__), (attr_old_report_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_many, __VA_ARGS__), \
+     (attr_old_report_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_register(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_register, __VA_ARGS__), (attr_old_report_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_register, __VA_ARGS__), \
+     (attr_old_report_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_encode(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_encode, __VA_ARGS__), (attr_old_report_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_encode, __VA_ARGS__), \
+     (attr_old_report_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_decode(...) \
-    (CULEX_TYPED_BEGIN(attr_old_report_job_decode, __VA_ARGS__), (attr_old_report_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_old_report_job_decode, __VA_ARGS__), \
+     (attr_old_report_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_make(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_make, __VA_ARGS__), (attr_limits_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_make, __VA_ARGS__), \
+     (attr_limits_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue, __VA_ARGS__), (attr_limits_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue, __VA_ARGS__), \
+     (attr_limits_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_in, __VA_ARGS__), (attr_limits_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_in, __VA_ARGS__), \
+     (attr_limits_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_at, __VA_ARGS__), (attr_limits_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_at, __VA_ARGS__), \
+     (attr_limits_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_many, __VA_ARGS__), (attr_limits_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_many, __VA_ARGS__), \
+     (attr_limits_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_register(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_register, __VA_ARGS__), (attr_limits_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_register, __VA_ARGS__), \
+     (attr_limits_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_encode(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_encode, __VA_ARGS__), (attr_limits_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_encode, __VA_ARGS__), \
+     (attr_limits_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_decode(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_decode, __VA_ARGS__), (attr_limits_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_decode, __VA_ARGS__), \
+     (attr_limits_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_set_tags(...) \
-    (CULEX_TYPED_BEGIN(attr_limits_job_set_tags, __VA_ARGS__), (attr_limits_job_set_tags)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(attr_limits_job_set_tags, __VA_ARGS__), \
+     (attr_limits_job_set_tags)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -52,7 +52,8 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define shop_money_make(...) \
-    (CULEX_TYPED_BEGIN(shop_money_make, __VA_ARGS__), (shop_money_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_money_make, __VA_ARGS__), \
+     (shop_money_make)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 #ifdef __cplusplus

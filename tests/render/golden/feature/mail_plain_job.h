@@ -152,31 +152,44 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define shop_mail_send_email_job_make(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_make, __VA_ARGS__), (shop_mail_send_email_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_make, __VA_ARGS__), \
+     (shop_mail_send_email_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue, __VA_ARGS__), (shop_mail_send_email_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue, __VA_ARGS__), \
+     (shop_mail_send_email_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_in, __VA_ARGS__), (shop_mail_send_email_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_in, __VA_ARGS__), \
+     (shop_mail_send_email_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_at, __VA_ARGS__), (shop_mail_send_email_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_at, __VA_ARGS__), \
+     (shop_mail_send_email_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_many, __VA_ARGS__), (shop_mail_send_email_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_enqueue_many, __VA_ARGS__), \
+     (shop_mail_send_email_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_register(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_register, __VA_ARGS__), (shop_mail_send_email_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_register, __VA_ARGS__), \
+     (shop_mail_send_email_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_encode(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_encode, __VA_ARGS__), (shop_mail_send_email_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_encode, __VA_ARGS__), \
+     (shop_mail_send_email_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_decode(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode, __VA_ARGS__), (shop_mail_send_email_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode, __VA_ARGS__), \
+     (shop_mail_send_email_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_result_make(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_result_make, __VA_ARGS__), (shop_mail_send_email_result_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_result_make, __VA_ARGS__), \
+     (shop_mail_send_email_result_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_result, __VA_ARGS__), (shop_mail_send_email_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_result, __VA_ARGS__), \
+     (shop_mail_send_email_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode_result, __VA_ARGS__), (shop_mail_send_email_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_decode_result, __VA_ARGS__), \
+     (shop_mail_send_email_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_reply_to(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_reply_to, __VA_ARGS__), (shop_mail_send_email_job_set_reply_to)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_reply_to, __VA_ARGS__), \
+     (shop_mail_send_email_job_set_reply_to)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_mail_send_email_job_set_cc(...) \
-    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_cc, __VA_ARGS__), (shop_mail_send_email_job_set_cc)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(shop_mail_send_email_job_set_cc, __VA_ARGS__), \
+     (shop_mail_send_email_job_set_cc)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

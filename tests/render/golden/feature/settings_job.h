@@ -699,155 +699,230 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define plain_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(plain_job_enqueue, __VA_ARGS__), (plain_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_enqueue, __VA_ARGS__), \
+     (plain_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(plain_job_enqueue_in, __VA_ARGS__), (plain_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_in, __VA_ARGS__), \
+     (plain_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(plain_job_enqueue_at, __VA_ARGS__), (plain_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_at, __VA_ARGS__), \
+     (plain_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(plain_job_enqueue_many, __VA_ARGS__), (plain_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_many, __VA_ARGS__), \
+     (plain_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_register(...) \
-    (CULEX_TYPED_BEGIN(plain_job_register, __VA_ARGS__), (plain_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_register, __VA_ARGS__), \
+     (plain_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_encode(...) \
-    (CULEX_TYPED_BEGIN(plain_job_encode, __VA_ARGS__), (plain_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_encode, __VA_ARGS__), \
+     (plain_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_decode(...) \
-    (CULEX_TYPED_BEGIN(plain_job_decode, __VA_ARGS__), (plain_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(plain_job_decode, __VA_ARGS__), \
+     (plain_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue, __VA_ARGS__), (from_defaults_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue, __VA_ARGS__), \
+     (from_defaults_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_in, __VA_ARGS__), (from_defaults_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_in, __VA_ARGS__), \
+     (from_defaults_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_at, __VA_ARGS__), (from_defaults_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_at, __VA_ARGS__), \
+     (from_defaults_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_many, __VA_ARGS__), (from_defaults_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_many, __VA_ARGS__), \
+     (from_defaults_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_register(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_register, __VA_ARGS__), (from_defaults_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_register, __VA_ARGS__), \
+     (from_defaults_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_encode(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_encode, __VA_ARGS__), (from_defaults_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_encode, __VA_ARGS__), \
+     (from_defaults_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_decode(...) \
-    (CULEX_TYPED_BEGIN(from_defaults_job_decode, __VA_ARGS__), (from_defaults_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(from_defaults_job_decode, __VA_ARGS__), \
+     (from_defaults_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue, __VA_ARGS__), (linear_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue, __VA_ARGS__), \
+     (linear_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_in, __VA_ARGS__), (linear_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_in, __VA_ARGS__), \
+     (linear_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_at, __VA_ARGS__), (linear_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_at, __VA_ARGS__), \
+     (linear_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), \
+     (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_register, __VA_ARGS__), (linear_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_register, __VA_ARGS__), \
+     (linear_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_encode, __VA_ARGS__), (linear_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_encode, __VA_ARGS__), \
+     (linear_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_decode, __VA_ARGS__), (linear_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_retry_job_decode, __VA_ARGS__), \
+     (linear_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue, __VA_ARGS__), (power_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue, __VA_ARGS__), \
+     (power_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_in, __VA_ARGS__), (power_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_in, __VA_ARGS__), \
+     (power_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_at, __VA_ARGS__), (power_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_at, __VA_ARGS__), \
+     (power_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), \
+     (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_register, __VA_ARGS__), (power_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_register, __VA_ARGS__), \
+     (power_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_encode, __VA_ARGS__), (power_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_encode, __VA_ARGS__), \
+     (power_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_decode, __VA_ARGS__), (power_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(power_retry_job_decode, __VA_ARGS__), \
+     (power_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue, __VA_ARGS__), (doubling_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue, __VA_ARGS__), \
+     (doubling_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_in, __VA_ARGS__), (doubling_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_in, __VA_ARGS__), \
+     (doubling_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_at, __VA_ARGS__), (doubling_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_at, __VA_ARGS__), \
+     (doubling_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), \
+     (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_register, __VA_ARGS__), (doubling_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_register, __VA_ARGS__), \
+     (doubling_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_encode, __VA_ARGS__), (doubling_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_encode, __VA_ARGS__), \
+     (doubling_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_decode, __VA_ARGS__), (doubling_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(doubling_retry_job_decode, __VA_ARGS__), \
+     (doubling_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue, __VA_ARGS__), (stepped_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue, __VA_ARGS__), \
+     (stepped_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_in, __VA_ARGS__), (stepped_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_in, __VA_ARGS__), \
+     (stepped_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_at, __VA_ARGS__), (stepped_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_at, __VA_ARGS__), \
+     (stepped_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), \
+     (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_register, __VA_ARGS__), (stepped_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_register, __VA_ARGS__), \
+     (stepped_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_encode, __VA_ARGS__), (stepped_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_encode, __VA_ARGS__), \
+     (stepped_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_decode, __VA_ARGS__), (stepped_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(stepped_retry_job_decode, __VA_ARGS__), \
+     (stepped_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_enqueue, __VA_ARGS__), (no_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue, __VA_ARGS__), \
+     (no_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_in, __VA_ARGS__), (no_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_in, __VA_ARGS__), \
+     (no_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_at, __VA_ARGS__), (no_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_at, __VA_ARGS__), \
+     (no_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_many, __VA_ARGS__), (no_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_many, __VA_ARGS__), \
+     (no_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_register, __VA_ARGS__), (no_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_register, __VA_ARGS__), \
+     (no_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_encode, __VA_ARGS__), (no_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_encode, __VA_ARGS__), \
+     (no_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(no_retry_job_decode, __VA_ARGS__), (no_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(no_retry_job_decode, __VA_ARGS__), \
+     (no_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_enqueue, __VA_ARGS__), (bounded_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue, __VA_ARGS__), \
+     (bounded_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_enqueue_in, __VA_ARGS__), (bounded_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_in, __VA_ARGS__), \
+     (bounded_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_enqueue_at, __VA_ARGS__), (bounded_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_at, __VA_ARGS__), \
+     (bounded_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_enqueue_many, __VA_ARGS__), (bounded_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_many, __VA_ARGS__), \
+     (bounded_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_register(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_register, __VA_ARGS__), (bounded_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_register, __VA_ARGS__), \
+     (bounded_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_encode(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_encode, __VA_ARGS__), (bounded_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_encode, __VA_ARGS__), \
+     (bounded_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_decode(...) \
-    (CULEX_TYPED_BEGIN(bounded_job_decode, __VA_ARGS__), (bounded_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(bounded_job_decode, __VA_ARGS__), \
+     (bounded_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_enqueue, __VA_ARGS__), (ticking_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue, __VA_ARGS__), \
+     (ticking_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_enqueue_in, __VA_ARGS__), (ticking_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_in, __VA_ARGS__), \
+     (ticking_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_enqueue_at, __VA_ARGS__), (ticking_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_at, __VA_ARGS__), \
+     (ticking_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_enqueue_many, __VA_ARGS__), (ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_many, __VA_ARGS__), \
+     (ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_register(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_register, __VA_ARGS__), (ticking_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_register, __VA_ARGS__), \
+     (ticking_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_encode(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_encode, __VA_ARGS__), (ticking_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_encode, __VA_ARGS__), \
+     (ticking_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_decode(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_decode, __VA_ARGS__), (ticking_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_decode, __VA_ARGS__), \
+     (ticking_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_make(...) \
-    (CULEX_TYPED_BEGIN(words_job_make, __VA_ARGS__), (words_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_make, __VA_ARGS__), \
+     (words_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue, __VA_ARGS__), (words_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_enqueue, __VA_ARGS__), \
+     (words_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_in, __VA_ARGS__), (words_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_enqueue_in, __VA_ARGS__), \
+     (words_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_at, __VA_ARGS__), (words_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_enqueue_at, __VA_ARGS__), \
+     (words_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_many, __VA_ARGS__), (words_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_enqueue_many, __VA_ARGS__), \
+     (words_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_register(...) \
-    (CULEX_TYPED_BEGIN(words_job_register, __VA_ARGS__), (words_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_register, __VA_ARGS__), \
+     (words_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_encode(...) \
-    (CULEX_TYPED_BEGIN(words_job_encode, __VA_ARGS__), (words_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_encode, __VA_ARGS__), \
+     (words_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_decode(...) \
-    (CULEX_TYPED_BEGIN(words_job_decode, __VA_ARGS__), (words_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_decode, __VA_ARGS__), \
+     (words_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_result_make(...) \
-    (CULEX_TYPED_BEGIN(words_result_make, __VA_ARGS__), (words_result_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_result_make, __VA_ARGS__), \
+     (words_result_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(words_job_set_result, __VA_ARGS__), (words_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_set_result, __VA_ARGS__), \
+     (words_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define words_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(words_job_decode_result, __VA_ARGS__), (words_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(words_job_decode_result, __VA_ARGS__), \
+     (words_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_set_only(...) \
-    (CULEX_TYPED_BEGIN(ticking_job_set_only, __VA_ARGS__), (ticking_job_set_only)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ticking_job_set_only, __VA_ARGS__), \
+     (ticking_job_set_only)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -579,95 +579,140 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define kitchen_inner_make(...) \
-    (CULEX_TYPED_BEGIN(kitchen_inner_make, __VA_ARGS__), (kitchen_inner_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_inner_make, __VA_ARGS__), \
+     (kitchen_inner_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_outer_make(...) \
-    (CULEX_TYPED_BEGIN(kitchen_outer_make, __VA_ARGS__), (kitchen_outer_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_outer_make, __VA_ARGS__), \
+     (kitchen_outer_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue, __VA_ARGS__), (kitchen_defaults_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_in, __VA_ARGS__), (kitchen_defaults_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_in, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_at, __VA_ARGS__), (kitchen_defaults_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_at, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_many, __VA_ARGS__), (kitchen_defaults_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_many, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_register, __VA_ARGS__), (kitchen_defaults_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_register, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_encode, __VA_ARGS__), (kitchen_defaults_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_encode, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_defaults_of_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_decode, __VA_ARGS__), (kitchen_defaults_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_decode, __VA_ARGS__), \
+     (kitchen_defaults_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_make(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_make, __VA_ARGS__), (kitchen_required_of_all_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_make, __VA_ARGS__), \
+     (kitchen_required_of_all_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue, __VA_ARGS__), (kitchen_required_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue, __VA_ARGS__), \
+     (kitchen_required_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_in, __VA_ARGS__), (kitchen_required_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_in, __VA_ARGS__), \
+     (kitchen_required_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_at, __VA_ARGS__), (kitchen_required_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_at, __VA_ARGS__), \
+     (kitchen_required_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_many, __VA_ARGS__), (kitchen_required_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_enqueue_many, __VA_ARGS__), \
+     (kitchen_required_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_register, __VA_ARGS__), (kitchen_required_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_register, __VA_ARGS__), \
+     (kitchen_required_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_encode, __VA_ARGS__), (kitchen_required_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_encode, __VA_ARGS__), \
+     (kitchen_required_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_decode, __VA_ARGS__), (kitchen_required_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_decode, __VA_ARGS__), \
+     (kitchen_required_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue, __VA_ARGS__), (kitchen_optional_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_in, __VA_ARGS__), (kitchen_optional_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_in, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_at, __VA_ARGS__), (kitchen_optional_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_at, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_many, __VA_ARGS__), (kitchen_optional_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_many, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_register, __VA_ARGS__), (kitchen_optional_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_register, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_encode, __VA_ARGS__), (kitchen_optional_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_encode, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_decode, __VA_ARGS__), (kitchen_optional_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_decode, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_inner_set_weight(...) \
-    (CULEX_TYPED_BEGIN(kitchen_inner_set_weight, __VA_ARGS__), (kitchen_inner_set_weight)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_inner_set_weight, __VA_ARGS__), \
+     (kitchen_inner_set_weight)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_inner_set_tags(...) \
-    (CULEX_TYPED_BEGIN(kitchen_inner_set_tags, __VA_ARGS__), (kitchen_inner_set_tags)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_inner_set_tags, __VA_ARGS__), \
+     (kitchen_inner_set_tags)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_outer_set_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_outer_set_many, __VA_ARGS__), (kitchen_outer_set_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_outer_set_many, __VA_ARGS__), \
+     (kitchen_outer_set_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_set_names(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_names, __VA_ARGS__), (kitchen_required_of_all_job_set_names)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_names, __VA_ARGS__), \
+     (kitchen_required_of_all_job_set_names)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_set_blobs(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_blobs, __VA_ARGS__), (kitchen_required_of_all_job_set_blobs)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_blobs, __VA_ARGS__), \
+     (kitchen_required_of_all_job_set_blobs)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_set_rows(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_rows, __VA_ARGS__), (kitchen_required_of_all_job_set_rows)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_rows, __VA_ARGS__), \
+     (kitchen_required_of_all_job_set_rows)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_set_levels(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_levels, __VA_ARGS__), (kitchen_required_of_all_job_set_levels)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_levels, __VA_ARGS__), \
+     (kitchen_required_of_all_job_set_levels)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_set_times(...) \
-    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_times, __VA_ARGS__), (kitchen_required_of_all_job_set_times)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_times, __VA_ARGS__), \
+     (kitchen_required_of_all_job_set_times)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_b(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_b, __VA_ARGS__), (kitchen_optional_of_all_job_set_b)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_b, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_b)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_c(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_c, __VA_ARGS__), (kitchen_optional_of_all_job_set_c)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_c, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_c)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_i64(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_i64, __VA_ARGS__), (kitchen_optional_of_all_job_set_i64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_i64, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_i64)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_u128(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_u128, __VA_ARGS__), (kitchen_optional_of_all_job_set_u128)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_u128, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_u128)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_f32(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_f32, __VA_ARGS__), (kitchen_optional_of_all_job_set_f32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_f32, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_f32)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_s(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_s, __VA_ARGS__), (kitchen_optional_of_all_job_set_s)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_s, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_s)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_by(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_by, __VA_ARGS__), (kitchen_optional_of_all_job_set_by)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_by, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_by)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_id(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_id, __VA_ARGS__), (kitchen_optional_of_all_job_set_id)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_id, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_id)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_at, __VA_ARGS__), (kitchen_optional_of_all_job_set_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_at, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_d(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_d, __VA_ARGS__), (kitchen_optional_of_all_job_set_d)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_d, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_d)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_l(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_l, __VA_ARGS__), (kitchen_optional_of_all_job_set_l)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_l, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_l)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_st(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_st, __VA_ARGS__), (kitchen_optional_of_all_job_set_st)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_st, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_st)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_optional_of_all_job_set_sha(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_sha, __VA_ARGS__), (kitchen_optional_of_all_job_set_sha)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_sha, __VA_ARGS__), \
+     (kitchen_optional_of_all_job_set_sha)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -129,23 +129,32 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define tick_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(tick_job_enqueue, __VA_ARGS__), (tick_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_enqueue, __VA_ARGS__), \
+     (tick_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(tick_job_enqueue_in, __VA_ARGS__), (tick_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_in, __VA_ARGS__), \
+     (tick_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(tick_job_enqueue_at, __VA_ARGS__), (tick_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_at, __VA_ARGS__), \
+     (tick_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(tick_job_enqueue_many, __VA_ARGS__), (tick_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_many, __VA_ARGS__), \
+     (tick_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_register(...) \
-    (CULEX_TYPED_BEGIN(tick_job_register, __VA_ARGS__), (tick_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_register, __VA_ARGS__), \
+     (tick_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_encode(...) \
-    (CULEX_TYPED_BEGIN(tick_job_encode, __VA_ARGS__), (tick_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_encode, __VA_ARGS__), \
+     (tick_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_decode(...) \
-    (CULEX_TYPED_BEGIN(tick_job_decode, __VA_ARGS__), (tick_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_decode, __VA_ARGS__), \
+     (tick_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(tick_job_set_result, __VA_ARGS__), (tick_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_set_result, __VA_ARGS__), \
+     (tick_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(tick_job_decode_result, __VA_ARGS__), (tick_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(tick_job_decode_result, __VA_ARGS__), \
+     (tick_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

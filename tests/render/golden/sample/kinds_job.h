@@ -896,171 +896,254 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define point_make(...) \
-    (CULEX_TYPED_BEGIN(point_make, __VA_ARGS__), (point_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(point_make, __VA_ARGS__), \
+     (point_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_make(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_make, __VA_ARGS__), (all_single_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_make, __VA_ARGS__), \
+     (all_single_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_enqueue, __VA_ARGS__), (all_single_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_enqueue, __VA_ARGS__), \
+     (all_single_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_enqueue_in, __VA_ARGS__), (all_single_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_enqueue_in, __VA_ARGS__), \
+     (all_single_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_enqueue_at, __VA_ARGS__), (all_single_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_enqueue_at, __VA_ARGS__), \
+     (all_single_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_enqueue_many, __VA_ARGS__), (all_single_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_enqueue_many, __VA_ARGS__), \
+     (all_single_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_register(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_register, __VA_ARGS__), (all_single_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_register, __VA_ARGS__), \
+     (all_single_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_encode(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_encode, __VA_ARGS__), (all_single_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_encode, __VA_ARGS__), \
+     (all_single_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_single_job_decode(...) \
-    (CULEX_TYPED_BEGIN(all_single_job_decode, __VA_ARGS__), (all_single_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_single_job_decode, __VA_ARGS__), \
+     (all_single_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_enqueue, __VA_ARGS__), (all_optional_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_enqueue, __VA_ARGS__), \
+     (all_optional_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_in, __VA_ARGS__), (all_optional_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_in, __VA_ARGS__), \
+     (all_optional_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_at, __VA_ARGS__), (all_optional_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_at, __VA_ARGS__), \
+     (all_optional_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_many, __VA_ARGS__), (all_optional_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_enqueue_many, __VA_ARGS__), \
+     (all_optional_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_register(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_register, __VA_ARGS__), (all_optional_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_register, __VA_ARGS__), \
+     (all_optional_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_encode(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_encode, __VA_ARGS__), (all_optional_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_encode, __VA_ARGS__), \
+     (all_optional_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_decode(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_decode, __VA_ARGS__), (all_optional_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_decode, __VA_ARGS__), \
+     (all_optional_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_enqueue, __VA_ARGS__), (all_list_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_enqueue, __VA_ARGS__), \
+     (all_list_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_enqueue_in, __VA_ARGS__), (all_list_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_enqueue_in, __VA_ARGS__), \
+     (all_list_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_enqueue_at, __VA_ARGS__), (all_list_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_enqueue_at, __VA_ARGS__), \
+     (all_list_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_enqueue_many, __VA_ARGS__), (all_list_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_enqueue_many, __VA_ARGS__), \
+     (all_list_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_register(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_register, __VA_ARGS__), (all_list_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_register, __VA_ARGS__), \
+     (all_list_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_encode(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_encode, __VA_ARGS__), (all_list_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_encode, __VA_ARGS__), \
+     (all_list_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_decode(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_decode, __VA_ARGS__), (all_list_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_decode, __VA_ARGS__), \
+     (all_list_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_make(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_make, __VA_ARGS__), (all_array_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_make, __VA_ARGS__), \
+     (all_array_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_enqueue, __VA_ARGS__), (all_array_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_enqueue, __VA_ARGS__), \
+     (all_array_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_enqueue_in, __VA_ARGS__), (all_array_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_enqueue_in, __VA_ARGS__), \
+     (all_array_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_enqueue_at, __VA_ARGS__), (all_array_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_enqueue_at, __VA_ARGS__), \
+     (all_array_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_enqueue_many, __VA_ARGS__), (all_array_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_enqueue_many, __VA_ARGS__), \
+     (all_array_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_register(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_register, __VA_ARGS__), (all_array_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_register, __VA_ARGS__), \
+     (all_array_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_encode(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_encode, __VA_ARGS__), (all_array_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_encode, __VA_ARGS__), \
+     (all_array_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_decode(...) \
-    (CULEX_TYPED_BEGIN(all_array_job_decode, __VA_ARGS__), (all_array_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_array_job_decode, __VA_ARGS__), \
+     (all_array_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_make(...) \
-    (CULEX_TYPED_BEGIN(lists_job_make, __VA_ARGS__), (lists_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_make, __VA_ARGS__), \
+     (lists_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(lists_job_enqueue, __VA_ARGS__), (lists_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_enqueue, __VA_ARGS__), \
+     (lists_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(lists_job_enqueue_in, __VA_ARGS__), (lists_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_enqueue_in, __VA_ARGS__), \
+     (lists_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(lists_job_enqueue_at, __VA_ARGS__), (lists_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_enqueue_at, __VA_ARGS__), \
+     (lists_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(lists_job_enqueue_many, __VA_ARGS__), (lists_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_enqueue_many, __VA_ARGS__), \
+     (lists_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_register(...) \
-    (CULEX_TYPED_BEGIN(lists_job_register, __VA_ARGS__), (lists_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_register, __VA_ARGS__), \
+     (lists_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_encode(...) \
-    (CULEX_TYPED_BEGIN(lists_job_encode, __VA_ARGS__), (lists_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_encode, __VA_ARGS__), \
+     (lists_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_decode(...) \
-    (CULEX_TYPED_BEGIN(lists_job_decode, __VA_ARGS__), (lists_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_decode, __VA_ARGS__), \
+     (lists_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_bool(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_bool, __VA_ARGS__), (all_optional_job_set_a_bool)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_bool, __VA_ARGS__), \
+     (all_optional_job_set_a_bool)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_char(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_char, __VA_ARGS__), (all_optional_job_set_a_char)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_char, __VA_ARGS__), \
+     (all_optional_job_set_a_char)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_int8(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int8, __VA_ARGS__), (all_optional_job_set_a_int8)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int8, __VA_ARGS__), \
+     (all_optional_job_set_a_int8)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_int16(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int16, __VA_ARGS__), (all_optional_job_set_a_int16)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int16, __VA_ARGS__), \
+     (all_optional_job_set_a_int16)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_int32(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int32, __VA_ARGS__), (all_optional_job_set_a_int32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int32, __VA_ARGS__), \
+     (all_optional_job_set_a_int32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_int64(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int64, __VA_ARGS__), (all_optional_job_set_a_int64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int64, __VA_ARGS__), \
+     (all_optional_job_set_a_int64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_int128(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int128, __VA_ARGS__), (all_optional_job_set_a_int128)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_int128, __VA_ARGS__), \
+     (all_optional_job_set_a_int128)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uint8(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint8, __VA_ARGS__), (all_optional_job_set_a_uint8)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint8, __VA_ARGS__), \
+     (all_optional_job_set_a_uint8)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uint16(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint16, __VA_ARGS__), (all_optional_job_set_a_uint16)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint16, __VA_ARGS__), \
+     (all_optional_job_set_a_uint16)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uint32(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint32, __VA_ARGS__), (all_optional_job_set_a_uint32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint32, __VA_ARGS__), \
+     (all_optional_job_set_a_uint32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uint64(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint64, __VA_ARGS__), (all_optional_job_set_a_uint64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint64, __VA_ARGS__), \
+     (all_optional_job_set_a_uint64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uint128(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint128, __VA_ARGS__), (all_optional_job_set_a_uint128)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uint128, __VA_ARGS__), \
+     (all_optional_job_set_a_uint128)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_float32(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_float32, __VA_ARGS__), (all_optional_job_set_a_float32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_float32, __VA_ARGS__), \
+     (all_optional_job_set_a_float32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_float64(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_float64, __VA_ARGS__), (all_optional_job_set_a_float64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_float64, __VA_ARGS__), \
+     (all_optional_job_set_a_float64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_string(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_string, __VA_ARGS__), (all_optional_job_set_a_string)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_string, __VA_ARGS__), \
+     (all_optional_job_set_a_string)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_bytes(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_bytes, __VA_ARGS__), (all_optional_job_set_a_bytes)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_bytes, __VA_ARGS__), \
+     (all_optional_job_set_a_bytes)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_uuid(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uuid, __VA_ARGS__), (all_optional_job_set_a_uuid)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_uuid, __VA_ARGS__), \
+     (all_optional_job_set_a_uuid)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_timestamp(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_timestamp, __VA_ARGS__), (all_optional_job_set_a_timestamp)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_timestamp, __VA_ARGS__), \
+     (all_optional_job_set_a_timestamp)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_duration(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_duration, __VA_ARGS__), (all_optional_job_set_a_duration)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_duration, __VA_ARGS__), \
+     (all_optional_job_set_a_duration)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_colour(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_colour, __VA_ARGS__), (all_optional_job_set_a_colour)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_colour, __VA_ARGS__), \
+     (all_optional_job_set_a_colour)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_optional_job_set_a_point(...) \
-    (CULEX_TYPED_BEGIN(all_optional_job_set_a_point, __VA_ARGS__), (all_optional_job_set_a_point)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_optional_job_set_a_point, __VA_ARGS__), \
+     (all_optional_job_set_a_point)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_bool(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_bool, __VA_ARGS__), (all_list_job_set_a_bool)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_bool, __VA_ARGS__), \
+     (all_list_job_set_a_bool)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_char(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_char, __VA_ARGS__), (all_list_job_set_a_char)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_char, __VA_ARGS__), \
+     (all_list_job_set_a_char)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_int8(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_int8, __VA_ARGS__), (all_list_job_set_a_int8)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_int8, __VA_ARGS__), \
+     (all_list_job_set_a_int8)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_int16(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_int16, __VA_ARGS__), (all_list_job_set_a_int16)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_int16, __VA_ARGS__), \
+     (all_list_job_set_a_int16)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_int32(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_int32, __VA_ARGS__), (all_list_job_set_a_int32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_int32, __VA_ARGS__), \
+     (all_list_job_set_a_int32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_int64(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_int64, __VA_ARGS__), (all_list_job_set_a_int64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_int64, __VA_ARGS__), \
+     (all_list_job_set_a_int64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_int128(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_int128, __VA_ARGS__), (all_list_job_set_a_int128)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_int128, __VA_ARGS__), \
+     (all_list_job_set_a_int128)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uint8(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint8, __VA_ARGS__), (all_list_job_set_a_uint8)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint8, __VA_ARGS__), \
+     (all_list_job_set_a_uint8)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uint16(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint16, __VA_ARGS__), (all_list_job_set_a_uint16)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint16, __VA_ARGS__), \
+     (all_list_job_set_a_uint16)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uint32(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint32, __VA_ARGS__), (all_list_job_set_a_uint32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint32, __VA_ARGS__), \
+     (all_list_job_set_a_uint32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uint64(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint64, __VA_ARGS__), (all_list_job_set_a_uint64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint64, __VA_ARGS__), \
+     (all_list_job_set_a_uint64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uint128(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint128, __VA_ARGS__), (all_list_job_set_a_uint128)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uint128, __VA_ARGS__), \
+     (all_list_job_set_a_uint128)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_float32(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_float32, __VA_ARGS__), (all_list_job_set_a_float32)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_float32, __VA_ARGS__), \
+     (all_list_job_set_a_float32)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_float64(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_float64, __VA_ARGS__), (all_list_job_set_a_float64)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_float64, __VA_ARGS__), \
+     (all_list_job_set_a_float64)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_string(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_string, __VA_ARGS__), (all_list_job_set_a_string)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_string, __VA_ARGS__), \
+     (all_list_job_set_a_string)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_bytes(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_bytes, __VA_ARGS__), (all_list_job_set_a_bytes)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_bytes, __VA_ARGS__), \
+     (all_list_job_set_a_bytes)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_uuid(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_uuid, __VA_ARGS__), (all_list_job_set_a_uuid)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_uuid, __VA_ARGS__), \
+     (all_list_job_set_a_uuid)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_timestamp(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_timestamp, __VA_ARGS__), (all_list_job_set_a_timestamp)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_timestamp, __VA_ARGS__), \
+     (all_list_job_set_a_timestamp)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_duration(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_duration, __VA_ARGS__), (all_list_job_set_a_duration)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_duration, __VA_ARGS__), \
+     (all_list_job_set_a_duration)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_colour(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_colour, __VA_ARGS__), (all_list_job_set_a_colour)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_colour, __VA_ARGS__), \
+     (all_list_job_set_a_colour)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_list_job_set_a_point(...) \
-    (CULEX_TYPED_BEGIN(all_list_job_set_a_point, __VA_ARGS__), (all_list_job_set_a_point)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(all_list_job_set_a_point, __VA_ARGS__), \
+     (all_list_job_set_a_point)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_set_bounded(...) \
-    (CULEX_TYPED_BEGIN(lists_job_set_bounded, __VA_ARGS__), (lists_job_set_bounded)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_set_bounded, __VA_ARGS__), \
+     (lists_job_set_bounded)(__VA_ARGS__) CULEX_TYPED_END)
 #define lists_job_set_needed(...) \
-    (CULEX_TYPED_BEGIN(lists_job_set_needed, __VA_ARGS__), (lists_job_set_needed)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(lists_job_set_needed, __VA_ARGS__), \
+     (lists_job_set_needed)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -406,61 +406,89 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define user_make(...) \
-    (CULEX_TYPED_BEGIN(user_make, __VA_ARGS__), (user_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(user_make, __VA_ARGS__), \
+     (user_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define made_make(...) \
-    (CULEX_TYPED_BEGIN(made_make, __VA_ARGS__), (made_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(made_make, __VA_ARGS__), \
+     (made_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define value_make(...) \
-    (CULEX_TYPED_BEGIN(value_make, __VA_ARGS__), (value_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(value_make, __VA_ARGS__), \
+     (value_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define status_make(...) \
-    (CULEX_TYPED_BEGIN(status_make, __VA_ARGS__), (status_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(status_make, __VA_ARGS__), \
+     (status_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define options_make(...) \
-    (CULEX_TYPED_BEGIN(options_make, __VA_ARGS__), (options_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(options_make, __VA_ARGS__), \
+     (options_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define job_make(...) \
-    (CULEX_TYPED_BEGIN(job_make, __VA_ARGS__), (job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(job_make, __VA_ARGS__), \
+     (job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define run_make(...) \
-    (CULEX_TYPED_BEGIN(run_make, __VA_ARGS__), (run_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(run_make, __VA_ARGS__), \
+     (run_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define result_make(...) \
-    (CULEX_TYPED_BEGIN(result_make, __VA_ARGS__), (result_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(result_make, __VA_ARGS__), \
+     (result_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define handler_make(...) \
-    (CULEX_TYPED_BEGIN(handler_make, __VA_ARGS__), (handler_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(handler_make, __VA_ARGS__), \
+     (handler_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define text_make(...) \
-    (CULEX_TYPED_BEGIN(text_make, __VA_ARGS__), (text_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(text_make, __VA_ARGS__), \
+     (text_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_make(...) \
-    (CULEX_TYPED_BEGIN(clash_job_make, __VA_ARGS__), (clash_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_make, __VA_ARGS__), \
+     (clash_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(clash_job_enqueue, __VA_ARGS__), (clash_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_enqueue, __VA_ARGS__), \
+     (clash_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(clash_job_enqueue_in, __VA_ARGS__), (clash_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_enqueue_in, __VA_ARGS__), \
+     (clash_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(clash_job_enqueue_at, __VA_ARGS__), (clash_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_enqueue_at, __VA_ARGS__), \
+     (clash_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(clash_job_enqueue_many, __VA_ARGS__), (clash_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_enqueue_many, __VA_ARGS__), \
+     (clash_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_register(...) \
-    (CULEX_TYPED_BEGIN(clash_job_register, __VA_ARGS__), (clash_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_register, __VA_ARGS__), \
+     (clash_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_encode(...) \
-    (CULEX_TYPED_BEGIN(clash_job_encode, __VA_ARGS__), (clash_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_encode, __VA_ARGS__), \
+     (clash_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_decode(...) \
-    (CULEX_TYPED_BEGIN(clash_job_decode, __VA_ARGS__), (clash_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(clash_job_decode, __VA_ARGS__), \
+     (clash_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result, __VA_ARGS__), (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -280,61 +280,89 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define steps_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(steps_job_enqueue, __VA_ARGS__), (steps_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_enqueue, __VA_ARGS__), \
+     (steps_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(steps_job_enqueue_in, __VA_ARGS__), (steps_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_enqueue_in, __VA_ARGS__), \
+     (steps_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(steps_job_enqueue_at, __VA_ARGS__), (steps_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_enqueue_at, __VA_ARGS__), \
+     (steps_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(steps_job_enqueue_many, __VA_ARGS__), (steps_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_enqueue_many, __VA_ARGS__), \
+     (steps_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_register(...) \
-    (CULEX_TYPED_BEGIN(steps_job_register, __VA_ARGS__), (steps_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_register, __VA_ARGS__), \
+     (steps_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_encode(...) \
-    (CULEX_TYPED_BEGIN(steps_job_encode, __VA_ARGS__), (steps_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_encode, __VA_ARGS__), \
+     (steps_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_decode(...) \
-    (CULEX_TYPED_BEGIN(steps_job_decode, __VA_ARGS__), (steps_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(steps_job_decode, __VA_ARGS__), \
+     (steps_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_enqueue, __VA_ARGS__), (ratio_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue, __VA_ARGS__), \
+     (ratio_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_enqueue_in, __VA_ARGS__), (ratio_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue_in, __VA_ARGS__), \
+     (ratio_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_enqueue_at, __VA_ARGS__), (ratio_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue_at, __VA_ARGS__), \
+     (ratio_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_enqueue_many, __VA_ARGS__), (ratio_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue_many, __VA_ARGS__), \
+     (ratio_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_register(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_register, __VA_ARGS__), (ratio_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_register, __VA_ARGS__), \
+     (ratio_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_encode(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_encode, __VA_ARGS__), (ratio_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_encode, __VA_ARGS__), \
+     (ratio_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_decode(...) \
-    (CULEX_TYPED_BEGIN(ratio_job_decode, __VA_ARGS__), (ratio_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ratio_job_decode, __VA_ARGS__), \
+     (ratio_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(linear_job_enqueue, __VA_ARGS__), (linear_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_enqueue, __VA_ARGS__), \
+     (linear_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(linear_job_enqueue_in, __VA_ARGS__), (linear_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_enqueue_in, __VA_ARGS__), \
+     (linear_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(linear_job_enqueue_at, __VA_ARGS__), (linear_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_enqueue_at, __VA_ARGS__), \
+     (linear_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(linear_job_enqueue_many, __VA_ARGS__), (linear_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_enqueue_many, __VA_ARGS__), \
+     (linear_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_register(...) \
-    (CULEX_TYPED_BEGIN(linear_job_register, __VA_ARGS__), (linear_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_register, __VA_ARGS__), \
+     (linear_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_encode(...) \
-    (CULEX_TYPED_BEGIN(linear_job_encode, __VA_ARGS__), (linear_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_encode, __VA_ARGS__), \
+     (linear_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_decode(...) \
-    (CULEX_TYPED_BEGIN(linear_job_decode, __VA_ARGS__), (linear_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(linear_job_decode, __VA_ARGS__), \
+     (linear_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(constant_job_enqueue, __VA_ARGS__), (constant_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_enqueue, __VA_ARGS__), \
+     (constant_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(constant_job_enqueue_in, __VA_ARGS__), (constant_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_enqueue_in, __VA_ARGS__), \
+     (constant_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(constant_job_enqueue_at, __VA_ARGS__), (constant_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_enqueue_at, __VA_ARGS__), \
+     (constant_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(constant_job_enqueue_many, __VA_ARGS__), (constant_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_enqueue_many, __VA_ARGS__), \
+     (constant_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_register(...) \
-    (CULEX_TYPED_BEGIN(constant_job_register, __VA_ARGS__), (constant_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_register, __VA_ARGS__), \
+     (constant_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_encode(...) \
-    (CULEX_TYPED_BEGIN(constant_job_encode, __VA_ARGS__), (constant_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_encode, __VA_ARGS__), \
+     (constant_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_decode(...) \
-    (CULEX_TYPED_BEGIN(constant_job_decode, __VA_ARGS__), (constant_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(constant_job_decode, __VA_ARGS__), \
+     (constant_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

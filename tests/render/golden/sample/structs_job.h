@@ -242,45 +242,65 @@ CULEX_GENERATED_END
 /* A wrong type is an error in calls of these; see culex/typed.h. */
 #ifdef CULEX_TYPED_BEGIN
 #define order_make(...) \
-    (CULEX_TYPED_BEGIN(order_make, __VA_ARGS__), (order_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(order_make, __VA_ARGS__), \
+     (order_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define money_make(...) \
-    (CULEX_TYPED_BEGIN(money_make, __VA_ARGS__), (money_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(money_make, __VA_ARGS__), \
+     (money_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define node_make(...) \
-    (CULEX_TYPED_BEGIN(node_make, __VA_ARGS__), (node_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(node_make, __VA_ARGS__), \
+     (node_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define remark_make(...) \
-    (CULEX_TYPED_BEGIN(remark_make, __VA_ARGS__), (remark_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(remark_make, __VA_ARGS__), \
+     (remark_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define line_make(...) \
-    (CULEX_TYPED_BEGIN(line_make, __VA_ARGS__), (line_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(line_make, __VA_ARGS__), \
+     (line_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_make(...) \
-    (CULEX_TYPED_BEGIN(ship_job_make, __VA_ARGS__), (ship_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_make, __VA_ARGS__), \
+     (ship_job_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(ship_job_enqueue, __VA_ARGS__), (ship_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_enqueue, __VA_ARGS__), \
+     (ship_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(ship_job_enqueue_in, __VA_ARGS__), (ship_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_enqueue_in, __VA_ARGS__), \
+     (ship_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(ship_job_enqueue_at, __VA_ARGS__), (ship_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_enqueue_at, __VA_ARGS__), \
+     (ship_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(ship_job_enqueue_many, __VA_ARGS__), (ship_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_enqueue_many, __VA_ARGS__), \
+     (ship_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_register(...) \
-    (CULEX_TYPED_BEGIN(ship_job_register, __VA_ARGS__), (ship_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_register, __VA_ARGS__), \
+     (ship_job_register)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_encode(...) \
-    (CULEX_TYPED_BEGIN(ship_job_encode, __VA_ARGS__), (ship_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_encode, __VA_ARGS__), \
+     (ship_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_decode(...) \
-    (CULEX_TYPED_BEGIN(ship_job_decode, __VA_ARGS__), (ship_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_decode, __VA_ARGS__), \
+     (ship_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_result_make(...) \
-    (CULEX_TYPED_BEGIN(ship_result_make, __VA_ARGS__), (ship_result_make)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_result_make, __VA_ARGS__), \
+     (ship_result_make)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(ship_job_set_result, __VA_ARGS__), (ship_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_set_result, __VA_ARGS__), \
+     (ship_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(ship_job_decode_result, __VA_ARGS__), (ship_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_decode_result, __VA_ARGS__), \
+     (ship_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define node_set_children(...) \
-    (CULEX_TYPED_BEGIN(node_set_children, __VA_ARGS__), (node_set_children)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(node_set_children, __VA_ARGS__), \
+     (node_set_children)(__VA_ARGS__) CULEX_TYPED_END)
 #define node_set_note(...) \
-    (CULEX_TYPED_BEGIN(node_set_note, __VA_ARGS__), (node_set_note)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(node_set_note, __VA_ARGS__), \
+     (node_set_note)(__VA_ARGS__) CULEX_TYPED_END)
 #define line_set_also(...) \
-    (CULEX_TYPED_BEGIN(line_set_also, __VA_ARGS__), (line_set_also)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(line_set_also, __VA_ARGS__), \
+     (line_set_also)(__VA_ARGS__) CULEX_TYPED_END)
 #define ship_job_set_tree(...) \
-    (CULEX_TYPED_BEGIN(ship_job_set_tree, __VA_ARGS__), (ship_job_set_tree)(__VA_ARGS__) CULEX_TYPED_END)
+    (CULEX_TYPED_BEGIN(ship_job_set_tree, __VA_ARGS__), \
+     (ship_job_set_tree)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
