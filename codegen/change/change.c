@@ -55,15 +55,16 @@ static bool is_stored(const struct change *change, const struct lock_job *job,
 /* The versions of one block that the lock remembers; `newest`: what it was when locked, or NULL. */
 static void judge_versions(struct judge *judge, const struct lock_version *version,
                            const struct lock_block *newest, const struct lock_block *after,
-                           struct spot *spot)
+                           const struct spot *spot)
 {
     struct map past;
+    struct spot with_past = *spot;
     map_init(&past, &judge->scratch);
     for (struct lock_field *at = newest == NULL ? NULL : newest->fields; at != NULL; at = at->next)
         map_add(&past, at->wire, at);
-    spot->past = &past;
+    with_past.past = &past;
     judge->version = version->fingerprint;
-    judge_block(judge, &(struct lock_block){.fields = version->fields}, after, spot);
+    judge_block(judge, &(struct lock_block){.fields = version->fields}, after, &with_past);
 }
 
 static void judge_history(const struct change *change, const struct lock_job *before,
