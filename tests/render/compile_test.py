@@ -113,7 +113,9 @@ def probe(compiler: str, mode: str) -> str:
     if shutil.which(compiler) is None:
         return f"no {compiler}"
     with tempfile.TemporaryDirectory() as place:
-        sources = written(place, {"probe.c": "#include <culex/culex.h>\nint probed(void);\n"})
+        # No header of ours: what is wrong with one must not look like a compiler that lacks something.
+        sources = written(place, {"probe.c": "#include <string.h>\n#ifdef __cplusplus\n"
+                                            "#include <exception>\n#endif\nint probed(void);\n"})
         lacking = compile_all(compiler, mode, [], sources, place)
     return f"{compiler} cannot compile for it" if lacking else ""
 

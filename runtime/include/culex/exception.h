@@ -50,6 +50,10 @@ extern "C++" { /* also for who includes C headers inside extern "C" */
 
 /* Schemas may have types by the names that parameters have here. */
 CULEX_GENERATED_BEGIN
+#if defined(__clang__) && __clang_major__ >= 16 /* bounds are counted here, as C++11 has no span   \
+                                                 */
+#pragma clang diagnostic ignored "-Wunsafe-buffer-usage"
+#endif
 namespace culex
 {
 
