@@ -194,7 +194,7 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
 {
     struct taking taking = {.arena = arena,
                             .what = what,
-                            .in = {.at = text->data, .end = text->data + text->len},
+                            .in = json_in_buf(text),
                             .answer = ret_answer,
                             .files_end = &ret_answer->files,
                             .errors_end = &ret_answer->errors};

@@ -4,6 +4,13 @@
 
 enum { DEPTH_MAX = 64 };
 
+/* An empty buffer may be without any bytes, and NULL may not be added to. */
+struct json_in json_in_buf(const struct buf *text)
+{
+    const char *start = text->len > 0 ? text->data : "";
+    return (struct json_in){.at = start, .end = start + text->len};
+}
+
 static bool fail(struct json_in *in)
 {
     if (!in->is_bad)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "buf.h"
 
 struct json_in {
     const char *at;
@@ -17,6 +18,9 @@ struct json_in {
     bool is_bad;
     const char *bad_at; /* the malformed byte, once is_bad */
 };
+
+/* Reads what `text` holds now, also nothing at all. */
+struct json_in json_in_buf(const struct buf *text);
 
 /* Consumes `byte`, after white space, when it comes next. */
 bool json_in_accept(struct json_in *in, char byte);

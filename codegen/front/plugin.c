@@ -114,12 +114,12 @@ static bool plugin_spawn(struct exchange *exchange, int input, int output)
 static bool answer_is_over(const struct exchange *exchange, const struct buf *answer)
 {
     siginfo_t info = {0};
-    struct json_in in = {.at = answer->data, .end = answer->data + answer->len};
+    struct json_in in = json_in_buf(answer);
     if (waitid(P_PID, (id_t)exchange->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid == 0)
         return false;
     bool is_good = info.si_code == CLD_EXITED && info.si_status == 0;
-    return !is_good || (answer->len > 0 && json_in_skip(&in) && json_in_at_end(&in));
+    return !is_good || (json_in_skip(&in) && json_in_at_end(&in));
 }
 
 enum { LOOK_MS = 50 };
