@@ -18,7 +18,7 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSENT = 3, EXIT_MOVED = 4, EXIT_LE
 
 static const char *program_name(char **argv)
 {
-    const char *path = argv != NULL ? argv[0] : NULL;
+    const char *path = argv[0];
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     return slash != NULL ? slash + 1 : path != NULL ? path : "worker";
 }
@@ -151,9 +151,11 @@ int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *use
 {
     struct culex_settings settings;
     culex_error error = {0};
-    const char *program = program_name(argv);
+    char *no_words[] = {NULL}; /* getopt takes no NULL for the list */
+    char **words = argv != NULL ? argv : no_words;
+    const char *program = program_name(words);
     int code = EXIT_USAGE;
-    if (culex__settings_read(CULEX_PROGRAM_WORKER, argv != NULL ? argc : 0, argv, variable_get,
+    if (culex__settings_read(CULEX_PROGRAM_WORKER, argv != NULL ? argc : 0, words, variable_get,
                              &settings, &error) == CULEX_OK)
         code = settings_serve(&settings, program, setup, user);
     else
