@@ -172,6 +172,8 @@ static bool flow_send(struct proxy *proxy, struct pair *pair, int direction, siz
             return false;
         sent += (size_t)got;
     }
+    if (count == 0)
+        return true; /* perhaps before anything was received into */
     proxy->passed[direction] += count;
     flow->len -= count;
     memmove(flow->bytes, flow->bytes + count, flow->len);
