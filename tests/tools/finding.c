@@ -31,7 +31,9 @@ static void threads_race(void)
 
 static void memory_leak(void)
 {
-    void *volatile block = malloc(100);
+    void *volatile block = NULL;
+    for (int i = 0; i < 100; i++) /* a register may still hold the last one */
+        block = malloc(100);
     if (block != NULL)
         block = NULL;
 }
