@@ -24,8 +24,8 @@ struct board {
 };
 
 /* How the first FAILURES set-ups end; all but the first with PARTLY, and with CHANGING all until
- * the log has the newer reason. */
-enum manner { WELL, REFUSED, CRASHED, EXITED, HUNG, PARTLY, CHANGING };
+ * the log has the newer reason. TOGETHER all end well, and no run ends before two have. */
+enum manner { WELL, REFUSED, CRASHED, EXITED, HUNG, PARTLY, CHANGING, TOGETHER };
 
 struct scene {
     culex_isolation isolation;
@@ -50,7 +50,7 @@ static bool is_to_fail(const struct scene *scene, unsigned before)
         return before > 0;
     if (scene->manner == CHANGING)
         return !atomic_load(&board->is_told);
-    return scene->manner != WELL && before < FAILURES;
+    return scene->manner != WELL && scene->manner != TOGETHER && before < FAILURES;
 }
 
 static culex_status thing_open(void *user, void **ret_process, culex_error *error)
@@ -84,12 +84,21 @@ static void thing_close(void *process, void *user)
     free(process);
 }
 
+/* Else one thread may have done all before the other has begun. */
+static void await_two_opens(void)
+{
+    for (int ms = 0; ms < 20000 && atomic_load(&board->opens) < 2; ms++)
+        usleep(1000);
+}
+
 static culex_outcome call(culex_run *run, culex_handler_fn handler, const void *params, void *user)
 {
     const long *owner = culex_run_process(run);
     (void)handler;
     if (((const struct scene *)user)->manner == PARTLY)
         usleep(20000); /* claims go on while set-ups fail */
+    if (((const struct scene *)user)->manner == TOGETHER)
+        await_two_opens();
     atomic_fetch_add(&board->calls, 1);
     atomic_fetch_add(&board->wrong, owner == NULL || *owner != self());
     if (((const struct number *)params)->n == 1 && culex_run_attempt(run) == 1)
@@ -215,7 +224,9 @@ static void test_each_process_of_one_run_has_its_own(void **state)
 
 static void test_each_thread_has_its_own(void **state)
 {
-    check_once_each(*state, CULEX_ISOLATION_NONE);
+    struct scene *scene = *state;
+    scene->manner = TOGETHER;
+    check_once_each(scene, CULEX_ISOLATION_NONE);
     assert_int_equal(board->opens, 2);
 }
 
