@@ -27,7 +27,7 @@
 #include "engine/run_list.h"
 #include "platform/descriptor.h"
 
-enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
+enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16, DISMISS_MS = 2000 };
 
 struct threads {
     struct culex_executor base;
@@ -50,6 +50,7 @@ struct threads {
     struct culex_notice unready_notice;
     struct culex_process_hooks hooks;
     size_t alive;       /* threads that have not ended */
+    size_t executing;   /* of those, in a handler */
     size_t unannounced; /* of `ended`, since the eventfd was written */
     int64_t announced_ns;
     bool is_stopping;
@@ -209,6 +210,7 @@ static void *thread_main(void *argument)
     pthread_mutex_lock(&threads->lock);
     bool is_open = thread_open(threads, &process);
     for (struct culex_run *run; is_open && (run = threads_take(threads)) != NULL;) {
+        threads->executing++;
         pthread_mutex_unlock(&threads->lock);
         if (arena == NULL)
             arena = culex_arena_create();
@@ -216,6 +218,7 @@ static void *thread_main(void *argument)
         run->process = process;
         culex__run_execute(run, arena, threads->env);
         pthread_mutex_lock(&threads->lock);
+        threads->executing--;
         threads_finish(threads, run);
     }
     if (is_open && threads->hooks.open != NULL)
@@ -309,12 +312,14 @@ static void threads_cancel(struct culex_executor *executor, struct culex_run *ru
     atomic_store_explicit(&run->is_cancelled, true, memory_order_relaxed);
 }
 
-/* Waits for all threads to end, at most until `deadline_ns`; returns how many have not.
- * Called with the lock held. The waits are short, so that a driven clock is seen to move. */
+/* Waits for all threads to end: until `deadline_ns` for handlers, DISMISS_MS longer for threads
+ * that are in none, which have something to give back for their program. Returns how many have not
+ * ended. Called with the lock held. The waits are short, so that a driven clock is seen to move. */
 static size_t threads_await(struct threads *threads, int64_t deadline_ns)
 {
     while (threads->alive > 0) {
-        if (culex__env_boottime_ns(threads->env) >= deadline_ns)
+        int64_t more_ns = threads->alive > threads->executing ? DISMISS_MS * INT64_C(1000000) : 0;
+        if (culex__env_boottime_ns(threads->env) - more_ns >= deadline_ns)
             break;
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);

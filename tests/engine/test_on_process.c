@@ -16,18 +16,21 @@
 
 enum { RUNS = 30, FAILURES = 3 };
 /* What hangs is killed soon; what is slow because its machine is busy is never killed. */
-enum { HUNG_SETUP_MS = 1000, SETUP_MS = 60000, PATIENCE_MS = 120000 };
+enum { HUNG_SETUP_MS = 5000, SETUP_MS = 60000, PATIENCE_MS = 120000 };
 
 /* Shared with handlers. */
 struct board {
     _Atomic unsigned opens, closes, calls, wrong, claimed_early;
     _Atomic bool is_working; /* a set-up has come to a good end */
     _Atomic bool is_told;    /* the log has what the scene waits for */
+    _Atomic bool is_killed;  /* the one run that kills its process has done so */
 };
 
-/* How the first FAILURES set-ups end; all but the first with PARTLY, and with CHANGING all until
- * the log has the newer reason. TOGETHER all end well, and no run ends before two have. */
-enum manner { WELL, REFUSED, CRASHED, EXITED, HUNG, PARTLY, CHANGING, TOGETHER };
+/* How the first set-ups end: FAILURES of them, or those of the two children where each lasts
+ * until its limit; all but the first with PARTLY, and with CHANGING all until the log has the
+ * newer reason. TOGETHER all end well, and no run ends before two have; SLOW_CLOSE all end well,
+ * and what they made takes its time to be given back. */
+enum manner { WELL, REFUSED, CRASHED, EXITED, HUNG, PARTLY, CHANGING, TOGETHER, SLOW_CLOSE };
 
 struct scene {
     culex_isolation isolation;
@@ -46,13 +49,19 @@ static long self(void)
     return syscall(SYS_gettid);
 }
 
+static unsigned failures_of(const struct scene *scene)
+{
+    return scene->manner == HUNG ? 2 : FAILURES;
+}
+
 static bool is_to_fail(const struct scene *scene, unsigned before)
 {
     if (scene->manner == PARTLY)
         return before > 0;
     if (scene->manner == CHANGING)
         return !atomic_load(&board->is_told);
-    return scene->manner != WELL && scene->manner != TOGETHER && before < FAILURES;
+    return scene->manner != WELL && scene->manner != TOGETHER && scene->manner != SLOW_CLOSE &&
+           before < failures_of(scene);
 }
 
 static culex_status thing_open(void *user, void **ret_process, culex_error *error)
@@ -80,7 +89,8 @@ static culex_status thing_open(void *user, void **ret_process, culex_error *erro
 
 static void thing_close(void *process, void *user)
 {
-    (void)user;
+    if (((const struct scene *)user)->manner == SLOW_CLOSE)
+        usleep(300000); /* more than handlers are waited for at the end */
     atomic_fetch_add(&board->wrong, *(long *)process != self());
     atomic_fetch_add(&board->closes, 1);
     free(process);
@@ -103,10 +113,9 @@ static culex_outcome call(culex_run *run, culex_handler_fn handler, const void *
         await_two_opens();
     atomic_fetch_add(&board->calls, 1);
     atomic_fetch_add(&board->wrong, owner == NULL || *owner != self());
-    if (((const struct number *)params)->n == 1 && culex_run_attempt(run) == 1)
+    if (((const struct number *)params)->n == 1 && !atomic_exchange(&board->is_killed, true))
         raise(SIGKILL);
-    return culex_run_attempt(run) == 1 || ((const struct number *)params)->n == 1 ? CULEX_DONE
-                                                                                  : CULEX_FAILED;
+    return CULEX_DONE;
 }
 
 static void log_take(void *user, const char *line, size_t len)
@@ -126,6 +135,7 @@ static int setup(void **state)
 {
     struct scene *scene = *state = calloc(1, sizeof *scene);
     type = number_type();
+    type.retry.max = 0; /* whatever is charged kills; one that waits may be given back */
     type.retry.base_ms = 1;
     type.retry.backoff = CULEX_BACKOFF_CONSTANT;
     scene->log = strdup("");
@@ -210,7 +220,8 @@ static culex_queue_stats stats_of(struct scene *scene)
 static void expect_all_done(struct scene *scene, unsigned runs)
 {
     culex_queue_stats stats = stats_of(scene);
-    assert_int_equal(stats.done, runs);
+    if (stats.done != runs)
+        fail_msg("%u of %u are done: %s", (unsigned)stats.done, runs, scene->log);
     assert_int_equal(board->wrong, 0);
 }
 
@@ -245,9 +256,18 @@ static void test_each_thread_has_its_own(void **state)
     assert_int_equal(board->opens, 2);
 }
 
+static void test_thread_has_time_to_give_back_what_it_has(void **state)
+{
+    struct scene *scene = *state;
+    scene->manner = SLOW_CLOSE;
+    check_once_each(scene, CULEX_ISOLATION_NONE);
+    assert_null(strstr(scene->log, "did not return"));
+}
+
 static void test_killed_process_is_followed_by_one_that_is_set_up(void **state)
 {
     struct scene *scene = *state;
+    type.retry.max = 1;
     send(scene, 1);
     work(scene, CULEX_ISOLATION_PROCESS);
     expect_all_done(scene, 1);
@@ -285,9 +305,9 @@ static void check_failures(struct scene *scene, culex_isolation isolation, const
     atomic_store(&is_over, true);
     pthread_join(watcher, NULL);
     expect_all_done(scene, RUNS);
-    assert_int_equal(board->calls, RUNS); /* an attempt more would have failed */
+    assert_int_equal(board->calls, RUNS);
     assert_int_equal(board->claimed_early, 0);
-    assert_true(board->opens > FAILURES);
+    assert_true(board->opens > failures_of(scene));
     if (strstr(scene->log, told) == NULL)
         fail_msg("not told: %s", scene->log);
     assert_null(strstr(scene->log, "given back"));
@@ -314,7 +334,9 @@ static void test_crash_is_told_and_charges_no_run(void **state)
 static void test_set_up_that_exits_is_told_as_that(void **state)
 {
     ((struct scene *)*state)->manner = EXITED;
-    check_failures(*state, CULEX_ISOLATION_PROCESS, "the set-up of its process called exit(0)");
+    /* The number is LSan's now and then: of a machine that is busy it believes that there are
+     * leaks. */
+    check_failures(*state, CULEX_ISOLATION_PROCESS, "the set-up of its process called exit(");
 }
 
 static unsigned told_count(const struct scene *scene, const char *words)
@@ -383,6 +405,7 @@ int main(void)
         TEST(test_each_process_has_its_own_and_gives_it_back),
         TEST(test_each_process_of_one_run_has_its_own),
         TEST(test_each_thread_has_its_own),
+        TEST(test_thread_has_time_to_give_back_what_it_has),
         TEST(test_killed_process_is_followed_by_one_that_is_set_up),
         TEST(test_failure_is_told_and_tried_again),
         TEST(test_failure_in_a_thread_is_told_and_tried_again),
