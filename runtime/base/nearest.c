@@ -1,6 +1,6 @@
 #include "base/nearest.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 64 };
@@ -44,4 +44,22 @@ void culex__nearest_offer(struct culex__nearest *nearest, const char *candidate)
         return;
     nearest->best = candidate;
     nearest->distance = distance;
+}
+
+bool culex__nearest_offer_all(struct culex__nearest *nearest, char *const *names)
+{
+    for (; names != NULL && *names != NULL; names++) {
+        if (strcmp(*names, nearest->word) == 0)
+            return true;
+        culex__nearest_offer(nearest, *names);
+    }
+    return false;
+}
+
+const char *culex__nearest_ask(const struct culex__nearest *nearest, char ret_text[128])
+{
+    ret_text[0] = '\0';
+    if (nearest->best != NULL)
+        snprintf(ret_text, 128, "; did you mean %s?", nearest->best);
+    return ret_text;
 }

@@ -2,6 +2,7 @@
 #ifndef CULEX_BASE_NEAREST_H
 #define CULEX_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Begin with {.word = ...}; words are borrowed. */
@@ -14,5 +15,12 @@ struct culex__nearest {
 /* A missing, superfluous or wrong letter is one error, and so are two that have changed places.
  * Words of more than 64 bytes are near to nothing. */
 void culex__nearest_offer(struct culex__nearest *nearest, const char *candidate);
+
+/* Offers each of the NULL-terminated `names`, which may be NULL, until one is the word itself: then
+ * true. */
+bool culex__nearest_offer_all(struct culex__nearest *nearest, char *const *names);
+
+/* "; did you mean X?", or nothing. Returns ret_text. */
+const char *culex__nearest_ask(const struct culex__nearest *nearest, char ret_text[128]);
 
 #endif

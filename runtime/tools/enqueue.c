@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "engine/enqueue.h"
+#include "client/enqueue.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 

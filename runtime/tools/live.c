@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "engine/options.h"
-#include "engine/storeurl.h"
+#include "settings/options.h"
+#include "backend/storeurl.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 

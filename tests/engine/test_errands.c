@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "../lib/redis_server.h"
-#include "engine/errand.h"
-#include "engine/newrun.h"
+#include "handler/errand.h"
+#include "client/newrun.h"
 #include "world.h"
 
 enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };

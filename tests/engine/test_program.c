@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "engine/log.h"
-#include "engine/options.h"
+#include "log/log.h"
+#include "settings/options.h"
 
 /* What was written last. */
 static char line[65536];

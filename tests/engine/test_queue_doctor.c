@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "engine/queue_doctor.h"
+#include "client/queue_doctor.h"
 #include "world.h"
 
 static int setup(void **state)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/secret.h"
-#include "engine/execution.h"
+#include "handler/execution.h"
 
 /* --- texts ----------------------------------------------------------------------------------- */
 

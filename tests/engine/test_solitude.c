@@ -1,4 +1,4 @@
-/* Suspects run alone in their worker, and others do not wait for ever: engine/solitude.h. The
+/* Suspects run alone in their worker, and others do not wait for ever: worker/solitude.h. The
  * number of a run is how many ms it takes, so none is used twice in a test. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "engine/log.h"
-#include "engine/stderr.h"
+#include "log/log.h"
+#include "log/stderr.h"
 
 enum { LINES = 500, BOUND_MS = 2000 };
 

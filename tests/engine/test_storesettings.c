@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../lib/redis_server.h"
-#include "engine/storesettings.h"
+#include "settings/storesettings.h"
 #include "world.h"
 
 static const char *const variables[] = {"CULEX_PREFIX", "CULEX_STORE_TIMEOUT", "CULEX_SYNCHRONOUS",

@@ -8,8 +8,8 @@
 #define CULEX_TESTS_WORLD_H
 
 #include "backend/backend.h"
-#include "engine/client_private.h"
-#include "engine/worker_private.h"
+#include "client/client_private.h"
+#include "worker/worker_private.h"
 
 enum { WORLD_LOG_SIZE = 1 << 20, WORLD_TRACE_MAX = 4096 };
 

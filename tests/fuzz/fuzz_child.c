@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/errand_desk.h"
-#include "engine/window.h"
+#include "executor/errand_desk.h"
+#include "executor/window.h"
 #include "fuzz.h"
 
 unsigned fuzz_taken;

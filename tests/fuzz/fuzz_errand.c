@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/errand.h"
+#include "handler/errand.h"
 #include "fuzz.h"
 
 /* Inputs on one store: what they enqueue does not pile up, and a fault is near its cause. */

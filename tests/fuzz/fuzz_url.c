@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/url.h"
-#include "engine/log.h"
+#include "log/log.h"
 #include "fuzz.h"
 
 enum { TEXT_MAX = 4096 };

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "base/sanitizer.h"
-#include "engine/cgroup.h"
-#include "engine/cgroup_dir.h"
+#include "child/cgroup.h"
+#include "child/cgroup_dir.h"
 
 #define MS INT64_C(1000000)
 

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/handler_process.h"
+#include "executor/handler_process.h"
 #include "pen.h"
 
 static int finish(void **state)

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/offspring.h"
+#include "child/offspring.h"
 
 /* Those from here on the kernel does not let us put back, to most users. */
 enum { MEDDLERS = 11, FIRST_LASTING = 9 };

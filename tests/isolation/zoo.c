@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/child_message.h"
-#include "engine/mailbox.h"
+#include "child/child_message.h"
+#include "child/mailbox.h"
 
 typedef culex_outcome (*zoo_handler)(culex_run *run, const struct zoo_params *params);
 

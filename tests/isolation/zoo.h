@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "engine/execution.h"
+#include "handler/execution.h"
 
 struct zoo_params {
     int64_t n;

@@ -16,7 +16,7 @@
 #include <poll.h>
 #include <sys/time.h>
 
-#include "engine/client_private.h"
+#include "client/client_private.h"
 #include "proxy.h"
 #include "redis_server.h"
 #include "world.h"

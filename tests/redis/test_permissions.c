@@ -12,8 +12,8 @@
 
 #include "backend/redis.h"
 #include "commands.h"
-#include "engine/client_private.h"
-#include "engine/worker_private.h"
+#include "client/client_private.h"
+#include "worker/worker_private.h"
 #include "redis_server.h"
 #include "world.h"
 

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/client_private.h"
-#include "engine/worker_private.h"
+#include "client/client_private.h"
+#include "worker/worker_private.h"
 #include "proxy.h"
 #include "redis_server.h"
 #include "world.h"

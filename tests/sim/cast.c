@@ -4,7 +4,7 @@
 
 #include <culex/maintain.h>
 
-#include "engine/newrun.h"
+#include "client/newrun.h"
 
 #include "hands.h"
 

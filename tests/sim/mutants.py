@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-LUA, SQL, ENGINE = "runtime/backend/redis_", "runtime/backend/sqlite_", "runtime/engine/"
+LUA, SQL, WORKER = "runtime/backend/redis_", "runtime/backend/sqlite_", "runtime/worker/"
 
 # What breaks, where, old text, new text, store.
 MUTANTS = [
@@ -33,7 +33,7 @@ MUTANTS = [
      "if lease_end and lease_end < 0 then", "redis"),
     ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
      "redis"),
-    ("a suspect has company", ENGINE + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
+    ("a suspect has company", WORKER + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
     ("suspects come in company", LUA + "step.lua", "return is_suspected and grant_count > 0 or", "return",
      "redis"),
     ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",
@@ -51,24 +51,24 @@ MUTANTS = [
      "return conn_fail(conn, CULEX_EUNKNOWN, \"no answer from\", \"the server closed the connection\",",
      "return conn_fail(conn, CULEX_ECONNECT, \"no answer from\", \"the server closed the connection\",",
      "redis"),
-    ("the engine loses acks when a step fails", ENGINE + "lane.c",
+    ("the engine loses acks when a step fails", WORKER + "lane.c",
      "    culex__worker_call_failed(lane->worker, lane, status, error);",
      "    lane->step.is_pending = false;\n"
      "    culex__worker_call_failed(lane->worker, lane, status, error);", "redis"),
-    ("a repeated step gets a new nonce", ENGINE + "lane.c",
+    ("a repeated step gets a new nonce", WORKER + "lane.c",
      "    struct culex_step step = {.queue = lane->name,",
      "    state->nonce = worker->nonce++;\n    struct culex_step step = {.queue = lane->name,",
      "redis"),
-    ("the lease is never looked at locally", ENGINE + "flight.c",
+    ("the lease is never looked at locally", WORKER + "flight.c",
      "if (now_ns >= run->lease_ns)", "if (now_ns >= INT64_MAX)", "redis"),
-    ("a stale beat is ignored", ENGINE + "lane.c",
+    ("a stale beat is ignored", WORKER + "lane.c",
      "if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose",
      "if (answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose", "redis"),
-    ("no beats are sent", ENGINE + "lane.c", "if (now_ns < lane->beat_ns)\n        return;",
+    ("no beats are sent", WORKER + "lane.c", "if (now_ns < lane->beat_ns)\n        return;",
      "if (now_ns < INT64_MAX)\n        return;", "redis"),
-    ("what ended too late is told", ENGINE + "flight.c", "if (has_begun && ended_ns(run) >= run->lease_ns) {",
+    ("what ended too late is told", WORKER + "flight.c", "if (has_begun && ended_ns(run) >= run->lease_ns) {",
      "if (has_begun && ended_ns(run) >= INT64_MAX) {", "redis"),
-    ("a lease is shorter than it is", ENGINE + "flight.c", "lease_ns - lease_ns / 10;", "lease_ns / 2;", "redis"),
+    ("a lease is shorter than it is", WORKER + "flight.c", "lease_ns - lease_ns / 10;", "lease_ns / 2;", "redis"),
     ("the unique key leaks", LUA + "lib_plan.lua", "write('HDEL', unique, key_drops)", "", "redis"),
     ("unique keys are not looked at", LUA + "lib_enqueue.lua", "local holder = claimed[key] or call('HGET', unique, key)",
      "local holder = claimed[key]", "redis"),
@@ -80,7 +80,7 @@ MUTANTS = [
     ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
      "sqlite"),
     ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "sqlite"),
-    ("an uncertain try is forgotten", ENGINE + "client.c",
+    ("an uncertain try is forgotten", "runtime/client/client.c",
      "effort->is_unknown |= status == CULEX_EUNKNOWN;", "", "sqlite"),
     ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
      "return attempt == attempt && strcmp", "sqlite"),
@@ -90,7 +90,7 @@ MUTANTS = [
      "else if (*ret_is_old && step->nonce > last)\n", "sqlite"),
     ("ids are not remembered", SQL + "statement.def", "SELECT 1 FROM seen WHERE queue = ? AND id = ?",
      "SELECT 1 FROM seen WHERE queue = ? AND id = ? AND 0", "sqlite"),
-    ("the engine loses acks when a step fails", ENGINE + "lane.c",
+    ("the engine loses acks when a step fails", WORKER + "lane.c",
      "    culex__worker_call_failed(lane->worker, lane, status, error);",
      "    lane->step.is_pending = false;\n"
      "    culex__worker_call_failed(lane->worker, lane, status, error);", "sqlite"),

@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <ucontext.h>
 
-#include "engine/client_private.h"
-#include "engine/worker_private.h"
+#include "client/client_private.h"
+#include "worker/worker_private.h"
 #include "oracle.h"
 #include "random.h"
 #include "redis.h"

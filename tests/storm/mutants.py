@@ -24,7 +24,7 @@ SLOW = (STEP_LUA, "if attempt and text and done_settle", "if false and text and 
 
 # The worker's own look at its clock keeps most late results from being sent at all: the fence is
 # what stands behind it, so both are broken at once. With threads, as processes are killed besides.
-FLIGHT_C = "runtime/engine/flight.c"
+FLIGHT_C = "runtime/worker/flight.c"
 LATE = [(FLIGHT_C, "if (has_begun && ended_ns(run) >= run->lease_ns) {", "if (has_begun && run->lease_ns < 0) {"),
         (FLIGHT_C, "if (now_ns >= run->lease_ns)", "if (run->lease_ns < 0)")]
 HOLDS = "r.state == ACTIVE and r.attempt == attempt and r.owner == session\nend"
@@ -40,10 +40,10 @@ MUTANTS = [
      [(STEP_C, "return run->attempt == attempt && strcmp(run->owner, session) == 0;",
        "(void)attempt, (void)session;\n    return run != NULL;"), *LATE], "sqlite", "none"),
     ("what a killed zygote leaves stays",
-     [("runtime/engine/process_children.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
+     [("runtime/executor/process_children.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
      "sqlite", "process"),
     ("what a handler leaves stays when its worker is killed",
-     [("runtime/engine/zygote.c", "    zygote_kill_all(&zygote);\n", "    (void)zygote_kill_all;\n")],
+     [("runtime/child/zygote.c", "    zygote_kill_all(&zygote);\n", "    (void)zygote_kill_all;\n")],
      "sqlite", "process"),
 ]
 

@@ -8,17 +8,21 @@ import pathlib
 import re
 import sys
 
+# The rooms of the runtime, from the ground up: each may include from itself and from those before it.
+RUNTIME = ["include/culex", "base", "core", "platform", "backend", "log", "settings", "client", "handler",
+           "child", "executor", "worker", "program"]
+STORE = RUNTIME.index("backend")
+
+
+def rooms_below(at: int) -> set:
+    """Those above the store see no more of it than STORE_SEAM."""
+    return {f"runtime/{room}" for room in RUNTIME[:at + 1] if at <= STORE or room != RUNTIME[STORE]}
+
+
 # Folder -> the folders of ours that its files may include from.
 ALLOWED = {
-    "runtime/include/culex": {"runtime/include/culex"},
-    "runtime/base": {"runtime/include/culex", "runtime/base"},
-    "runtime/core": {"runtime/include/culex", "runtime/base", "runtime/core"},
-    "runtime/platform": {"runtime/include/culex", "runtime/base", "runtime/platform"},
-    "runtime/backend": {"runtime/include/culex", "runtime/base", "runtime/core",
-                        "runtime/platform", "runtime/backend"},
-    "runtime/engine": {"runtime/include/culex", "runtime/base", "runtime/core",
-                       "runtime/platform", "runtime/engine"},
-    "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/engine"},
+    **{f"runtime/{room}": rooms_below(at) for at, room in enumerate(RUNTIME)},
+    "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/settings", "runtime/client"},
     "codegen/front": {"codegen/front"},
     "codegen/format": {"codegen/front", "codegen/format"},
     "codegen/lint": {"codegen/front", "codegen/lint"},
@@ -29,8 +33,10 @@ ALLOWED = {
     "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
                     "codegen/project", "codegen/server", "codegen/cli"},
 }
-# The engine meets stores through one header only.
-ALLOWED_FILES = {"runtime/engine": {"backend/backend.h"}}
+STORE_SEAM = {"backend/backend.h", "backend/storeurl.h", "backend/report.h"}
+# Folder -> single headers that it may include besides. A child is given its executor's settings.
+ALLOWED_FILES = {f"runtime/{room}": STORE_SEAM for room in RUNTIME[STORE + 1:] + ["tools"]}
+ALLOWED_FILES["runtime/child"] = STORE_SEAM | {"executor/executor.h"}
 # Third-party header -> pattern of the files that may include it.
 THIRD_PARTY = {
     r"hiredis": r"runtime/backend/redis",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/client_private.h"
+#include "client/client_private.h"
 #include "shim.h"
 
 enum { GUARDED = 3040001, CALLS_MAX = 2000 };

@@ -1,0 +1,37 @@
+/* child/crash_report.h - what is known of the death of a handler's process, in words.
+ *
+ * The child's signal handler stores plain facts in the mailbox: it may run with a broken heap and
+ * an overflown stack, so it calls nothing but backtrace(). The supervisor, which is whole,
+ * finds the names: from the program's own symbol table, so that static functions have names too,
+ * and from the dynamic linker for libraries. */
+#ifndef CULEX_CHILD_CRASH_REPORT_H
+#define CULEX_CHILD_CRASH_REPORT_H
+
+#include <stddef.h>
+
+#include "handler/execution.h"
+#include "child/mailbox.h"
+
+struct culex_symbols;
+
+/* In a process that is to have children that crash: loads what backtrace() needs. */
+void culex__crash_report_prepare(void);
+
+/* In a child: reports faults and SIGTERM of `zygote_pid` in `mailbox`, and dies of them.
+ * SIGTERM of anybody else is ignored: only the supervisor stops handlers. */
+void culex__crash_report_install(struct culex_mailbox *mailbox, pid_t zygote_pid);
+
+/* How a child ended, as waitid tells it. */
+struct culex_child_exit {
+    int code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED */
+    int status; /* exit status or signal */
+};
+
+/* Writes why the run's handler is dead, in one line. `killed_why`: why we killed it, NULL when
+ * we did not. `size` at least 1. */
+void culex__crash_report_describe(const struct culex_crash_report *report,
+                                  const struct culex_child_exit *exit, const char *killed_why,
+                                  const struct culex_run *run, struct culex_symbols *symbols,
+                                  char *ret_text, size_t size);
+
+#endif

@@ -1,0 +1,294 @@
+#include "child/surroundings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum {
+    SIGNALS = 32, /* the numbers below are the ones with names */
+    LIMITS = 16,
+    TIMERS = 3,
+    KERNEL_TIMERS_MAX = 1024,
+    GROUPS = 64 /* more than that are compared as far as this */
+};
+
+/* Who we are to the kernel. */
+struct identity {
+    uid_t users[3];
+    gid_t groups[3];
+    int group_count;
+    gid_t more[GROUPS];
+    int no_new_privs;
+    dev_t root_device;
+    ino_t root_inode;
+};
+
+struct culex_surroundings {
+    char cwd[PATH_MAX]; /* "" when it has no name */
+    dev_t cwd_device;
+    ino_t cwd_inode;
+    mode_t umask;
+    size_t variable_count;
+    char **variables; /* our own copies, */
+    char **pointers;  /* and what `environ` holds, NULL at the end */
+    bool has_timer[TIMERS];
+    char kernel_timers[KERNEL_TIMERS_MAX];
+    struct sigaction actions[SIGNALS];
+    stack_t stack;
+    struct rlimit limits[LIMITS];
+    int nice;
+    struct identity identity;
+};
+
+/* --- environment ------------------------------------------------------------------------- */
+
+/* Memory of the environment before this is never freed: the program may have kept a pointer. */
+static bool environment_put(struct culex_surroundings *surroundings)
+{
+    size_t count = surroundings->variable_count;
+    char **fresh = calloc(count + 1, sizeof *fresh);
+    bool is_whole = fresh != NULL;
+    for (size_t i = 0; is_whole && i < count; i++) {
+        fresh[i] = strdup(surroundings->variables[i]);
+        is_whole = fresh[i] != NULL;
+    }
+    if (!is_whole) {
+        for (size_t i = 0; fresh != NULL && i < count; i++)
+            free(fresh[i]);
+        free(fresh);
+        return false;
+    }
+    memcpy(surroundings->pointers, fresh, (count + 1) * sizeof *fresh);
+    environ = fresh;
+    return true;
+}
+
+static bool environment_note(struct culex_surroundings *surroundings)
+{
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL)
+        count++;
+    surroundings->variable_count = count;
+    surroundings->variables = calloc(count + 1, sizeof(char *));
+    surroundings->pointers = calloc(count + 1, sizeof(char *));
+    bool is_whole = surroundings->variables != NULL && surroundings->pointers != NULL;
+    for (size_t i = 0; is_whole && i < count; i++) {
+        surroundings->pointers[i] = environ[i];
+        surroundings->variables[i] = strdup(environ[i]);
+        is_whole = surroundings->variables[i] != NULL;
+    }
+    return is_whole;
+}
+
+/* setenv() and its kin replace the string; putenv() lets a program write into one. */
+static bool environment_is_same(const struct culex_surroundings *surroundings, bool with_text)
+{
+    for (size_t i = 0; i <= surroundings->variable_count; i++) {
+        char *found = environ != NULL ? environ[i] : NULL;
+        if (found != surroundings->pointers[i])
+            return false;
+        if (with_text && found != NULL && strcmp(found, surroundings->variables[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* --- directory and umask ----------------------------------------------------------------- */
+
+static bool cwd_is_same(const struct culex_surroundings *surroundings)
+{
+    struct stat now;
+    return stat(".", &now) == 0 && now.st_dev == surroundings->cwd_device &&
+           now.st_ino == surroundings->cwd_inode;
+}
+
+static bool cwd_restore(const struct culex_surroundings *surroundings)
+{
+    if (cwd_is_same(surroundings))
+        return true;
+    return surroundings->cwd[0] != '\0' && chdir(surroundings->cwd) == 0 &&
+           cwd_is_same(surroundings);
+}
+
+static bool cwd_note(struct culex_surroundings *surroundings)
+{
+    struct stat now;
+    if (stat(".", &now) != 0)
+        return true; /* no place for us to be: nothing is ever the same as none */
+    surroundings->cwd_device = now.st_dev;
+    surroundings->cwd_inode = now.st_ino;
+    if (getcwd(surroundings->cwd, sizeof surroundings->cwd) == NULL)
+        surroundings->cwd[0] = '\0';
+    return true;
+}
+
+/* --- timers ------------------------------------------------------------------------------ */
+
+/* ORDER TIMERS: the profiler's is the last one. One that the program had is left as it is.
+ * Unsigned, as the enumeration that glibc has for them. */
+static const unsigned timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+static void timers_stop(const struct culex_surroundings *surroundings, size_t count)
+{
+    static const struct itimerval none;
+    for (size_t i = 0; i < count; i++) {
+        if (!surroundings->has_timer[i])
+            setitimer(timers[i], &none, NULL);
+    }
+}
+
+/* Those of timer_create, which only the kernel can list, as far as they fit; a kernel that cannot
+ * has none to us. */
+static void kernel_timers_look(char ret_list[KERNEL_TIMERS_MAX])
+{
+    memset(ret_list, 0, KERNEL_TIMERS_MAX);
+    int fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (read(fd, ret_list, KERNEL_TIMERS_MAX) < 0)
+        ret_list[0] = '\0';
+    close(fd);
+}
+
+static bool kernel_timers_are_same(const struct culex_surroundings *surroundings)
+{
+    char now[KERNEL_TIMERS_MAX];
+    kernel_timers_look(now);
+    return memcmp(now, surroundings->kernel_timers, sizeof now) == 0;
+}
+
+static void timers_note(struct culex_surroundings *surroundings)
+{
+    for (size_t i = 0; i < TIMERS; i++) {
+        struct itimerval now = {{0, 0}, {0, 0}};
+        getitimer(timers[i], &now);
+        surroundings->has_timer[i] = now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0;
+    }
+    kernel_timers_look(surroundings->kernel_timers);
+}
+
+/* --- signals ----------------------------------------------------------------------------- */
+
+static struct sigaction action_of(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action); /* the kernel fills a part of the mask only */
+    sigaction(number, NULL, &action);
+    return action;
+}
+
+static void signals_restore(const struct culex_surroundings *surroundings)
+{
+    for (int number = 1; number < SIGNALS; number++) {
+        const struct sigaction *before = &surroundings->actions[number];
+        struct sigaction now = action_of(number);
+        if (now.sa_sigaction != before->sa_sigaction || now.sa_flags != before->sa_flags ||
+            memcmp(&now.sa_mask, &before->sa_mask, sizeof now.sa_mask) != 0)
+            sigaction(number, before, NULL);
+    }
+    sigaltstack(&surroundings->stack, NULL);
+}
+
+static void signals_note(struct culex_surroundings *surroundings)
+{
+    for (int number = 1; number < SIGNALS; number++)
+        surroundings->actions[number] = action_of(number);
+    sigaltstack(NULL, &surroundings->stack);
+}
+
+/* --- limits ------------------------------------------------------------------------------ */
+
+static bool limits_restore(const struct culex_surroundings *surroundings)
+{
+    bool is_same = true;
+    for (int resource = 0; resource < LIMITS; resource++) {
+        const struct rlimit *before = &surroundings->limits[resource];
+        struct rlimit now = {0, 0};
+        getrlimit((__rlimit_resource_t)resource, &now);
+        if (now.rlim_cur != before->rlim_cur || now.rlim_max != before->rlim_max)
+            is_same = setrlimit((__rlimit_resource_t)resource, before) == 0 && is_same;
+    }
+    return is_same;
+}
+
+static int nice_look(void)
+{
+    errno = 0;
+    return getpriority(PRIO_PROCESS, 0);
+}
+
+/* --- identity ---------------------------------------------------------------------------- */
+
+static void identity_look(struct identity *ret_identity)
+{
+    struct stat root;
+    memset(ret_identity, 0, sizeof *ret_identity);
+    getresuid(&ret_identity->users[0], &ret_identity->users[1], &ret_identity->users[2]);
+    getresgid(&ret_identity->groups[0], &ret_identity->groups[1], &ret_identity->groups[2]);
+    ret_identity->group_count = getgroups(GROUPS, ret_identity->more);
+    ret_identity->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+    if (stat("/", &root) == 0) {
+        ret_identity->root_device = root.st_dev;
+        ret_identity->root_inode = root.st_ino;
+    }
+}
+
+static bool identity_is_same(const struct identity *before)
+{
+    struct identity now;
+    identity_look(&now);
+    return memcmp(&now, before, sizeof now) == 0;
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+struct culex_surroundings *culex__surroundings_note(void)
+{
+    struct culex_surroundings *surroundings = calloc(1, sizeof *surroundings);
+    if (surroundings == NULL)
+        return NULL;
+    if (!environment_note(surroundings) || !cwd_note(surroundings)) {
+        free(surroundings); /* the process ends over it */
+        return NULL;
+    }
+    surroundings->umask = umask(0);
+    umask(surroundings->umask);
+    timers_note(surroundings);
+    signals_note(surroundings);
+    for (int resource = 0; resource < LIMITS; resource++)
+        getrlimit((__rlimit_resource_t)resource, &surroundings->limits[resource]);
+    surroundings->nice = nice_look();
+    identity_look(&surroundings->identity);
+    return surroundings;
+}
+
+bool culex__surroundings_glance(struct culex_surroundings *surroundings)
+{
+    umask(surroundings->umask);
+    timers_stop(surroundings, 1);
+    bool is_same = environment_is_same(surroundings, false) || environment_put(surroundings);
+    return cwd_restore(surroundings) && is_same;
+}
+
+bool culex__surroundings_restore(struct culex_surroundings *surroundings)
+{
+    timers_stop(surroundings, TIMERS);
+    signals_restore(surroundings);
+    bool is_same = culex__surroundings_glance(surroundings);
+    is_same = limits_restore(surroundings) && is_same;
+    if (!environment_is_same(surroundings, true))
+        is_same = environment_put(surroundings) && is_same;
+    if (nice_look() != surroundings->nice)
+        is_same = setpriority(PRIO_PROCESS, 0, surroundings->nice) == 0 && is_same;
+    return identity_is_same(&surroundings->identity) && kernel_timers_are_same(surroundings) &&
+           is_same;
+}

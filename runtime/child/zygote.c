@@ -1,0 +1,379 @@
+#include "child/zygote.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child/child.h"
+#include "child/crash_report.h"
+#include "platform/descriptor.h"
+
+enum { BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
+
+struct slot {
+    pid_t pid; /* 0: none */
+    uint32_t generation;
+    bool is_overtime;
+    bool has_report; /* still to be sent */
+    struct culex_zygote_report report;
+};
+
+struct zygote {
+    const struct culex_zygote_config *config;
+    pid_t pid;
+    int socket_fd; /* config->socket_fd, at a high number */
+    int signal_fd;
+    bool has_dead;   /* there may be more of them than one turn buries */
+    bool has_strays; /* something may have been re-parented to us */
+    struct slot *slots;
+};
+
+static int64_t now_ns(const struct zygote *zygote)
+{
+    return culex__env_boottime_ns(zygote->config->executor->env);
+}
+
+/* --- reports --------------------------------------------------------------------------- */
+
+/* Never waits: the supervisor may be stopped, and leases end all the same. */
+static bool reports_send(struct zygote *zygote)
+{
+    bool is_done = true;
+    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+        struct slot *slot = &zygote->slots[i];
+        if (!slot->has_report)
+            continue;
+        ssize_t put = send(zygote->socket_fd, &slot->report, sizeof slot->report,
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
+        slot->has_report = put < 0;
+        is_done = is_done && put >= 0;
+    }
+    return is_done;
+}
+
+static void slot_report(struct slot *slot, size_t index, uint32_t type, int code, int status)
+{
+    slot->report = (struct culex_zygote_report){.type = type,
+                                                .slot = (uint32_t)index,
+                                                .generation = slot->generation,
+                                                .code = code,
+                                                .status = status,
+                                                .is_overtime = slot->is_overtime};
+    slot->has_report = true;
+}
+
+/* --- requests -------------------------------------------------------------------------- */
+
+static void child_fork(struct zygote *zygote, const struct culex_zygote_request *request, int fd)
+{
+    struct slot *slot = &zygote->slots[request->slot];
+    if (slot->pid != 0)
+        return;
+    *slot = (struct slot){.generation = request->generation};
+    if (fd < 0) { /* the kernel had no number left for it */
+        slot_report(slot, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
+        return;
+    }
+    pid_t pid = culex__process_fork(zygote->config->effects);
+    if (pid == 0)
+        culex__child_main(zygote->config, request->slot, fd, zygote->pid);
+    if (pid < 0) {
+        slot_report(slot, request->slot, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
+        return;
+    }
+    setpgid(pid, pid); /* the child does so too; the first one wins, and a kill finds the group */
+    slot->pid = pid;
+    atomic_store(&culex__zygote_mailbox(zygote->config, request->slot)->group, pid);
+}
+
+static void child_signal(struct zygote *zygote, const struct culex_zygote_request *request)
+{
+    const struct slot *slot = &zygote->slots[request->slot];
+    if (slot->pid == 0 || slot->generation != request->generation)
+        return;
+    if (kill(-slot->pid, request->signal) < 0)
+        kill(slot->pid, request->signal);
+}
+
+/* The descriptor that came with a message, or -1. */
+static int message_fd(struct msghdr *message)
+{
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    int fd = -1;
+    if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    return fd;
+}
+
+/* False when the supervisor is gone. */
+static bool request_take(struct zygote *zygote)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct culex_zygote_request request;
+    struct iovec part = {.iov_base = &request, .iov_len = sizeof request};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(zygote->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR || errno == ENOMEM || errno == ENOBUFS;
+    if (got != sizeof request)
+        return false;
+    int fd = culex__descriptor_own(message_fd(&message));
+    if (request.slot < zygote->config->slot_count) {
+        if (request.type == CULEX_ZYGOTE_FORK)
+            child_fork(zygote, &request, fd);
+        else if (request.type == CULEX_ZYGOTE_SIGNAL)
+            child_signal(zygote, &request);
+    }
+    culex__descriptor_close(fd);
+    return true;
+}
+
+/* --- the dead and the lost ------------------------------------------------------------- */
+
+static struct slot *slot_of(struct zygote *zygote, pid_t pid)
+{
+    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+        if (zygote->slots[i].pid == pid)
+            return &zygote->slots[i];
+    }
+    return NULL;
+}
+
+static void child_bury(struct zygote *zygote, struct slot *slot, const siginfo_t *info)
+{
+    slot_report(slot, (size_t)(slot - zygote->slots), CULEX_ZYGOTE_ENDED, info->si_code,
+                info->si_status);
+    slot->pid = 0;
+    zygote->has_strays = true;
+}
+
+/* Looks before it reaps: while the dead process keeps its pid, its group can be killed without
+ * the danger of hitting another one. */
+static bool death_take(struct zygote *zygote)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+        return false;
+    struct slot *slot = slot_of(zygote, info.si_pid);
+    if (slot != NULL) {
+        kill(-info.si_pid, SIGKILL);
+        culex__cgroup_slot_kill(zygote->config->cgroup, (size_t)(slot - zygote->slots));
+        atomic_store(&culex__zygote_mailbox(zygote->config, (size_t)(slot - zygote->slots))->group,
+                     0);
+        child_bury(zygote, slot, &info);
+    }
+    zygote->has_strays = true; /* the dead one's own children are ours now */
+    waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
+    return true;
+}
+
+static bool group_is_alive(struct zygote *zygote, pid_t pid)
+{
+    pid_t group = getpgid(pid);
+    return group > 0 && slot_of(zygote, group) != NULL;
+}
+
+/* A process of ours that is no child of a slot was left by one. While the child that it came
+ * from lives it may stay, if its group still tells. Returns how many there were. */
+static size_t strays_kill(struct zygote *zygote, bool is_last)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)zygote->pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    for (int pid; count < STRAYS && fscanf(file, "%d", &pid) == 1;) {
+        if (slot_of(zygote, pid) != NULL || (!is_last && group_is_alive(zygote, pid)))
+            continue;
+        kill(pid, SIGKILL);
+        count++;
+    }
+    fclose(file);
+    return count;
+}
+
+static void deaths_take(struct zygote *zygote)
+{
+    int buried = 0;
+    while (buried < BURIALS && death_take(zygote))
+        buried++;
+    zygote->has_dead = buried == BURIALS;
+    if (zygote->has_strays)
+        zygote->has_strays = strays_kill(zygote, false) == STRAYS;
+}
+
+/* --- leases ---------------------------------------------------------------------------- */
+
+/* When the run that the child is at must be over. A `started` that makes no sense means a
+ * broken mailbox: then the earliest lease counts. */
+static int64_t lease_of(struct culex_mailbox *mailbox)
+{
+    uint64_t started = atomic_load(&mailbox->started);
+    int64_t lease_ns = atomic_load(&mailbox->lease_ns[started % CULEX_WINDOW]);
+    if (lease_ns != 0)
+        return lease_ns;
+    int64_t first_ns = INT64_MAX;
+    for (size_t i = 0; i < CULEX_WINDOW; i++) {
+        lease_ns = atomic_load(&mailbox->lease_ns[i]);
+        if (lease_ns != 0 && lease_ns < first_ns)
+            first_ns = lease_ns;
+    }
+    return first_ns;
+}
+
+/* Kills what is over its lease. Returns when to look again: leases come and move without a
+ * word, so at least ten times a lease, which is the margin that the supervisor leaves. */
+static int64_t leases_guard(struct zygote *zygote)
+{
+    int64_t now = now_ns(zygote);
+    int64_t next_ns = now + zygote->config->executor->lease_ms * 100000;
+    bool is_any = false;
+    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+        struct slot *slot = &zygote->slots[i];
+        if (slot->pid == 0)
+            continue;
+        is_any = true;
+        int64_t lease_ns = lease_of(culex__zygote_mailbox(zygote->config, i));
+        if (lease_ns <= now) {
+            slot->is_overtime = true;
+            kill(-slot->pid, SIGKILL);
+            kill(slot->pid, SIGKILL);
+        } else if (lease_ns < next_ns)
+            next_ns = lease_ns;
+    }
+    return is_any ? next_ns : INT64_MAX;
+}
+
+/* --- the loop -------------------------------------------------------------------------- */
+
+static int wait_ms(struct zygote *zygote, int64_t next_ns)
+{
+    if (next_ns == INT64_MAX)
+        return -1;
+    int64_t left_ns = next_ns - now_ns(zygote);
+    int64_t left_ms = left_ns > 0 ? (left_ns + 999999) / 1000000 : 0;
+    return left_ms > 60000 ? 60000 : (int)left_ms;
+}
+
+static bool zygote_turn(struct zygote *zygote)
+{
+    bool is_told = reports_send(zygote);
+    struct pollfd fds[2] = {
+        {.fd = zygote->socket_fd, .events = (short)(POLLIN | (is_told ? 0 : POLLOUT))},
+        {.fd = zygote->signal_fd, .events = POLLIN},
+    };
+    int64_t next_ns = leases_guard(zygote);
+    if (zygote->has_dead || zygote->has_strays)
+        next_ns = 0;
+    if (poll(fds, 2, wait_ms(zygote, next_ns)) < 0)
+        return errno == EINTR;
+    if (fds[1].revents != 0) {
+        struct signalfd_siginfo info[8];
+        ssize_t got = read(zygote->signal_fd, info, sizeof info);
+        (void)got;
+        deaths_take(zygote);
+    }
+    if (zygote->has_dead || zygote->has_strays)
+        deaths_take(zygote);
+    if (getppid() != zygote->config->supervisor_pid)
+        return false;
+    return (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0 || request_take(zygote);
+}
+
+/* Everything that came from us dies with us. Bounded, should something not die. */
+static void zygote_kill_all(struct zygote *zygote)
+{
+    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+        if (zygote->slots[i].pid != 0)
+            kill(-zygote->slots[i].pid, SIGKILL);
+        if (zygote->slots[i].pid != 0)
+            kill(zygote->slots[i].pid, SIGKILL);
+    }
+    for (int round = 0; round < LAST_ROUNDS; round++) {
+        strays_kill(zygote, true);
+        while (death_take(zygote)) {
+        }
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+            return;
+        poll(NULL, 0, 1);
+    }
+}
+
+static void signals_reset(void)
+{
+    for (int number = 1; number < NSIG; number++) {
+        if (number != SIGKILL && number != SIGSTOP)
+            signal(number, SIG_DFL);
+    }
+}
+
+/* What the program opened stays, for its handlers; nothing is read from its terminal. Our own go
+ * where none of the program's numbers, and none that a handler is given, comes near. */
+static void descriptors_prepare(struct zygote *zygote)
+{
+    culex__descriptors_drop(zygote->config->socket_fd);
+    zygote->socket_fd = culex__descriptor_raise(zygote->config->socket_fd);
+    int null_fd = open("/dev/null", O_RDONLY);
+    if (null_fd > 0) {
+        dup2(null_fd, STDIN_FILENO);
+        close(null_fd);
+    }
+}
+
+/* SIGTERM and the like may reach every process of a service at once: they are for the supervisor
+ * to act on, and stay blocked here. SIGUSR1 only wakes us to see that it is gone. */
+static bool zygote_prepare(struct zygote *zygote)
+{
+    const struct culex_zygote_config *config = zygote->config;
+    struct rlimit no_core = {0, 0};
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGUSR1);
+    signals_reset();
+    setpgid(0, 0);
+    setrlimit(RLIMIT_CORE, &no_core);
+    prctl(PR_SET_NAME, "culex-zygote");
+    if (prctl(PR_SET_PDEATHSIG, SIGUSR1) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        return false;
+    descriptors_prepare(zygote);
+    zygote->signal_fd = culex__descriptor_own(signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (zygote->signal_fd >= 0)
+        zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
+    zygote->slots = calloc(config->slot_count, sizeof *zygote->slots);
+    return zygote->signal_fd >= 0 && zygote->slots != NULL;
+}
+
+_Noreturn void culex__zygote_main(const struct culex_zygote_config *config)
+{
+    struct zygote zygote = {.config = config, .pid = getpid(), .signal_fd = -1};
+    if (config->executor->forget != NULL)
+        config->executor->forget(config->executor->forget_user);
+    if (!zygote_prepare(&zygote))
+        _exit(1);
+    culex__crash_report_prepare();
+    while (zygote_turn(&zygote)) {
+    }
+    zygote_kill_all(&zygote);
+    culex__cgroup_remove(config->cgroup); /* the supervisor may have been killed */
+    _exit(0);
+}

@@ -1,0 +1,12 @@
+/* client/advice.h - what is said about the name of a queue that looks like a mistake. */
+#ifndef CULEX_CLIENT_ADVICE_H
+#define CULEX_CLIENT_ADVICE_H
+
+#include "backend/backend.h"
+
+/* The store has no such queue: `error`, which may be NULL, says so, what makes a queue, and which
+ * one may have been meant, as far as the store tells its names. Returns CULEX_ENOTFOUND. */
+culex_status culex__advise_queue(struct culex_backend *backend, const char *queue,
+                                 culex_error *error);
+
+#endif

@@ -1,0 +1,95 @@
+#include "client/enqueue_options.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "core/duration.h"
+#include "core/timestamp.h"
+
+/* 2001-01-01, long before any store of ours. Seconds, milliseconds and microseconds that were taken
+ * for nanoseconds are all in January 1970. */
+enum { BEGIN_S = 978307200 };
+
+static culex_status flags_check(const culex_enqueue_options *options, culex_error *error)
+{
+    static const culex_uuid none;
+    const struct {
+        bool has, is_set;
+        const char *name;
+    } rows[] = {
+        {options->has_id, memcmp(&options->id, &none, sizeof none) != 0, "id"},
+        {options->has_delay, options->delay != 0, "delay"},
+        {options->has_at, options->at != 0, "at"},
+        {options->has_priority, options->priority != 0, "priority"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].is_set && !rows[i].has)
+            return culex__fail(
+                error, CULEX_EINVAL,
+                "options.%s is set and options.has_%s is not, without which it would "
+                "be ignored: set both or neither",
+                rows[i].name, rows[i].name);
+    }
+    if (options->tags != NULL && options->tag_count == 0)
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "options.tags is set and options.tag_count is 0, without which they would "
+            "be ignored: say how many there are");
+    return CULEX_OK;
+}
+
+static culex_status id_check(const culex_uuid *id, size_t count, culex_error *error)
+{
+    int version = id->b[6] >> 4;
+    if (count > 1)
+        return culex__fail(error, CULEX_EINVAL, "one id cannot stand for %zu runs", count);
+    if (version != 7 || id->b[8] >> 6 != 2)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.id is a UUID of version %d: an id holds its time, as version 7 "
+                           "does; take one from culex_client_new_id and keep it for the repeats",
+                           version);
+    return CULEX_OK;
+}
+
+static culex_status at_check(culex_time at, culex_error *error)
+{
+    char text[CULEX_TIMESTAMP_TEXT_MAX + 1];
+    if (at >= BEGIN_S * CULEX_SECOND)
+        return CULEX_OK;
+    text[culex__timestamp_format(at, text)] = '\0';
+    return culex__fail(error, CULEX_EINVAL,
+                       "options.at is %s, which is before 2001: a culex_time is in nanoseconds; "
+                       "culex_time_from_unix(seconds) makes one of what time() returns, and "
+                       "culex_time_now() is now",
+                       text);
+}
+
+static culex_status delay_check(culex_duration delay, culex_error *error)
+{
+    if (!culex__duration_is_slip(delay))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL,
+                       "options.delay is %lld nanoseconds, too short to be meant: write "
+                       "culex_seconds(%lld), or culex_milliseconds, _minutes, _hours, _days",
+                       (long long)delay, (long long)delay);
+}
+
+culex_status culex__enqueue_options_check(const culex_enqueue_options *options, size_t count,
+                                          culex_error *error)
+{
+    culex_status status = flags_check(options, error);
+    if (status == CULEX_OK && options->has_id)
+        status = id_check(&options->id, count, error);
+    if (status == CULEX_OK && options->has_delay && options->has_at)
+        status = culex__fail(error, CULEX_EINVAL, "either a delay or a time, not both");
+    if (status == CULEX_OK && options->has_at)
+        status = at_check(options->at, error);
+    if (status == CULEX_OK && options->has_delay)
+        status = delay_check(options->delay, error);
+    if (status == CULEX_OK && options->has_priority &&
+        (options->priority < 0 || options->priority > CULEX_PRIORITY_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "priority %d is not in 0..%d", options->priority,
+                             CULEX_PRIORITY_MAX);
+    return status;
+}

@@ -1,0 +1,393 @@
+#include "client/queue_doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/end_text.h"
+#include "log/log_line.h"
+
+enum {
+    QUEUES_MAX = 256, /* looked at */
+    TOLD_MAX = 8,     /* findings of one kind; the others are counted */
+    PAGES_MAX = 4,    /* of each state */
+    PAGE = 500,
+    JOBS_MAX = 16, /* versions of jobs, told apart in one queue */
+    WATCH_MS = 1000,
+    LOOK_MS = 100,
+    DEPLOY_ATTEMPTS = 3, /* fewer: given back for the first 15 s, as in a deploy */
+    NAME_SHOWN = 120     /* bytes of a name */
+};
+
+#define UNSERVED "queue-unserved"
+#define PAUSED   "queue-paused"
+
+struct watched {
+    const char *name;
+    culex_queue_stats stats; /* when it was looked at first */
+    bool is_idle;            /* runs wait, and nobody was seen to take one */
+};
+
+struct examination {
+    struct culex_backend *backend;
+    struct culex_report *report;
+    struct watched *queues;
+    size_t count;
+    bool has_findings;
+    culex_error trouble; /* what the store refused first; CULEX_OK: nothing */
+};
+
+/* True when a call brought its answer. After a refusal nothing more is asked. A queue or a run that
+ * is not there (any more) is none. */
+static bool is_answered(struct examination *examination, culex_status status,
+                        const culex_error *error)
+{
+    if (status != CULEX_OK && status != CULEX_ENOTFOUND)
+        examination->trouble = *error;
+    return status == CULEX_OK;
+}
+
+static bool has_trouble(const struct examination *examination)
+{
+    return examination->trouble.code != CULEX_OK;
+}
+
+/* Names come from the store: whatever they hold is shown, and does nothing. */
+typedef char shown_name[2 * NAME_SHOWN];
+
+static const char *name_show(const char *name, shown_name ret_shown)
+{
+    struct culex_log_line line;
+    line.len = 0;
+    culex__log_line_put_foreign(&line, name, NAME_SHOWN, CULEX_LOG_TEXT);
+    culex__utf8_clean(ret_shown, sizeof(shown_name), line.text, line.len);
+    return ret_shown;
+}
+
+static const char *plural(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+/* True while there is room for another finding of its kind. */
+static bool finding_begin(struct examination *examination, unsigned *told)
+{
+    examination->has_findings = true;
+    return ++*told <= TOLD_MAX;
+}
+
+static void findings_end(const struct examination *examination, culex_severity severity,
+                         const char *id, unsigned told)
+{
+    if (told > TOLD_MAX)
+        culex__report_add(examination->report, severity, id, "mend these, and ask again",
+                          "%u more like these", told - TOLD_MAX);
+}
+
+/* --- paused ------------------------------------------------------------------------------ */
+
+static void paused_examine(struct examination *examination)
+{
+    unsigned told = 0;
+    shown_name name;
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct watched *queue = &examination->queues[i];
+        uint64_t runs = queue->stats.count[CULEX_RUN_WAITING];
+        if (queue->stats.paused && runs > 0 && finding_begin(examination, &told))
+            culex__report_add(examination->report, CULEX_SEVERITY_NOTE, PAUSED,
+                              "culex_client_resume, unless it is meant to be",
+                              "queue %s is paused: %llu %s for the end of that",
+                              name_show(queue->name, name), (unsigned long long)runs,
+                              plural(runs, "run waits", "runs wait"));
+    }
+    findings_end(examination, CULEX_SEVERITY_NOTE, PAUSED, told);
+}
+
+/* --- unserved ---------------------------------------------------------------------------- */
+
+static bool is_left_alone(const culex_queue_stats *stats)
+{
+    return !stats->paused && stats->count[CULEX_RUN_WAITING] > 0 &&
+           stats->count[CULEX_RUN_ACTIVE] == 0;
+}
+
+/* Ends of executions: nobody but a worker brings them about. */
+static uint64_t ends_of(const culex_queue_stats *stats)
+{
+    return stats->done + stats->failed + stats->crashed + stats->lost;
+}
+
+static bool has_moved(const culex_queue_stats *before, const culex_queue_stats *now)
+{
+    return !is_left_alone(now) || ends_of(now) != ends_of(before) ||
+           now->count[CULEX_RUN_WAITING] < before->count[CULEX_RUN_WAITING];
+}
+
+static bool queue_stats(struct examination *examination, const char *queue,
+                        culex_queue_stats *ret_stats)
+{
+    struct culex_backend *backend = examination->backend;
+    culex_error error = {0};
+    return !has_trouble(examination) &&
+           is_answered(examination, backend->ops->stats(backend, queue, ret_stats, &error), &error);
+}
+
+/* Returns how many are idle still. One that cannot be asked any more is not accused. */
+static size_t idle_look(struct examination *examination)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < examination->count; i++) {
+        struct watched *queue = &examination->queues[i];
+        culex_queue_stats now;
+        if (queue->is_idle)
+            queue->is_idle =
+                queue_stats(examination, queue->name, &now) && !has_moved(&queue->stats, &now);
+        idle += queue->is_idle;
+    }
+    return idle;
+}
+
+/* A worker that is free takes what waits within milliseconds. */
+static void idle_watch(struct examination *examination)
+{
+    const struct culex_env *env = examination->backend->env;
+    int64_t end_ns = culex__env_boottime_ns(env) + (int64_t)WATCH_MS * 1000000;
+    for (size_t i = 0; i < examination->count; i++)
+        examination->queues[i].is_idle = is_left_alone(&examination->queues[i].stats);
+    while (idle_look(examination) > 0 && culex__env_boottime_ns(env) < end_ns)
+        env->poll(env->self, NULL, 0, LOOK_MS);
+}
+
+static void unserved_examine(struct examination *examination)
+{
+    unsigned told = 0;
+    shown_name name;
+    idle_watch(examination);
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct watched *queue = &examination->queues[i];
+        uint64_t runs = queue->stats.count[CULEX_RUN_WAITING];
+        if (queue->is_idle && finding_begin(examination, &told))
+            culex__report_add(examination->report, CULEX_SEVERITY_WARNING, UNSERVED,
+                              "start a worker that serves it (--queues); if one does, its log says "
+                              "what keeps it",
+                              "queue %s: %llu %s, none is at work, and no worker took one within "
+                              "%d ms",
+                              name_show(queue->name, name), (unsigned long long)runs,
+                              plural(runs, "run waits", "runs wait"), WATCH_MS);
+    }
+    findings_end(examination, CULEX_SEVERITY_WARNING, UNSERVED, told);
+}
+
+/* --- runs that are given back ---------------------------------------------------------------- */
+
+/* Live runs of one version of a job in one queue that were started and charged with nothing. */
+struct returned {
+    char job[CULEX_JOB_NAME_MAX + 1];
+    uint64_t fingerprint;
+    uint64_t runs;
+    uint32_t attempts; /* the most of any, which is that of `id` */
+    culex_uuid id;
+};
+
+struct returns {
+    struct returned jobs[JOBS_MAX];
+    size_t count;
+};
+
+static struct returned *returned_find(struct returns *returns, const culex_run_info *run)
+{
+    for (size_t i = 0; i < returns->count; i++) {
+        struct returned *job = &returns->jobs[i];
+        if (job->fingerprint == run->fingerprint && strcmp(job->job, run->job) == 0)
+            return job;
+    }
+    if (returns->count == JOBS_MAX)
+        return NULL;
+    struct returned *made = &returns->jobs[returns->count++];
+    *made = (struct returned){.fingerprint = run->fingerprint};
+    snprintf(made->job, sizeof made->job, "%s", run->job);
+    return made;
+}
+
+static void run_look(const culex_run_info *run, struct returns *returns)
+{
+    if (run->attempt == 0 || run->failures + run->crashes + run->losses > 0)
+        return;
+    struct returned *job = returned_find(returns, run);
+    if (job == NULL)
+        return;
+    job->runs++;
+    if (run->attempt <= job->attempts)
+        return;
+    job->attempts = run->attempt;
+    job->id = run->id;
+}
+
+static void state_look(struct examination *examination, const char *queue, culex_run_state state,
+                       struct returns *returns)
+{
+    struct culex_backend *backend = examination->backend;
+    uint64_t cursor = 0;
+    int pages = 0;
+    do {
+        struct culex_list_reply page = {0};
+        culex_error error = {0};
+        if (!is_answered(examination,
+                         backend->ops->list(backend, queue, state, cursor, PAGE, &page, &error),
+                         &error))
+            return;
+        for (size_t i = 0; i < page.count; i++)
+            run_look(&page.runs[i], returns);
+        cursor = page.cursor;
+        backend->ops->list_release(backend, &page);
+    } while (cursor != 0 && ++pages < PAGES_MAX);
+}
+
+/* Why workers give runs back: how their text begins, and what is said of them. */
+static const struct reason {
+    const char *text, *id, *advice, *fault;
+} reasons[] = {
+    {CULEX__UNKNOWN_JOB_TEXT, "queue-unknown-job",
+     "start a worker that registers it (with NULL for its handler: to end them), or cancel them",
+     "have no handler for it"},
+    {CULEX__NOT_UNDERSTOOD_TEXT, "queue-not-understood",
+     "start a worker that is built with that version of the schema, or cancel them",
+     "cannot read it"},
+};
+
+enum { REASON_COUNT = sizeof reasons / sizeof reasons[0] };
+
+static const struct reason *reason_find(const char *text)
+{
+    for (size_t i = 0; i < REASON_COUNT; i++) {
+        if (strncmp(text, reasons[i].text, strlen(reasons[i].text)) == 0)
+            return &reasons[i];
+    }
+    return NULL;
+}
+
+typedef char detail_text[sizeof(shown_name) + 32];
+
+/* " (version ...: why)", or nothing for a reason that says it all. */
+static void detail_format(const struct returned *job, const char *why, detail_text ret_detail)
+{
+    shown_name shown;
+    ret_detail[0] = '\0';
+    if (why[0] != '\0')
+        snprintf(ret_detail, sizeof(detail_text), " (version %016llx: %s)",
+                 (unsigned long long)job->fingerprint, name_show(why, shown));
+}
+
+static void returned_tell(struct examination *examination, const char *queue,
+                          const struct returned *job, const struct reason *reason, const char *why)
+{
+    shown_name name, home;
+    detail_text detail;
+    bool is_deploy = job->attempts < DEPLOY_ATTEMPTS;
+    detail_format(job, why, detail);
+    culex__report_add(examination->report, is_deploy ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_WARNING,
+                      reason->id, reason->advice,
+                      "queue %s: %llu %s of job %s given back by workers that %s, up to %u %s%s",
+                      name_show(queue, home), (unsigned long long)job->runs,
+                      plural(job->runs, "run", "runs"), name_show(job->job, name), reason->fault,
+                      job->attempts, plural(job->attempts, "time", "times"), detail);
+}
+
+/* A snooze leaves no trace in the counters either; the run's own text tells them apart. */
+static void returned_examine(struct examination *examination, const char *queue,
+                             const struct returned *job, unsigned told[REASON_COUNT])
+{
+    struct culex_backend *backend = examination->backend;
+    culex_run_info *run = NULL;
+    culex_error error = {0};
+    if (!is_answered(examination, backend->ops->get(backend, queue, job->id, &run, &error), &error))
+        return;
+    const struct reason *reason = reason_find(run->error_text);
+    if (reason != NULL && finding_begin(examination, &told[reason - reasons]))
+        returned_tell(examination, queue, job, reason, run->error_text + strlen(reason->text));
+    culex_run_info_free(run);
+}
+
+static void returns_look(struct examination *examination, const struct watched *queue,
+                         struct returns *returns)
+{
+    static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (queue->stats.count[states[i]] > 0 && !has_trouble(examination))
+            state_look(examination, queue->name, states[i], returns);
+    }
+}
+
+static void given_back_examine(struct examination *examination)
+{
+    unsigned told[REASON_COUNT] = {0};
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct watched *queue = &examination->queues[i];
+        struct returns returns = {.count = 0};
+        returns_look(examination, queue, &returns);
+        for (size_t k = 0; k < returns.count && !has_trouble(examination); k++)
+            returned_examine(examination, queue->name, &returns.jobs[k], told);
+    }
+    for (size_t i = 0; i < REASON_COUNT; i++)
+        findings_end(examination, CULEX_SEVERITY_WARNING, reasons[i].id, told[i]);
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+static void queues_read(struct examination *examination, char *const *names)
+{
+    for (; *names != NULL && examination->count < QUEUES_MAX; names++) {
+        struct watched *queue = &examination->queues[examination->count];
+        queue->name = *names;
+        examination->count += queue_stats(examination, *names, &queue->stats);
+    }
+}
+
+static size_t names_count(char *const *names)
+{
+    size_t count = 0;
+    while (names[count] != NULL)
+        count++;
+    return count;
+}
+
+static void names_examine(struct examination *examination, char *const *names)
+{
+    size_t named = names_count(names);
+    queues_read(examination, names);
+    paused_examine(examination);
+    given_back_examine(examination);
+    unserved_examine(examination);
+    if (named > QUEUES_MAX)
+        culex__report_add(examination->report, CULEX_SEVERITY_NOTE, "queues",
+                          "ask for the others with culex_client_stats",
+                          "the first %d of %zu queues were looked at", QUEUES_MAX, named);
+    else if (named == 0)
+        culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
+                          "no queue has been used so far");
+    else if (!examination->has_findings && !has_trouble(examination))
+        culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
+                          "no run of %zu %s waits for nobody", examination->count,
+                          plural(examination->count, "queue", "queues"));
+}
+
+void culex__queues_examine(struct culex_backend *backend, struct culex_report *report)
+{
+    struct examination examination = {.backend = backend, .report = report};
+    char **names = NULL;
+    culex_error error = {0};
+    examination.queues = calloc(QUEUES_MAX, sizeof *examination.queues);
+    if (examination.queues == NULL)
+        culex__fail(&examination.trouble, CULEX_ENOMEM, "no memory for %d queues", QUEUES_MAX);
+    else if (is_answered(&examination, backend->ops->queues(backend, &names, &error), &error))
+        names_examine(&examination, names);
+    if (has_trouble(&examination))
+        culex__report_add(
+            report, CULEX_SEVERITY_NOTE, "queues", "ask again, as a user that may read them",
+            "not all that waits in the queues is known: %s", examination.trouble.text);
+    free(examination.queues);
+    free(names);
+}

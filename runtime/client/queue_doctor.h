@@ -1,0 +1,16 @@
+/* client/queue_doctor.h - runs that wait for nobody, as the doctor tells of them.
+ *
+ * A store does not know which workers are alive and which jobs they know. It knows what they did:
+ * runs that wait while none is at work and that nobody takes although they are watched for a
+ * second, and runs that workers gave back because no handler was registered. */
+#ifndef CULEX_CLIENT_QUEUE_DOCTOR_H
+#define CULEX_CLIENT_QUEUE_DOCTOR_H
+
+#include "backend/backend.h"
+
+/* Adds to `report` what was found in the queues of the store. Reads only, at most some 4000 records
+ * a queue, whatever lies there; waits a second at most, and only when runs wait and none is at
+ * work. What cannot be asked is a note. */
+void culex__queues_examine(struct culex_backend *backend, struct culex_report *report);
+
+#endif

@@ -1,0 +1,26 @@
+/* client/sqlite_enqueue.c - a client for the length of one call, on a handle of the caller's. */
+#include <culex/sqlite.h>
+
+#include "base/error.h"
+#include "client/client_private.h"
+
+culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
+                                  const culex_job_type *type, const void *params,
+                                  const culex_enqueue_options *options, culex_uuid *ret_id,
+                                  culex_error *error)
+{
+    /* No second try: within a transaction it would meet the same. */
+    enum { TIMEOUT_MS = 1 };
+    const struct culex_env *env = culex__env_system();
+    struct culex_backend *backend = NULL;
+    culex_client *client = NULL;
+    if (db == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no database handle");
+    culex_status status = culex__sqlite_borrow(db, schema, env, &backend, error);
+    if (status == CULEX_OK)
+        status = culex__client_create(backend, TIMEOUT_MS, env, &client, error);
+    if (status == CULEX_OK)
+        status = culex_client_enqueue(client, type, params, options, ret_id, error);
+    culex_client_close(client);
+    return status;
+}

@@ -1,0 +1,164 @@
+/* executor/processes.h - the process executor from inside: what its files share.
+ *
+ *   executor_process.c   the table of executor.h, and the executor's life
+ *   process_ends.c       where runs go that leave their child, or never got one
+ *   process_children.c   how children and their zygote begin, are told to end, and end
+ *   process_dispatch.c   which child gets the next run
+ *   process_errands.c    what handlers ask of the store
+ *   process_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
+ *
+ * The supervisor's thread alone calls all of it, and nothing waits, except `stop`. A run is at one
+ * place at a time: in `queue`, in a child's window, or in `ended`. */
+#ifndef CULEX_EXECUTOR_PROCESSES_H
+#define CULEX_EXECUTOR_PROCESSES_H
+
+#include "child/cgroup.h"
+#include "executor/executor.h"
+#include "executor/handler_process.h"
+#include "base/notice.h"
+#include "platform/process_effects.h"
+#include "handler/run_list.h"
+#include "child/symbols.h"
+#include "executor/zygote_link.h"
+
+#define CULEX_MS_NS INT64_C(1000000)
+
+/* What an event of the epoll set is about; from CHILDREN on, the slot of a child. */
+enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_KICK, CULEX_WATCH_TIMER, CULEX_WATCH_CHILDREN };
+
+enum { CULEX_SPARE_MAX = 2 /* children forked ahead when each has one run */ };
+
+/* What goes wrong with the beginning of children, and is tried again, later each time. */
+struct culex_begin_trouble {
+    unsigned failures; /* in a row */
+    int64_t retry_ns;  /* not before */
+    struct culex_notice notice;
+};
+
+struct culex_processes {
+    struct culex_executor base;
+    struct culex_executor_config config;
+    struct culex_process_effects effects;
+    struct culex_zygote_config zygote;
+    struct culex_zygote_link link;
+    struct culex_cgroup cgroup;
+    struct culex_notice cgroup_notice;
+    struct culex_symbols *symbols;
+    int epoll_fd;
+    int kick_fd; /* readable while there are ended runs that no child's message announces */
+    int timer_fd;
+    int64_t armed_ns; /* the timer's time, INT64_MAX for none */
+    bool is_kicked;
+    bool is_ready;               /* the newest set-up of a process came to a good end */
+    bool is_stopping;            /* begins no child that no run waits for */
+    bool has_errands;            /* left over from this turn */
+    size_t errand_turn;          /* the child that is served first */
+    struct culex_run_list queue; /* to start */
+    struct culex_run_list ended;
+    int64_t average_ns; /* of recent runs */
+    struct culex_begin_trouble fork;
+    struct culex_begin_trouble setup; /* of the program's own: others may have been set up well */
+    char begin_text[256];             /* of the last failure of either */
+    char broken[160];                 /* empty while all is well */
+    struct culex_handler_buffers *buffers;
+    size_t child_count;
+    struct culex_handler_process children[];
+};
+
+static inline int64_t culex__processes_now_ns(const struct culex_processes *processes)
+{
+    return culex__env_boottime_ns(processes->config.env);
+}
+
+static inline int64_t culex__min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- process_ends.c: each takes the run over --------------------------------------------- */
+
+/* For culex__handler_receive and _take_back: ended runs, those to start elsewhere, log lines. */
+struct culex_handler_sink culex__processes_sink(struct culex_processes *processes);
+
+/* The run did not start; the store is to give it out again after `delay_ms`. */
+void culex__processes_release(struct culex_processes *processes, struct culex_run *run,
+                              int64_t delay_ms);
+
+/* The run did not start, after all, where it was to: it is the next to start, or is released when
+ * it was cancelled. `self` is the struct culex_processes. */
+void culex__processes_return(void *self, struct culex_run *run);
+
+/* The run died with its process; `text` is copied. */
+void culex__processes_crash(struct culex_processes *processes, struct culex_run *run,
+                            const char *text);
+
+/* --- process_children.c ------------------------------------------------------------------ */
+
+/* When children may be begun again after what went wrong: boot time, maybe past. */
+int64_t culex__processes_retry_ns(const struct culex_processes *processes);
+
+/* A slot without a process, NULL when all have one. */
+struct culex_handler_process *culex__processes_free_find(struct culex_processes *processes);
+
+/* A new child, to which runs can be given at once; NULL when there is none to be had now. */
+struct culex_handler_process *culex__processes_child_begin(struct culex_processes *processes);
+
+/* The program's set-up of a child has come to a good end. */
+void culex__processes_ready(struct culex_processes *processes);
+
+/* Reads a bounded part of what the child says. */
+void culex__processes_child_receive(struct culex_processes *processes,
+                                    struct culex_handler_process *child);
+
+/* Has the zygote send it a signal; what cannot be told now stays in pending_signal. */
+void culex__processes_child_signal(struct culex_processes *processes,
+                                   struct culex_handler_process *child, int number);
+
+/* `why` must live as long as the child; it is named to the run that dies of it. */
+void culex__processes_child_kill(struct culex_processes *processes,
+                                 struct culex_handler_process *child, const char *why);
+
+/* It ends when it sees that the channel is closed; later a kill helps. */
+void culex__processes_child_dismiss(struct culex_processes *processes,
+                                    struct culex_handler_process *child);
+
+/* Closes our end of its channel, which may be closed already. */
+void culex__processes_child_close(struct culex_handler_process *child);
+
+/* Takes the zygote's reports: buries the children that they are about. */
+void culex__processes_zygote_read(struct culex_processes *processes);
+
+/* Ends the zygote and all children and sets `broken`. Who ran was killed by its death; the
+ * others are given back. `why` is what it did, "" for what its exit says. */
+void culex__processes_zygote_lost(struct culex_processes *processes, const char *why);
+
+/* --- process_dispatch.c ------------------------------------------------------------------ */
+
+/* Children that hold a run. */
+size_t culex__processes_busy_count(const struct culex_processes *processes);
+
+/* Children that hold a run or can be given one, the program's set-up being done in them. */
+size_t culex__processes_able_count(const struct culex_processes *processes);
+
+/* Gives queued runs to children, begun for that if need be, as far as there is room, and sends
+ * them. Runs that are too late, or that nothing can run, are released. */
+void culex__processes_dispatch(struct culex_processes *processes);
+
+/* --- process_errands.c ------------------------------------------------------------------- */
+
+/* Serves what children ask, for a bounded time. False when more is waiting. */
+bool culex__processes_errands_serve(struct culex_processes *processes, int64_t now_ns);
+
+/* --- process_timer.c --------------------------------------------------------------------- */
+
+/* Hears the child and does what it is due for at `now_ns` (boot time). */
+void culex__processes_child_attend(struct culex_processes *processes,
+                                   struct culex_handler_process *child, int64_t now_ns);
+
+/* The zygote owes us the end of a child that it was told to kill: without it, it is lost. */
+void culex__processes_answers_await(struct culex_processes *processes, int64_t now_ns);
+
+/* Sets the timer to the first time at which something is due by itself. */
+void culex__processes_timer_arm(struct culex_processes *processes);
+
+#endif

@@ -1,0 +1,182 @@
+#include "executor/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+struct culex_window_entry *culex__window_find(struct culex_window *window, uint64_t seq)
+{
+    struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    return seq != 0 && entry->seq == seq ? entry : NULL;
+}
+
+struct culex_window_entry *culex__window_add(struct culex_window *window, struct culex_run *run)
+{
+    uint64_t seq = ++window->assigned;
+    struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    *entry = (struct culex_window_entry){
+        .seq = seq, .run = run, .term_ns = INT64_MAX, .kill_ns = INT64_MAX};
+    window->live++;
+    run->has_result = false;
+    run->result.len = 0;
+    return entry;
+}
+
+struct culex_run *culex__window_remove(struct culex_window *window,
+                                       struct culex_window_entry *entry)
+{
+    struct culex_run *run = entry->run;
+    if (run != NULL)
+        window->live--;
+    entry->run = NULL;
+    return run;
+}
+
+struct culex_run *culex__window_unassign(struct culex_window *window)
+{
+    struct culex_window_entry *entry = culex__window_find(window, window->assigned);
+    struct culex_run *run = culex__window_remove(window, entry);
+    entry->seq = 0;
+    window->assigned--;
+    return run;
+}
+
+/* --- messages -------------------------------------------------------------------------- */
+
+static void text_take(struct culex_window_entry *entry, const struct culex_child_message *message)
+{
+    struct culex_run *run = entry->run;
+    entry->has_text = true;
+    if (run == NULL)
+        return;
+    if (run->text == NULL)
+        run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
+    if (run->text == NULL)
+        return;
+    memcpy(run->text, message->bytes, message->len);
+    run->text[message->len] = '\0';
+}
+
+/* Parts come in order and name one total; `offset` is where the part before ended. */
+static const char *result_take(struct culex_window_entry *entry,
+                               const struct culex_child_message *message)
+{
+    struct culex_run *run = entry->run;
+    if (entry->has_result)
+        return "more than one result";
+    if (run == NULL) {
+        entry->has_result = message->offset + message->len == message->total;
+        return NULL;
+    }
+    if (message->offset != 0 && message->offset != run->result.len)
+        return "parts of a result out of order";
+    culex__buf_cut(&run->result, message->offset);
+    if (culex__buf_append(&run->result, message->bytes, message->len) != CULEX_OK)
+        return "a result that is too long";
+    entry->has_result = run->result.len == message->total;
+    return NULL;
+}
+
+const char *culex__window_take(struct culex_window *window,
+                               const struct culex_child_message *message)
+{
+    if (message->seq == 0 || message->seq > window->sent)
+        return "a message about a run that it does not have";
+    struct culex_window_entry *entry = culex__window_find(window, message->seq);
+    if (message->seq <= window->finished || entry == NULL) {
+        bool is_late =
+            message->type == CULEX_RECORD_PROGRESS || message->type == CULEX_RECORD_EXTEND;
+        return is_late ? NULL : "an end of a run that has ended";
+    }
+    char progress[CULEX_PROGRESS_MAX + 1];
+    switch (message->type) {
+    case CULEX_RECORD_PROGRESS:
+        entry->reports++;
+        memcpy(progress, message->bytes, message->len);
+        progress[message->len] = '\0';
+        if (entry->run != NULL)
+            culex__run_report_progress(entry->run, progress);
+        return NULL;
+    case CULEX_RECORD_EXTEND:
+        if (entry->run != NULL)
+            culex__run_report_extend(entry->run, message->extend_ms);
+        return NULL;
+    case CULEX_RECORD_TEXT:
+        text_take(entry, message);
+        return NULL;
+    default:
+        return result_take(entry, message);
+    }
+}
+
+/* --- ends ------------------------------------------------------------------------------ */
+
+bool culex__window_is_complete(const struct culex_window *window,
+                               const struct culex_mailbox_end *end)
+{
+    uint64_t seq = window->finished + 1;
+    const struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    bool lacks_text = (end->flags & CULEX_END_TEXT) != 0 && !entry->has_text;
+    bool lacks_result = (end->flags & CULEX_END_RESULT) != 0 && !entry->has_result;
+    return !lacks_text && !lacks_result;
+}
+
+bool culex__window_is_heard(const struct culex_window *window, const struct culex_mailbox_end *end)
+{
+    return window->entries[culex__window_slot(window->finished + 1)].reports >= end->reports;
+}
+
+static const char *end_check(const struct culex_mailbox_end *end, uint64_t seq)
+{
+    if (end->seq != seq)
+        return "the end of another run";
+    if ((end->flags & CULEX_END_SKIPPED) != 0)
+        return NULL;
+    bool is_known = end->event == CULEX_EVENT_DONE || end->event == CULEX_EVENT_FAIL ||
+                    end->event == CULEX_EVENT_RELEASE || end->event == CULEX_EVENT_DISCARD;
+    if (!is_known)
+        return "an end of an unknown kind";
+    if (end->delay_ms < 0 || end->duration_ns < 0 || end->started_ns < 0)
+        return "an end with a negative time";
+    return NULL;
+}
+
+static void end_fill(struct culex_run *run, const struct culex_window_entry *entry,
+                     const struct culex_mailbox_end *end)
+{
+    run->end = (struct culex_execution_end){
+        .event = (enum culex_run_event)end->event,
+        .is_snoozed = (end->flags & CULEX_END_SNOOZED) != 0,
+        .is_not_understood = (end->flags & CULEX_END_NOT_UNDERSTOOD) != 0,
+        .delay_ms = end->delay_ms,
+        .duration_ns = end->duration_ns,
+    };
+    if ((end->flags & CULEX_END_TEXT) != 0)
+        run->end.text = run->text != NULL ? run->text : "(no memory for the error text)";
+    else if (end->event == CULEX_EVENT_FAIL || end->event == CULEX_EVENT_DISCARD)
+        run->end.text = "the handler gave no reason";
+    run->has_result = (end->flags & CULEX_END_RESULT) != 0 && entry->has_result;
+    if (end->started_ns > 0)
+        atomic_store_explicit(&run->started_ns, end->started_ns, memory_order_relaxed);
+}
+
+const char *culex__window_end(struct culex_window *window, const struct culex_mailbox_end *end,
+                              struct culex_run **ret_run, bool *ret_is_skipped)
+{
+    uint64_t seq = window->finished + 1;
+    struct culex_window_entry *entry = culex__window_find(window, seq);
+    const char *wrong = entry != NULL ? end_check(end, seq) : "the end of a run it does not have";
+    if (wrong == NULL && !culex__window_is_complete(window, end))
+        wrong = "an end without its text or result";
+    if (wrong != NULL)
+        return wrong;
+    *ret_is_skipped = (end->flags & CULEX_END_SKIPPED) != 0;
+    *ret_run = entry->run;
+    if (entry->run != NULL && !*ret_is_skipped)
+        end_fill(entry->run, entry, end);
+    culex__window_remove(window, entry);
+    entry->seq = 0;
+    window->finished = seq;
+    return NULL;
+}

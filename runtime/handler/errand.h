@@ -1,0 +1,95 @@
+/* handler/errand.h - what a handler's client asks of its worker's store.
+ *
+ *   culex_run_client() -> errand_backend.c --request--> errand_serve.c -> the worker's store
+ *                                          <--answer---
+ *
+ * A handler's process has neither the URL of the store nor its password, so that its client is a
+ * backend without a store: each call becomes a request, which the supervisor serves between its
+ * turns. Handlers on threads go the same way to a connection of their own. Both ends are the same
+ * program, so numbers go as they lie in memory; but the one that asks may be broken, and what it
+ * sends is checked like a message from an enemy. */
+#ifndef CULEX_HANDLER_ERRAND_H
+#define CULEX_HANDLER_ERRAND_H
+
+#include "backend/backend.h"
+#include "base/buf.h"
+#include "base/limits.h"
+
+/* Of a request, and of an answer: a full batch of the client's, or a record with its payload and
+ * result. */
+enum { CULEX_ERRAND_MAX = 4 * 1024 * 1024 };
+
+enum culex_errand_verb {
+    CULEX_ERRAND_NOW = 1,
+    CULEX_ERRAND_ENQUEUE,
+    CULEX_ERRAND_GET,
+    CULEX_ERRAND_CANCEL,
+    CULEX_ERRAND_RETRY,
+    CULEX_ERRAND_FORGET,
+    CULEX_ERRAND_STATS
+};
+
+/* A request begins with this; `count` runs follow ENQUEUE. */
+struct culex_errand {
+    uint32_t verb;
+    uint32_t count;
+    culex_uuid id;
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
+};
+
+/* What is behind it in this order: job, unique key and tags, each with its NUL, and the payload.
+ * The pointers of `run` mean nothing on the way. */
+struct culex_errand_run {
+    struct culex_new_run run;
+    uint32_t job_len;
+    uint32_t key_len;
+    uint32_t tags_len;
+};
+
+/* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the
+ * statistics, the time, or a run with its five texts, payload and result, each behind its
+ * length. */
+struct culex_errand_answer {
+    culex_status status;
+    culex_error error;
+};
+
+/* Takes bytes from the front of a text. */
+struct culex_errand_reader {
+    const char *at;
+    size_t left;
+    bool is_short; /* more was asked for than there was */
+};
+
+/* NULL when there is not that much left. Not aligned. */
+const char *culex__errand_take(struct culex_errand_reader *reader, size_t len);
+
+/* Copies them; zeroes when there is not that much left. */
+void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len);
+
+/* Serves one request on `backend` and fills `answer`, which is empty before. Never fails: what
+ * cannot be read or done is what the answer says. True when runs may have been enqueued. */
+bool culex__errand_serve(struct culex_backend *backend, const char *request, size_t len,
+                         culex_buf *answer);
+
+/* An answer that says `status` and `text` and nothing else. */
+void culex__errand_refuse(culex_buf *answer, culex_status status, const char *text);
+
+/* Has a request served on the calling thread: culex__errand_serve with the right store. */
+typedef void (*culex_errand_serve)(void *user, const char *request, size_t len, culex_buf *answer);
+
+/* Carries a request there and its answer back, until `deadline_ns` (boot time). CULEX_ECONNECT:
+ * nobody has read it; CULEX_EUNKNOWN: it may be served yet; CULEX_EINVAL: nobody ever will. */
+struct culex_errand_way {
+    culex_status (*exchange)(void *self, const culex_buf *request, int64_t deadline_ns,
+                             culex_buf *answer, culex_error *error);
+    void *self;
+};
+
+/* A backend that enqueues, gets, cancels, retries and forgets runs, tells statistics and the time,
+ * and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_backend is returned owned. */
+culex_status culex__errand_backend_open(const struct culex_errand_way *way, int64_t timeout_ms,
+                                        const struct culex_env *env,
+                                        struct culex_backend **ret_backend, culex_error *error);
+
+#endif

@@ -1,0 +1,302 @@
+/* handler/errand_backend.c - the store as a handler's client has it: see errand.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "handler/errand.h"
+
+struct errands {
+    struct culex_backend base;
+    const struct culex_errand_way *way;
+    int64_t timeout_ms;
+    culex_buf request;
+    culex_buf answer;
+    struct culex_errand_reader reader; /* what is left of the answer */
+};
+
+static struct errands *errands_of(struct culex_backend *backend)
+{
+    return (struct errands *)backend;
+}
+
+/* --- asking -------------------------------------------------------------------------------- */
+
+static culex_status request_begin(struct errands *errands, enum culex_errand_verb verb,
+                                  const char *queue, const culex_uuid *id, size_t count)
+{
+    struct culex_errand errand;
+    memset(&errand, 0, sizeof errand);
+    errand.verb = (uint32_t)verb;
+    errand.count = (uint32_t)count;
+    if (id != NULL)
+        errand.id = *id;
+    if (queue != NULL)
+        strncpy(errand.queue, queue, sizeof errand.queue - 1);
+    culex__buf_cut(&errands->request, 0);
+    return culex__buf_append(&errands->request, &errand, sizeof errand);
+}
+
+static culex_status answer_judge(struct errands *errands, culex_error *error)
+{
+    struct culex_errand_answer head;
+    errands->reader =
+        (struct culex_errand_reader){errands->answer.data, errands->answer.len, false};
+    culex__errand_copy(&errands->reader, &head, sizeof head);
+    if (errands->reader.is_short)
+        return culex__fail(error, CULEX_EUNKNOWN, "the worker's answer is cut off");
+    if (head.status != CULEX_OK && error != NULL)
+        *error = head.error;
+    return head.status;
+}
+
+static culex_status request_send(struct errands *errands, culex_status written, culex_error *error)
+{
+    if (written != CULEX_OK)
+        return culex__fail(error, written, "the request is larger than %d bytes or than memory",
+                           CULEX_ERRAND_MAX);
+    const struct culex_errand_way *way = errands->way;
+    int64_t own_ns = culex__env_boottime_ns(errands->base.env) + errands->timeout_ms * 1000000;
+    culex__buf_cut(&errands->answer, 0);
+    culex_status status =
+        way->exchange(way->self, &errands->request,
+                      culex__backend_earlier_ns(&errands->base, own_ns), &errands->answer, error);
+    return status == CULEX_OK ? answer_judge(errands, error) : status;
+}
+
+/* A verb that takes a queue and perhaps an id and returns `len` bytes. */
+static culex_status ask(struct culex_backend *backend, enum culex_errand_verb verb,
+                        const char *queue, const culex_uuid *id, void *ret_bytes, size_t len,
+                        culex_error *error)
+{
+    struct errands *errands = errands_of(backend);
+    culex_status status = request_send(errands, request_begin(errands, verb, queue, id, 0), error);
+    if (status == CULEX_OK && len > 0)
+        culex__errand_copy(&errands->reader, ret_bytes, len);
+    return status;
+}
+
+/* --- verbs --------------------------------------------------------------------------------- */
+
+static culex_status run_append(culex_buf *request, const struct culex_new_run *run)
+{
+    struct culex_errand_run record;
+    memset(&record, 0, sizeof record);
+    record.run = *run;
+    record.run.job = record.run.unique_key = record.run.tags = NULL;
+    record.run.payload = NULL;
+    const char *key = run->unique_key != NULL ? run->unique_key : "";
+    record.job_len = (uint32_t)strlen(run->job);
+    record.key_len = (uint32_t)strlen(key);
+    record.tags_len = (uint32_t)strlen(run->tags);
+    culex_status status = culex__buf_append(request, &record, sizeof record);
+    if (status == CULEX_OK)
+        status = culex__buf_append(request, run->job, record.job_len + 1);
+    if (status == CULEX_OK)
+        status = culex__buf_append(request, key, record.key_len + 1);
+    if (status == CULEX_OK)
+        status = culex__buf_append(request, run->tags, record.tags_len + 1);
+    if (status == CULEX_OK && run->payload_len > 0)
+        status = culex__buf_append(request, run->payload, run->payload_len);
+    return status;
+}
+
+static culex_status errands_enqueue(struct culex_backend *backend, const char *queue,
+                                    const struct culex_new_run *runs, size_t count,
+                                    struct culex_enqueue_result *results, culex_error *error)
+{
+    struct errands *errands = errands_of(backend);
+    culex_status status = request_begin(errands, CULEX_ERRAND_ENQUEUE, queue, NULL, count);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = run_append(&errands->request, &runs[i]);
+    status = request_send(errands, status, error);
+    if (status == CULEX_OK)
+        culex__errand_copy(&errands->reader, results, count * sizeof results[0]);
+    return status;
+}
+
+static culex_status errands_now(struct culex_backend *backend, int64_t *ret_now_ms,
+                                culex_error *error)
+{
+    return ask(backend, CULEX_ERRAND_NOW, NULL, NULL, ret_now_ms, sizeof *ret_now_ms, error);
+}
+
+static culex_status errands_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                   culex_run_state *ret_state, culex_error *error)
+{
+    return ask(backend, CULEX_ERRAND_CANCEL, queue, &id, ret_state, sizeof *ret_state, error);
+}
+
+static culex_status errands_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                  culex_error *error)
+{
+    return ask(backend, CULEX_ERRAND_RETRY, queue, &id, NULL, 0, error);
+}
+
+static culex_status errands_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                   culex_error *error)
+{
+    return ask(backend, CULEX_ERRAND_FORGET, queue, &id, NULL, 0, error);
+}
+
+static culex_status errands_stats(struct culex_backend *backend, const char *queue,
+                                  culex_queue_stats *ret_stats, culex_error *error)
+{
+    return ask(backend, CULEX_ERRAND_STATS, queue, NULL, ret_stats, sizeof *ret_stats, error);
+}
+
+/* A copy with a NUL behind it; NULL without memory. */
+static char *part_take(struct culex_errand_reader *reader, size_t *ret_len)
+{
+    uint32_t len;
+    culex__errand_copy(reader, &len, sizeof len);
+    const char *bytes = culex__errand_take(reader, len);
+    char *copy = bytes != NULL ? malloc((size_t)len + 1) : NULL;
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    *ret_len = len;
+    return copy;
+}
+
+static bool info_take(struct culex_errand_reader *reader, culex_run_info *info)
+{
+    char **texts[] = {&info->job, &info->queue, &info->tags, &info->error_text,
+                      &info->progress_text};
+    size_t len = 0;
+    culex__errand_copy(reader, info, sizeof *info);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        *texts[i] = NULL;
+    info->payload = info->result = (culex_bytes){0};
+    bool is_whole = !reader->is_short;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && is_whole; i++)
+        is_whole = (*texts[i] = part_take(reader, &len)) != NULL;
+    if (is_whole)
+        is_whole =
+            (info->payload.data = (const void *)part_take(reader, &info->payload.len)) != NULL;
+    if (is_whole)
+        is_whole = (info->result.data = (const void *)part_take(reader, &info->result.len)) != NULL;
+    return is_whole;
+}
+
+static culex_status errands_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                culex_run_info **ret_run, culex_error *error)
+{
+    culex_status status = ask(backend, CULEX_ERRAND_GET, queue, &id, NULL, 0, error);
+    if (status != CULEX_OK)
+        return status;
+    culex_run_info *info = calloc(1, sizeof *info);
+    if (info == NULL || !info_take(&errands_of(backend)->reader, info)) {
+        culex_run_info_free(info);
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the run");
+    }
+    *ret_run = info;
+    return CULEX_OK;
+}
+
+/* --- what is left to clients of their own ---------------------------------------------------- */
+
+static culex_status unsupported(culex_error *error)
+{
+    return culex__fail(error, CULEX_EUNSUPPORTED,
+                       "the client of a run enqueues, gets, cancels, retries and deletes runs and "
+                       "tells statistics; for the rest open one with culex_client_open, outside of "
+                       "handlers");
+}
+
+static culex_status errands_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+                                  culex_error *error)
+{
+    (void)backend, (void)queue, (void)is_paused;
+    return unsupported(error);
+}
+
+static culex_status errands_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+                                  culex_error *error)
+{
+    (void)backend, (void)queue, (void)most;
+    return unsupported(error);
+}
+
+static culex_status errands_purge(struct culex_backend *backend, const char *queue,
+                                  culex_run_state state, size_t limit, size_t *ret_deleted,
+                                  culex_error *error)
+{
+    (void)backend, (void)queue, (void)state, (void)limit, (void)ret_deleted;
+    return unsupported(error);
+}
+
+static culex_status errands_list(struct culex_backend *backend, const char *queue,
+                                 culex_run_state state, uint64_t cursor, size_t limit,
+                                 struct culex_list_reply *ret_reply, culex_error *error)
+{
+    (void)backend, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply;
+    return unsupported(error);
+}
+
+static culex_status errands_queues(struct culex_backend *backend, char ***ret_names,
+                                   culex_error *error)
+{
+    (void)backend, (void)ret_names;
+    return unsupported(error);
+}
+
+static culex_status errands_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                 culex_error *error)
+{
+    (void)backend, (void)queue, (void)cursor, (void)is_repairing, (void)ret_reply;
+    return unsupported(error);
+}
+
+static culex_status errands_doctor(struct culex_backend *backend, struct culex_report *report,
+                                   culex_error *error)
+{
+    (void)backend, (void)report;
+    return unsupported(error);
+}
+
+static void errands_close(struct culex_backend *backend)
+{
+    struct errands *errands = errands_of(backend);
+    culex_buf_release(&errands->request);
+    culex_buf_release(&errands->answer);
+    free(errands);
+}
+
+/* Clients never step, tick, greet or arm. */
+static const struct culex_backend_ops errands_ops = {
+    .name = "errand",
+    .enqueue = errands_enqueue,
+    .cancel = errands_cancel,
+    .retry = errands_retry,
+    .forget = errands_forget,
+    .pause = errands_pause,
+    .limit = errands_limit,
+    .purge = errands_purge,
+    .stats = errands_stats,
+    .get = errands_get,
+    .list = errands_list,
+    .queues = errands_queues,
+    .fsck = errands_fsck,
+    .doctor = errands_doctor,
+    .now = errands_now,
+    .close = errands_close,
+};
+
+culex_status culex__errand_backend_open(const struct culex_errand_way *way, int64_t timeout_ms,
+                                        const struct culex_env *env,
+                                        struct culex_backend **ret_backend, culex_error *error)
+{
+    struct errands *errands = calloc(1, sizeof *errands);
+    if (errands == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+    errands->base.ops = &errands_ops;
+    errands->base.env = env;
+    errands->way = way;
+    errands->timeout_ms = timeout_ms;
+    culex_buf_init(&errands->request, CULEX_ERRAND_MAX);
+    culex_buf_init(&errands->answer, CULEX_ERRAND_MAX);
+    *ret_backend = &errands->base;
+    return CULEX_OK;
+}

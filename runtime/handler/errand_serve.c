@@ -1,0 +1,261 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "core/queue_name.h"
+#include "handler/errand.h"
+#include "client/newrun.h"
+
+enum { KEY_MAX = 64 };
+
+/* Numbers that every store can count with. */
+#define NUMBER_MAX (INT64_C(1) << 53)
+
+const char *culex__errand_take(struct culex_errand_reader *reader, size_t len)
+{
+    const char *at = reader->at;
+    if (len > reader->left) {
+        reader->is_short = true;
+        reader->left = 0;
+        return NULL;
+    }
+    reader->at += len;
+    reader->left -= len;
+    return at;
+}
+
+void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len)
+{
+    const char *at = culex__errand_take(reader, len);
+    if (at != NULL)
+        memcpy(ret_bytes, at, len);
+    else
+        memset(ret_bytes, 0, len);
+}
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+/* Whoever asked gets no answer when there is no memory for it, and waits until its time is up. */
+static void answer_write(culex_buf *answer, culex_status status, const culex_error *error,
+                         const void *bytes, size_t len)
+{
+    struct culex_errand_answer head;
+    memset(&head, 0, sizeof head);
+    head.status = status;
+    if (status != CULEX_OK)
+        head.error = *error;
+    culex__buf_cut(answer, 0);
+    if (culex__buf_append(answer, &head, sizeof head) == CULEX_OK && status == CULEX_OK && len > 0)
+        (void)culex__buf_append(answer, bytes, len);
+}
+
+void culex__errand_refuse(culex_buf *answer, culex_status status, const char *text)
+{
+    culex_error error = {0};
+    culex__fail(&error, status, "%s", text);
+    answer_write(answer, status, &error, NULL, 0);
+}
+
+static bool part_append(culex_buf *answer, const void *bytes, size_t len)
+{
+    uint32_t size = (uint32_t)len;
+    return culex__buf_append(answer, &size, sizeof size) == CULEX_OK &&
+           (len == 0 || culex__buf_append(answer, bytes, len) == CULEX_OK);
+}
+
+static void info_write(culex_buf *answer, const culex_run_info *info)
+{
+    const char *texts[] = {info->job, info->queue, info->tags, info->error_text,
+                           info->progress_text};
+    bool is_whole = true;
+    answer_write(answer, CULEX_OK, NULL, info, sizeof *info);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        is_whole = is_whole && part_append(answer, texts[i], strlen(texts[i]));
+    is_whole = is_whole && part_append(answer, info->payload.data, info->payload.len) &&
+               part_append(answer, info->result.data, info->result.len);
+    if (!is_whole)
+        culex__errand_refuse(answer, CULEX_ENOMEM, "no memory for the answer");
+}
+
+/* --- runs to enqueue ----------------------------------------------------------------------- */
+
+static bool text_is_plain(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte < 0x20 || byte == 0x7f || byte == '|')
+            return false;
+    }
+    return text[len] == '\0' && culex__utf8_is_valid(text, len);
+}
+
+/* A text of at most `max` bytes and its NUL; NULL when that is not what stands there. */
+static const char *text_take(struct culex_errand_reader *reader, size_t len, size_t max)
+{
+    const char *text = len <= max ? culex__errand_take(reader, len + 1) : NULL;
+    return text != NULL && text_is_plain(text, len) ? text : NULL;
+}
+
+static bool number_is_sane(int64_t number)
+{
+    return number >= 0 && number <= NUMBER_MAX;
+}
+
+static bool policy_is_sane(const struct culex_new_run *run)
+{
+    return run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0 &&
+           number_is_sane(run->delay_ms) && number_is_sane(run->at_ms) &&
+           number_is_sane(run->expires_ms) && number_is_sane(run->timeout_ms) &&
+           number_is_sane(run->keep_success_ms) && number_is_sane(run->keep_failure_ms) &&
+           run->payload_len <= CULEX_PAYLOAD_MAX;
+}
+
+/* The texts and the payload stay in the request. */
+static bool run_take(struct culex_errand_reader *reader, struct culex_new_run *ret_run)
+{
+    struct culex_errand_run record;
+    culex__errand_copy(reader, &record, sizeof record);
+    if (reader->is_short || !policy_is_sane(&record.run) || record.job_len == 0)
+        return false;
+    *ret_run = record.run;
+    ret_run->job = text_take(reader, record.job_len, CULEX_JOB_NAME_MAX);
+    ret_run->unique_key = text_take(reader, record.key_len, KEY_MAX);
+    ret_run->tags = text_take(reader, record.tags_len, CULEX_TAGS_SIZE - 1);
+    ret_run->payload = culex__errand_take(reader, record.run.payload_len);
+    return ret_run->job != NULL && ret_run->unique_key != NULL && ret_run->tags != NULL &&
+           ret_run->payload != NULL;
+}
+
+static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count,
+                              struct culex_new_run *runs, culex_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!run_take(reader, &runs[i]))
+            return culex__fail(error, CULEX_EINVAL,
+                               "the handler's process asked for something that cannot be read: its "
+                               "memory is damaged, or it wrote to a descriptor of ours");
+    }
+    return CULEX_OK;
+}
+
+static void enqueue_serve(struct culex_backend *backend, const struct culex_errand *errand,
+                          struct culex_errand_reader *reader, culex_buf *answer)
+{
+    struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX] = {0};
+    culex_error error = {0};
+    uint32_t count = errand->count;
+    if (count == 0 || count > CULEX_ENQUEUE_BATCH_MAX) {
+        culex__errand_refuse(answer, CULEX_EINVAL, "an errand with an impossible number of runs");
+        return;
+    }
+    struct culex_new_run *runs = calloc(count, sizeof *runs);
+    if (runs == NULL) {
+        culex__errand_refuse(answer, CULEX_ENOMEM, "no memory for the runs");
+        return;
+    }
+    culex_status status = runs_take(reader, count, runs, &error);
+    if (status == CULEX_OK)
+        status = backend->ops->enqueue(backend, errand->queue, runs, count, results, &error);
+    answer_write(answer, status, &error, results, count * sizeof results[0]);
+    free(runs);
+}
+
+/* --- the other verbs ----------------------------------------------------------------------- */
+
+static void now_serve(struct culex_backend *backend, culex_buf *answer)
+{
+    int64_t now_ms = 0;
+    culex_error error = {0};
+    culex_status status = backend->ops->now(backend, &now_ms, &error);
+    answer_write(answer, status, &error, &now_ms, sizeof now_ms);
+}
+
+static void get_serve(struct culex_backend *backend, const struct culex_errand *errand,
+                      culex_buf *answer)
+{
+    culex_run_info *info = NULL;
+    culex_error error = {0};
+    culex_status status = backend->ops->get(backend, errand->queue, errand->id, &info, &error);
+    if (status == CULEX_OK)
+        info_write(answer, info);
+    else
+        answer_write(answer, status, &error, NULL, 0);
+    culex_run_info_free(info);
+}
+
+static void cancel_serve(struct culex_backend *backend, const struct culex_errand *errand,
+                         culex_buf *answer)
+{
+    culex_run_state state = CULEX_RUN_CANCELLED;
+    culex_error error = {0};
+    culex_status status = backend->ops->cancel(backend, errand->queue, errand->id, &state, &error);
+    answer_write(answer, status, &error, &state, sizeof state);
+}
+
+static void stats_serve(struct culex_backend *backend, const struct culex_errand *errand,
+                        culex_buf *answer)
+{
+    culex_queue_stats stats = {0};
+    culex_error error = {0};
+    culex_status status = backend->ops->stats(backend, errand->queue, &stats, &error);
+    answer_write(answer, status, &error, &stats, sizeof stats);
+}
+
+static void change_serve(struct culex_backend *backend, const struct culex_errand *errand,
+                         culex_buf *answer)
+{
+    culex_error error = {0};
+    culex_status status = errand->verb == CULEX_ERRAND_RETRY
+                              ? backend->ops->retry(backend, errand->queue, errand->id, &error)
+                              : backend->ops->forget(backend, errand->queue, errand->id, &error);
+    answer_write(answer, status, &error, NULL, 0);
+}
+
+static culex_status errand_take(struct culex_errand_reader *reader, struct culex_errand *ret_errand,
+                                culex_error *error)
+{
+    culex__errand_copy(reader, ret_errand, sizeof *ret_errand);
+    if (reader->is_short || ret_errand->queue[CULEX_QUEUE_NAME_MAX] != '\0')
+        return culex__fail(error, CULEX_EINVAL, "an errand that cannot be read");
+    return ret_errand->verb == CULEX_ERRAND_NOW ? CULEX_OK
+                                                : culex__queue_check(ret_errand->queue, error);
+}
+
+bool culex__errand_serve(struct culex_backend *backend, const char *request, size_t len,
+                         culex_buf *answer)
+{
+    struct culex_errand_reader reader = {.at = request, .left = len};
+    struct culex_errand errand;
+    culex_error error = {0};
+    culex_status status = errand_take(&reader, &errand, &error);
+    if (status != CULEX_OK) {
+        answer_write(answer, status, &error, NULL, 0);
+        return false;
+    }
+    switch (errand.verb) {
+    case CULEX_ERRAND_NOW:
+        now_serve(backend, answer);
+        return false;
+    case CULEX_ERRAND_ENQUEUE:
+        enqueue_serve(backend, &errand, &reader, answer);
+        return true;
+    case CULEX_ERRAND_GET:
+        get_serve(backend, &errand, answer);
+        return false;
+    case CULEX_ERRAND_CANCEL:
+        cancel_serve(backend, &errand, answer);
+        return false;
+    case CULEX_ERRAND_RETRY:
+    case CULEX_ERRAND_FORGET:
+        change_serve(backend, &errand, answer);
+        return errand.verb == CULEX_ERRAND_RETRY;
+    case CULEX_ERRAND_STATS:
+        stats_serve(backend, &errand, answer);
+        return false;
+    default:
+        culex__errand_refuse(answer, CULEX_EINVAL, "an errand of an unknown kind");
+        return false;
+    }
+}

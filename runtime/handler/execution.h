@@ -1,0 +1,177 @@
+/* handler/execution.h - one run on its way through this worker: struct culex_run.
+ *
+ * The supervisor fills it from a grant and hands it to an executor; one handler thread
+ * at a time runs it and fills `end`; the executor hands it back and the supervisor makes
+ * an ack of `end`. Only `is_cancelled`, `started_ns`, `lease_ns` and `news` are shared while
+ * it runs.
+ * Buffers are kept from run to run, so a steady worker allocates nothing. */
+#ifndef CULEX_HANDLER_EXECUTION_H
+#define CULEX_HANDLER_EXECUTION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <culex/worker.h>
+
+#include "base/limits.h"
+#include "core/run.h"
+#include "log/log.h"
+
+enum { CULEX_FENCE_SIZE = 32 };
+
+struct culex_loan;
+
+/* What the program does once in each process of handlers: see culex_worker_on_process. */
+struct culex_process_hooks {
+    culex_process_open open; /* NULL: nothing to do */
+    culex_process_close close;
+    void *user;
+    culex_process_open_call open_call; /* NULL: `open` is called as it is */
+    culex_process_close_call close_call;
+};
+
+/* Calls `open`, which is there. */
+culex_status culex__process_hooks_open(const struct culex_process_hooks *hooks, void **ret_process,
+                                       culex_error *error);
+
+/* Calls `close`, which is there. */
+void culex__process_hooks_close(const struct culex_process_hooks *hooks, void *process);
+
+/* A registered job. */
+struct culex_job {
+    const culex_job_type *type;
+    culex_handler_call call; /* NULL: retired, its runs end dead */
+    culex_handler_fn handler;
+    void *user;
+};
+
+/* How an execution ended. */
+struct culex_execution_end {
+    enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
+    bool is_snoozed;            /* RELEASE at the handler's wish */
+    bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
+    int64_t delay_ms;           /* RELEASE */
+    const char *text;           /* NULL, constant, or the run's text buffer */
+    int64_t duration_ns;
+};
+
+/* How a run whose handler runs in another process reaches the supervisor. */
+struct culex_run_port {
+    bool (*is_cancelled)(const struct culex_run *run);
+    void (*progress)(struct culex_run *run, const char *text);
+    void (*extend)(struct culex_run *run, int64_t extend_ms);
+};
+
+/* What a handler has reported for the next heartbeat. */
+struct culex_run_news {
+    pthread_mutex_t lock;  /* guards the rest */
+    int64_t until_ns;      /* boot time until which it asked for more time, 0 for none */
+    unsigned progress_tag; /* changes with every report, 0 for none yet */
+    char progress[CULEX_PROGRESS_MAX + 1];
+    atomic_bool *has_news; /* the executor's: tells the supervisor to look */
+};
+
+struct culex_run {
+    /* Set by the supervisor before the hand-over, constant until it comes back. */
+    struct culex_job job;
+    culex_uuid id;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    int64_t created_at_ms;
+    int64_t timeout_ms;
+    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a process of handlers,
+                                 which was forked before it was known; 0: the executor's */
+    uint64_t fingerprint;     /* of the schema that encoded the payload */
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
+    char *payload;
+    size_t payload_len;
+    size_t payload_cap;
+    const struct culex_log *log;
+    void *process;                     /* what the program's set-up returned here */
+    struct culex_loan *loan;           /* the client for handlers */
+    const struct culex_run_port *port; /* NULL: the supervisor is in this process */
+    char fence[CULEX_FENCE_SIZE];
+    bool is_suspect; /* to be run alone, by a process that has run nothing before */
+    bool is_excused; /* it was for long, and others may be started: the next beat says so */
+
+    /* Shared while it runs. */
+    atomic_bool is_cancelled;   /* supervisor sets, handler reads */
+    _Atomic int64_t started_ns; /* boot time at which the handler began; 0 before */
+    _Atomic int64_t lease_ns;   /* boot time at which the lease is over for us: not to be started
+                                   then, and to be killed if that is possible; 0: not known */
+    struct culex_run_news news;
+
+    /* Filled by the handler's thread. */
+    culex_arena *arena; /* the thread's, while the handler runs */
+    culex_buf secrets;  /* of its params (core/secret.h): in none of its texts */
+    char *text;         /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
+    culex_buf result;
+    bool has_result;
+    struct culex_execution_end end;
+
+    /* The supervisor's own. */
+    struct culex_lane *lane;
+    int64_t claimed_ns;     /* boot time at send of the claim */
+    int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
+    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
+    int64_t told_ns;        /* the deadline as the store knows it */
+    int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
+    unsigned progress_told; /* progress_tag of the last report sent */
+    size_t slot;            /* in the lane's list */
+    bool is_in_executor;    /* handed over and not yet back */
+    bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
+    bool has_cancel;        /* somebody asked to cancel it */
+    bool is_timed_out;      /* asked to stop because of its timeout */
+    bool is_fenced;         /* asked to stop because the store has not been heard of */
+    int64_t asked_ns;       /* boot time of its flag, when only the handler can end it; 0: none */
+    bool is_overstay_told;  /* a warning has named it */
+    struct culex_run *next_asked; /* the worker's list of those */
+    struct culex_run *next;       /* executor queues, free list */
+
+    /* The report of progress that goes with its end to the store, "" for none. */
+    char last_progress[CULEX_PROGRESS_MAX + 1];
+};
+
+/* Returns owned, or NULL when out of memory. */
+struct culex_run *culex__run_create(void);
+
+/* Accepts NULL. */
+void culex__run_free(struct culex_run *run);
+
+/* Makes the payload `len` bytes that are still to be written; false when out of memory. */
+bool culex__run_make_room(struct culex_run *run, size_t len);
+
+/* Copies the payload; false when out of memory. */
+bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t len);
+
+/* The struct is about to carry another run. */
+void culex__run_forget_secrets(struct culex_run *run);
+
+/* Calls the handler on the calling thread and fills run->end. Resets `arena`; NULL, which
+ * means that there was no memory for one, releases the run. */
+void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env);
+
+/* What the handler reports while it runs, for the next heartbeat. From any thread; `text` is valid
+ * UTF-8 of at most CULEX_PROGRESS_MAX bytes and copied. */
+void culex__run_report_progress(struct culex_run *run, const char *text);
+void culex__run_report_extend(struct culex_run *run, int64_t extend_ms);
+
+/* The supervisor's side of it. Boot time until which the handler asked for, 0 for none. */
+int64_t culex__run_extended_ns(struct culex_run *run);
+
+/* The tag of the newest progress; its text too when that is not run->progress_told. */
+unsigned culex__run_take_progress(struct culex_run *run, char ret_text[CULEX_PROGRESS_MAX + 1]);
+
+/* Forgets all reports; `has_news` is raised with each new extension, may be NULL. */
+void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news);
+
+/* Delay before a run that this worker cannot execute is offered again. */
+int64_t culex__run_unknown_delay_ms(uint32_t attempt);
+
+struct culex_log_subject culex__run_subject(const struct culex_run *run);
+
+/* What is told of the run's end: the text that culex_run_fail stores, by its rules. */
+void culex__run_set_text(struct culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,53 @@
+#include "handler/loan.h"
+
+#include <unistd.h>
+
+void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int64_t timeout_ms,
+                      const struct culex_env *env)
+{
+    *loan =
+        (struct culex_loan){.owner = getpid(), .way = way, .timeout_ms = timeout_ms, .env = env};
+    pthread_mutex_init(&loan->lock, NULL);
+}
+
+void culex__loan_release(struct culex_loan *loan)
+{
+    if (loan->client != NULL)
+        culex__client_free(loan->client);
+    pthread_mutex_destroy(&loan->lock);
+}
+
+/* Half the time for each try, as for every client. */
+static culex_client *client_make(struct culex_loan *loan)
+{
+    struct culex_backend *backend = NULL;
+    if (culex__errand_backend_open(&loan->way, loan->timeout_ms / 2 + 1, loan->env, &backend,
+                                   NULL) != CULEX_OK)
+        return NULL;
+    return culex__client_lend(backend, loan->timeout_ms, loan->env);
+}
+
+culex_client *culex__loan_client(struct culex_loan *loan)
+{
+    if (loan->owner != getpid())
+        return NULL; /* nor is the lock to be trusted, which a thread of the parent may have had */
+    pthread_mutex_lock(&loan->lock);
+    if (loan->client == NULL)
+        loan->client = client_make(loan);
+    culex_client *client = loan->client;
+    pthread_mutex_unlock(&loan->lock);
+    return client;
+}
+
+void culex__loan_give(struct culex_loan *loan)
+{
+    if (loan->is_withheld)
+        culex__turn_give(&loan->client->turn);
+    loan->is_withheld = false;
+}
+
+void culex__loan_withhold(struct culex_loan *loan)
+{
+    if (loan->client != NULL)
+        loan->is_withheld = culex__turn_take(&loan->client->turn, loan->timeout_ms);
+}

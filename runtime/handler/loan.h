@@ -1,0 +1,38 @@
+/* handler/loan.h - the client that handlers are lent: culex_run_client.
+ *
+ * One for each process of handlers, or for all handler threads of a worker; made when it is asked
+ * for first, which asks nothing of the store, and not to be closed by those who have it. */
+#ifndef CULEX_HANDLER_LOAN_H
+#define CULEX_HANDLER_LOAN_H
+
+#include <pthread.h>
+
+#include "client/client_private.h"
+#include "handler/errand.h"
+
+struct culex_loan {
+    pid_t owner;                 /* the process whose channel leads there */
+    struct culex_errand_way way; /* to the worker's store */
+    int64_t timeout_ms;          /* of one call */
+    const struct culex_env *env;
+    pthread_mutex_t lock; /* guards the client's making */
+    culex_client *client;
+    bool is_withheld; /* its turn is ours */
+};
+
+void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int64_t timeout_ms,
+                      const struct culex_env *env);
+
+/* While nobody uses the client. */
+void culex__loan_release(struct culex_loan *loan);
+
+/* Around each run of a process of handlers: a thread that a handler has left behind does not get
+ * its turn in between. */
+void culex__loan_give(struct culex_loan *loan);
+void culex__loan_withhold(struct culex_loan *loan);
+
+/* NULL without memory, and in a process that a handler has forked: two that ask by one channel
+ * would take each other's answers. Any thread. */
+culex_client *culex__loan_client(struct culex_loan *loan);
+
+#endif

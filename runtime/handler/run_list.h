@@ -1,0 +1,67 @@
+/* handler/run_list.h - runs in a row, linked through their `next`: a run is in one list at most.
+ *
+ * All zero is an empty list. A list owns its runs; whoever takes one out owns it then. */
+#ifndef CULEX_HANDLER_RUN_LIST_H
+#define CULEX_HANDLER_RUN_LIST_H
+
+#include "handler/execution.h"
+
+struct culex_run_list {
+    struct culex_run *first;
+    struct culex_run *last;
+    size_t count;
+};
+
+static inline void culex__run_list_push(struct culex_run_list *list, struct culex_run *run)
+{
+    run->next = NULL;
+    if (list->last != NULL)
+        list->last->next = run;
+    else
+        list->first = run;
+    list->last = run;
+    list->count++;
+}
+
+static inline void culex__run_list_push_front(struct culex_run_list *list, struct culex_run *run)
+{
+    run->next = list->first;
+    list->first = run;
+    if (list->last == NULL)
+        list->last = run;
+    list->count++;
+}
+
+static inline struct culex_run *culex__run_list_pop(struct culex_run_list *list)
+{
+    struct culex_run *run = list->first;
+    if (run == NULL)
+        return NULL;
+    list->first = run->next;
+    if (list->first == NULL)
+        list->last = NULL;
+    list->count--;
+    return run;
+}
+
+static inline bool culex__run_list_remove(struct culex_run_list *list, struct culex_run *run)
+{
+    struct culex_run_list kept = {0};
+    bool is_found = false;
+    for (struct culex_run *at; (at = culex__run_list_pop(list)) != NULL;) {
+        if (at == run)
+            is_found = true;
+        else
+            culex__run_list_push(&kept, at);
+    }
+    *list = kept;
+    return is_found;
+}
+
+static inline void culex__run_list_free(struct culex_run_list *list)
+{
+    for (struct culex_run *run; (run = culex__run_list_pop(list)) != NULL;)
+        culex__run_free(run);
+}
+
+#endif

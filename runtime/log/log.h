@@ -1,0 +1,86 @@
+/* log/log.h - one line per event, for people (text) or programs (JSON).
+ *
+ *   2026-11-21T04:00:00.123Z info  shop.send_email 0192...-... attempt 1 done in 12.3 ms
+ *   {"time":"2026-11-21T04:00:00.123Z","level":"info","queue":"mail","job":"shop.send_email",
+ *    "run":"0192...","attempt":1,"outcome":"done","duration_ms":12.345,
+ *    "message":"done in 12.3 ms"}          (one line)
+ *
+ * docs/operating.md, "Log lines", lists the members. Everything that is not ours (error texts,
+ * names) is made valid UTF-8 and visible (log_line.h), so that a line is always one line. A line
+ * goes to the sink whole, from whichever thread wrote it. */
+#ifndef CULEX_LOG_LOG_H
+#define CULEX_LOG_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <culex/types.h>
+#include <culex/worker.h>
+
+#include "platform/env.h"
+
+enum culex_log_level {
+    CULEX_LOG_ERROR = 1,
+    CULEX_LOG_WARNING = 2,
+    CULEX_LOG_INFO = 3,
+    CULEX_LOG_DEBUG = 4
+};
+
+/* Where lines go. `write` gets one line with its newline and must bear several threads.
+ * `take_dropped` (may be NULL) says how many lines were lost since it was asked last, once there is
+ * hope that another one is not: that line is then preceded by one that tells. */
+struct culex_log_sink {
+    void (*write)(void *self, const char *line, size_t len);
+    void *self;
+    uint64_t (*take_dropped)(void *self);
+};
+
+struct culex_log {
+    struct culex_log_sink sink;
+    const struct culex_env *env; /* for the time */
+    culex_log_format format;
+    int level; /* lines above it are dropped */
+};
+
+/* What a line is about; NULL or zero members are left out. Queue and how it ended stand in JSON
+ * only: the text of the line tells them in words. */
+struct culex_log_subject {
+    const char *queue;
+    const char *job;
+    const culex_uuid *id;
+    uint32_t attempt;
+    const char *outcome; /* how the attempt ended: a word of that list */
+    int64_t duration_ns; /* of the handler */
+    const char *error;   /* the error text, without what the line says around it */
+    int64_t next_ms;     /* when the run is offered again: store's clock, ms since 1970 */
+};
+
+/* Writes each line to file descriptor 2, and drops it when that is blocked (log/stderr.h). */
+struct culex_log_sink culex__log_stderr(void);
+
+static inline bool culex__log_wants(const struct culex_log *log, int level)
+{
+    return level <= log->level;
+}
+
+/* Writes a line about `subject` (NULL: about the worker), printf rules. Very long texts are cut. */
+void culex__log_write(const struct culex_log *log, int level,
+                      const struct culex_log_subject *subject, const char *format, ...)
+    CULEX_PRINTF(4, 5);
+void culex__log_write_list(const struct culex_log *log, int level,
+                           const struct culex_log_subject *subject, const char *format,
+                           va_list list);
+
+/* `ms` since 1970 as "2026-11-21T04:00:00.123Z"; years 0 to 9999, others clamp. */
+enum { CULEX_LOG_TIME_SIZE = 25 };
+void culex__log_format_time(int64_t ms, char ret_text[CULEX_LOG_TIME_SIZE]);
+
+/* `ms` for people: "15ms", "2s", "1.5s", "3m", "2h", "4d". */
+enum { CULEX_LOG_SPAN_SIZE = 32 };
+void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE]);
+
+/* `url` with the password replaced by "***", cut to fit. */
+void culex__log_mask_url(const char *url, char *ret_text, size_t size);
+
+#endif

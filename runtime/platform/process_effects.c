@@ -1,0 +1,138 @@
+#include "platform/process_effects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/descriptor.h"
+
+static bool is_refused(const struct culex_process_effects *effects, const char *call)
+{
+    int failure = effects->refuse != NULL ? effects->refuse(effects->self, call) : 0;
+    if (failure != 0)
+        errno = failure;
+    return failure != 0;
+}
+
+pid_t culex__process_fork(const struct culex_process_effects *effects)
+{
+    return is_refused(effects, "fork") ? -1 : fork();
+}
+
+int culex__process_socketpair(const struct culex_process_effects *effects, int ret_fds[2])
+{
+    if (is_refused(effects, "socketpair"))
+        return -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0)
+        return -1;
+    culex__descriptor_own(ret_fds[0]);
+    culex__descriptor_own(ret_fds[1]);
+    return 0;
+}
+
+void *culex__process_share(const struct culex_process_effects *effects, size_t size)
+{
+    if (is_refused(effects, "mmap"))
+        return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int culex__process_epoll(const struct culex_process_effects *effects)
+{
+    if (is_refused(effects, "epoll_create1"))
+        return -1;
+    return culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
+}
+
+int culex__process_eventfd(const struct culex_process_effects *effects)
+{
+    if (is_refused(effects, "eventfd"))
+        return -1;
+    return culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int culex__process_timerfd(const struct culex_process_effects *effects)
+{
+    if (is_refused(effects, "timerfd_create"))
+        return -1;
+    return culex__descriptor_own(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+}
+
+int culex__process_watch(const struct culex_process_effects *effects, int epoll_fd, int fd,
+                         uint32_t events, uint64_t data)
+{
+    if (is_refused(effects, "epoll_ctl"))
+        return -1;
+    struct epoll_event event = {.events = events, .data.u64 = data};
+    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int culex__process_mkdir(const struct culex_process_effects *effects, const char *path)
+{
+    return is_refused(effects, "mkdir") ? -1 : mkdir(path, 0755);
+}
+
+int culex__process_open(const struct culex_process_effects *effects, const char *path, int flags)
+{
+    if (is_refused(effects, "open"))
+        return -1;
+    return culex__descriptor_own(open(path, flags | O_CLOEXEC));
+}
+
+ssize_t culex__process_read_file(const struct culex_process_effects *effects, const char *path,
+                                 char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    int fd = culex__process_open(effects, path, O_RDONLY);
+    if (fd < 0)
+        return -1;
+    ssize_t got = read(fd, ret_text, size - 1);
+    ret_text[got > 0 ? got : 0] = '\0';
+    culex__descriptor_close(fd);
+    return got;
+}
+
+int culex__process_write_file(const struct culex_process_effects *effects, const char *path,
+                              const char *text)
+{
+    int fd = culex__process_open(effects, path, O_WRONLY);
+    if (fd < 0)
+        return -1;
+    ssize_t put = write(fd, text, strlen(text));
+    culex__descriptor_close(fd);
+    return put < 0 ? -1 : 0;
+}
+
+ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,
+                            const void *bytes, size_t len, int fd)
+{
+    if (is_refused(effects, "sendmsg"))
+        return -1;
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.room;
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    }
+    return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}

@@ -1,0 +1,88 @@
+/* settings/storesettings.c - the sources one over the other. */
+#include "settings/storesettings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "settings/options.h"
+
+/* Of what options.c has looked at. */
+static void found_take(struct culex_store_settings *settings, const culex_worker_options *found)
+{
+    if (found->prefix != NULL)
+        strcpy(settings->prefix, found->prefix);
+    if (found->store_timeout_ms > 0)
+        settings->timeout_ms = found->store_timeout_ms;
+    if (found->synchronous != NULL)
+        settings->synchronous = found->synchronous;
+}
+
+static const char *variable_get(const char *name)
+{
+    return getenv(name);
+}
+
+static culex_status variables_take(struct culex_store_settings *settings, culex_error *error)
+{
+    struct culex_settings found = {0};
+    culex_status status = culex__store_variables_read(variable_get, &found, error);
+    if (status == CULEX_OK)
+        found_take(settings, &found.options);
+    return status;
+}
+
+static culex_status parameter_take(void *user, const char *name, const char *value,
+                                   culex_error *error)
+{
+    struct culex_settings found = {0};
+    culex_status status = culex__store_parameter_read(name, value, &found, error);
+    if (status == CULEX_OK)
+        found_take(user, &found.options);
+    return status;
+}
+
+culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, culex_error *error)
+{
+    if (timeout_ms == 0 ||
+        (timeout_ms >= CULEX_STORE_TIMEOUT_MS_MIN && timeout_ms <= CULEX_STORE_TIMEOUT_MS_MAX))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL, "%s is %lld: milliseconds, from %d to %d, or 0", member,
+                       (long long)timeout_ms, CULEX_STORE_TIMEOUT_MS_MIN,
+                       CULEX_STORE_TIMEOUT_MS_MAX);
+}
+
+static culex_status told_take(struct culex_store_settings *settings,
+                              const culex_client_options *told, culex_error *error)
+{
+    static const char *const words[] = {"full", "normal", "off"};
+    const char *synchronous = NULL;
+    for (size_t i = 0; i < 3 && told->synchronous != NULL; i++)
+        synchronous = strcmp(told->synchronous, words[i]) == 0 ? words[i] : synchronous;
+    if (told->synchronous != NULL && synchronous == NULL)
+        return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
+                           told->synchronous);
+    if (told->prefix != NULL && culex__backend_prefix_check(told->prefix, error) != CULEX_OK)
+        return CULEX_EINVAL;
+    if (culex__store_timeout_check("timeout_ms", told->timeout_ms, error) != CULEX_OK)
+        return CULEX_EINVAL;
+    found_take(settings, &(culex_worker_options){.prefix = told->prefix,
+                                                 .store_timeout_ms = told->timeout_ms,
+                                                 .synchronous = synchronous});
+    return CULEX_OK;
+}
+
+culex_status culex__store_settings_read(const char *url, const culex_client_options *told,
+                                        struct culex_store_settings *ret_settings,
+                                        culex_error *error)
+{
+    struct culex_store_settings settings = {"culex", CULEX_STORE_TIMEOUT_MS, "full"};
+    culex_status status = variables_take(&settings, error);
+    if (status == CULEX_OK)
+        status = culex__backend_params_read(url, parameter_take, &settings, error);
+    if (status == CULEX_OK)
+        status = told_take(&settings, told, error);
+    if (status == CULEX_OK)
+        *ret_settings = settings;
+    return status;
+}

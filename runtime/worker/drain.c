@@ -1,0 +1,88 @@
+/* worker/drain.c - what keeps a drain from its end: runs that nobody here can execute, or that are
+ * held back by somebody. */
+#include "worker/worker_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PAGE = 500, NAMES = 4, NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32 };
+
+static void left_add(struct culex_left *left, const char *job)
+{
+    if (left->count++ == 0)
+        snprintf(left->job, sizeof left->job, "%s", job);
+    else if (strcmp(left->job, job) != 0)
+        left->has_others = true;
+}
+
+/* False when the page has something to wait for. */
+static bool page_look(const culex_worker *worker, const struct culex_list_reply *page,
+                      struct culex_left *left)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        const culex_run_info *run = &page->runs[i];
+        if (run->state == CULEX_RUN_ACTIVE || culex__worker_job_find(worker, run->job) != NULL)
+            return false;
+        left_add(left, run->job);
+    }
+    return true;
+}
+
+static bool state_look(const struct culex_lane *lane, culex_run_state state,
+                       struct culex_left *left)
+{
+    const culex_worker *worker = lane->worker;
+    struct culex_backend *store = worker->backend;
+    uint64_t cursor = 0;
+    bool is_stuck;
+    do {
+        struct culex_list_reply page = {0};
+        if (store->ops->list(store, lane->name, state, cursor, PAGE, &page, NULL) != CULEX_OK)
+            return false;
+        is_stuck = page_look(worker, &page, left);
+        cursor = page.cursor;
+        store->ops->list_release(store, &page);
+    } while (is_stuck && cursor != 0);
+    return is_stuck;
+}
+
+bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left)
+{
+    static const culex_run_state states[] = {CULEX_RUN_ACTIVE, CULEX_RUN_WAITING,
+                                             CULEX_RUN_SCHEDULED};
+    *ret_left = (struct culex_left){0};
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        for (size_t k = 0; k < 3 && !worker->lanes[i].is_empty; k++) {
+            if (!state_look(&worker->lanes[i], states[k], ret_left))
+                return false;
+        }
+    }
+    return ret_left->count > 0;
+}
+
+/* Queues that are paused and have runs; none when another has some too. */
+static size_t paused_name(const culex_worker *worker, char ret_names[NAMES_SIZE])
+{
+    size_t count = 0, len = 0;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        if (lane->is_empty)
+            continue;
+        if (!lane->is_paused)
+            return 0;
+        if (count++ < NAMES)
+            len += (size_t)snprintf(ret_names + len, NAMES_SIZE - len, "%s%s", len > 0 ? ", " : "",
+                                    lane->name);
+    }
+    if (count > NAMES)
+        snprintf(ret_names + len, NAMES_SIZE - len, " and %zu others", count - NAMES);
+    return count;
+}
+
+void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns)
+{
+    char names[NAMES_SIZE];
+    if (paused_name(worker, names) > 0 && culex__notice_tell(&worker->drain_notice, names, now_ns))
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+                         "the drain waits for nothing but paused queues: %s", names);
+}

@@ -1,0 +1,69 @@
+/* worker/greeting.c - HELLO to every queue, before anything is claimed from any.
+ *
+ * A queue may refuse this worker for good: a right is missing, or a slot of the cluster. That ends
+ * the worker, and with it what it holds of other queues; where it is restarted again and again,
+ * those runs would die of its losses. One that cannot be asked for the moment does not delay the
+ * others. Should it refuse later, the worker stops as if somebody had asked it to. */
+#include "worker/worker_private.h"
+
+static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
+{
+    culex_worker *worker = lane->worker;
+    size_t released = 0;
+    int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
+    culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
+                                                      lane->session, &released, &now_ms, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__worker_learn_clock(worker, now_ms, sent_ns);
+    lane->has_hello = true;
+    lane->name_count = worker->name_count;
+    lane->is_likely = true;
+    worker->careful_count += released;
+    if (released > 0) {
+        const struct culex_log_subject subject = {.queue = lane->name};
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                         "queue %s: %zu runs of this worker's former life were given back",
+                         lane->name, released);
+    }
+    return CULEX_OK;
+}
+
+/* Something is at stake: the worker goes on for a while, and its log says why it ends then. */
+static void refusal_tell(const struct culex_lane *lane)
+{
+    const struct culex_worker *worker = lane->worker;
+    const struct culex_log_subject subject = {.queue = lane->name};
+    if (worker->flight_count > 0)
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, &subject,
+                         "queue %s refuses this worker, which ends when its runs have: %s",
+                         lane->name, worker->refusal.text);
+}
+
+static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
+{
+    culex_worker *worker = lane->worker;
+    culex_status status = lane_hello(lane, error);
+    if (status == CULEX_OK)
+        culex__worker_call_succeeded(worker, lane);
+    else if (culex__status_is_fatal(status)) {
+        worker->refusal = *error;
+        worker->refusal.code = status;
+        refusal_tell(lane);
+    } else if (status != CULEX_EMOVED)
+        culex__worker_call_failed(worker, lane, status, error);
+    return status == CULEX_EMOVED ? status : CULEX_OK;
+}
+
+culex_status culex__lanes_greet(culex_worker *worker, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < worker->lane_count && status == CULEX_OK; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        if (worker->refusal.code != CULEX_OK)
+            break;
+        if (!lane->has_hello && culex__lane_may_call(lane, culex__worker_now_ns(worker)))
+            status = lane_greet(lane, error);
+    }
+    return status;
+}

@@ -1,0 +1,129 @@
+/* worker/outage.c - trouble with the store and its clock: who waits how long, and one log line a
+ * minute. */
+#include "base/error.h"
+#include "core/patience.h"
+#include "worker/worker_private.h"
+
+enum {
+    OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
+    LEASE_PARTS = 4,       /* tries within a lease, at least */
+    HURRY_MS = 250,        /* longest wait between tries once handlers are told to stop */
+    CHANGE_LOG_MS = 1000,  /* and about trouble that turns into another */
+    JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
+    ROOM_LOG_MS = 60000,   /* and about a store that has no room */
+};
+#define MS INT64_C(1000000)
+
+bool culex__status_is_fatal(culex_status status)
+{
+    return status == CULEX_EURL || status == CULEX_EVERSION || status == CULEX_EUNSUPPORTED ||
+           status == CULEX_EDENIED || status == CULEX_EINVAL || status == CULEX_EUSAGE ||
+           status == CULEX_ENOMEM || status == CULEX_ECORRUPT;
+}
+
+static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status, const char *text)
+{
+    struct culex_outage *outage = &worker->outage;
+    char span[CULEX_LOG_SPAN_SIZE];
+    if (!outage->is_on) {
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "the store is in trouble, trying again: %s", text);
+        outage->is_on = true;
+        outage->since_ns = outage->logged_ns = now_ns;
+    } else if (now_ns - outage->logged_ns >=
+               (status == outage->logged_status ? OUTAGE_LOG_MS : CHANGE_LOG_MS) * MS) {
+        culex__log_format_span((now_ns - outage->since_ns) / 1000000000 * 1000, span);
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                         "the store is still in trouble after %s: %s", span, text);
+        outage->logged_ns = now_ns;
+    } else
+        return;
+    outage->logged_status = status;
+}
+
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+                               const culex_error *error)
+{
+    int64_t now_ns = culex__worker_now_ns(worker);
+    bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
+    uint32_t *failures = is_away || lane == NULL ? &worker->outage.failures : &lane->failures;
+    const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
+    outage_log(worker, now_ns, status, text);
+    *failures += *failures < UINT32_MAX;
+    int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));
+    if (worker->phase >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
+        wait_ms = HURRY_MS;
+    /* Results and beats wait with the calls: tries are what keeps a short lease from running out.
+     */
+    if (wait_ms > worker->options.lease_ms / LEASE_PARTS)
+        wait_ms = worker->options.lease_ms / LEASE_PARTS;
+    int64_t until_ns = now_ns + wait_ms * MS;
+    if (is_away || lane == NULL)
+        worker->outage.until_ns = until_ns;
+    if (lane == NULL)
+        return;
+    lane->retry_ns = until_ns;
+    culex__repair_expect(lane, status);
+}
+
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
+{
+    struct culex_outage *outage = &worker->outage;
+    lane->failures = 0;
+    lane->retry_ns = 0;
+    if (!outage->is_on)
+        return;
+    /* A lane of its own in trouble keeps the line "is back" waiting. */
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].failures > 0)
+            return;
+    }
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / MS, span);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
+    *outage = (struct culex_outage){0};
+}
+
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)
+{
+    int64_t jump_ms =
+        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / 1000000);
+    int64_t size_ms = jump_ms < 0 ? -jump_ms : jump_ms, now_ns = culex__worker_now_ns(worker);
+    bool is_told =
+        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * MS;
+    if (size_ms <= worker->options.lease_ms / 4 || is_told)
+        return;
+    char span[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(size_ms, span);
+    worker->jump_logged_ns = now_ns;
+    culex__log_write(
+        &worker->log, CULEX_LOG_WARNING, NULL,
+        "the store's clock jumped %s by %s: leases end too %s, see to its time service",
+        jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
+}
+
+/* Worse news is told at once. Room that comes and goes within a minute is one pair of lines. */
+void culex__worker_learn_room(culex_worker *worker, enum culex_room room)
+{
+    struct culex_shortage *shortage = &worker->shortage;
+    if (room == CULEX_ROOM_ENOUGH && shortage->told == CULEX_ROOM_ENOUGH)
+        return;
+    int64_t now_ns = culex__worker_now_ns(worker);
+    bool is_told = shortage->logged_ns != 0 && now_ns - shortage->logged_ns < ROOM_LOG_MS * MS;
+    if (room == CULEX_ROOM_ENOUGH) {
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store has room again");
+        shortage->told = room;
+        return;
+    }
+    if (is_told && room <= shortage->worst)
+        return;
+    culex__log_write(
+        &worker->log, CULEX_LOG_ERROR, NULL,
+        room == CULEX_ROOM_SHORT
+            ? "the store is short of room: new runs may be refused, those it holds go on; make "
+              "room on its disk"
+            : "the store has no room: nothing new is started, only results are recorded; make "
+              "room on its disk");
+    shortage->told = shortage->worst = room;
+    shortage->logged_ns = now_ns;
+}

@@ -1,0 +1,22 @@
+/* worker/overstay.h - handlers on threads that were asked to stop and go on.
+ *
+ * Nobody can end them, and each keeps a thread. So that this is not first heard of when the worker
+ * stops, a warning names the run PATIENCE_MS after its flag was set, once. */
+#ifndef CULEX_WORKER_OVERSTAY_H
+#define CULEX_WORKER_OVERSTAY_H
+
+#include "worker/worker_private.h"
+
+/* The run's flag has been set. Nothing where the executor kills by itself; once is enough. */
+void culex__overstay_begin(struct culex_run *run);
+
+/* It is back from the executor, or has been told of in another way. */
+void culex__overstay_end(struct culex_run *run);
+
+/* Warns of those whose time is over. */
+void culex__overstay_tell(culex_worker *worker, int64_t now_ns);
+
+/* Boot time at which there will be something to tell, INT64_MAX for never. */
+int64_t culex__overstay_next_ns(const culex_worker *worker);
+
+#endif

@@ -1,0 +1,359 @@
+/* worker/setup.c - what a worker needs before its loop and gives back after it. */
+#include "worker/worker_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "core/queue_name.h"
+#include "worker/strange_queues.h"
+#include "client/newrun.h"
+#include "core/patience.h"
+#include "worker/solitude.h"
+#include "backend/storeurl.h"
+
+/* A worker that was stopped before it has run tries this long to reach its store. */
+#define STOPPED_NS INT64_C(2000000000)
+
+/* Of two schemas that were never compiled together, two jobs may have one name in the store. */
+static culex_status refuse_second(const culex_job_type *type, const culex_job_type *first,
+                                  culex_error *error)
+{
+    if (strcmp(type->name, first->name) == 0)
+        return culex__fail(error, CULEX_EINVAL, "job %s is registered already", type->name);
+    return culex__fail(error, CULEX_EINVAL,
+                       "job %s is stored as %s, and so is %s, which is registered already",
+                       type->name, type->wire, first->name);
+}
+
+culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
+                                   culex_error *error)
+{
+    if (worker == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no worker");
+    culex_status status = culex__job_type_check(job->type, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < worker->job_count; i++) {
+        if (strcmp(worker->jobs[i].type->wire, job->type->wire) == 0)
+            return refuse_second(job->type, worker->jobs[i].type, error);
+    }
+    struct culex_job *grown = realloc(worker->jobs, (worker->job_count + 1) * sizeof *worker->jobs);
+    if (grown == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory to register job %s", job->type->name);
+    worker->jobs = grown;
+    worker->jobs[worker->job_count++] = *job;
+    return CULEX_OK;
+}
+
+/* --- lanes ----------------------------------------------------------------------------------- */
+
+static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
+                             culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (strcmp(worker->lanes[i].name, queue) == 0)
+            return CULEX_OK;
+    }
+    struct culex_lane *lane = &worker->lanes[worker->lane_count];
+    lane->flights = calloc(room, sizeof *lane->flights);
+    if (lane->flights == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
+    lane->worker = worker;
+    strcpy(lane->name, queue);
+    culex_buf_init(&lane->step.texts, 0);
+    strcpy(lane->session, worker->session);
+    lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
+    worker->lane_names[worker->lane_count++] = lane->name;
+    return CULEX_OK;
+}
+
+static culex_status lanes_create(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    size_t count = options->queue_count > 0 ? options->queue_count : worker->job_count;
+    size_t room = options->concurrency + 2 * (size_t)options->batch + 1;
+    if (count == 0)
+        return culex__fail(error, CULEX_EINVAL, "no job is registered");
+    worker->lanes = calloc(count, sizeof *worker->lanes);
+    worker->lane_names = calloc(count, sizeof *worker->lane_names);
+    worker->awaited_names = calloc(count, sizeof *worker->awaited_names);
+    worker->scratch = calloc(room, sizeof *worker->scratch);
+    if (worker->lanes == NULL || worker->lane_names == NULL || worker->awaited_names == NULL ||
+        worker->scratch == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
+    for (size_t i = 0; i < count; i++) {
+        const char *queue =
+            options->queue_count > 0 ? options->queues[i] : culex__job_queue(worker->jobs[i].type);
+        culex_status status = lane_add(worker, queue, room, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+static void run_list_free(struct culex_run *run)
+{
+    while (run != NULL) {
+        struct culex_run *next = run->next;
+        culex__run_free(run);
+        run = next;
+    }
+}
+
+static void lanes_free(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        run_list_free(lane->ack_first);
+        for (size_t k = 0; k < lane->step.ack_count; k++)
+            culex__run_free(lane->step.ack_runs[k]);
+        culex_buf_release(&lane->step.texts);
+        free(lane->flights);
+    }
+    free(worker->lanes);
+    free(worker->lane_names);
+    free(worker->awaited_names);
+    free(worker->scratch);
+    worker->lanes = NULL;
+    worker->lane_names = NULL;
+    worker->awaited_names = NULL;
+    worker->scratch = NULL;
+    worker->lane_count = 0;
+}
+
+/* --- identity -------------------------------------------------------------------------- */
+
+/* A name that a second live worker, of this process or another, cannot have by accident: the
+ * store takes the runs of an older session away from a name that says hello again. */
+static void name_choose(culex_worker *worker)
+{
+    char host[65] = "";
+    if (worker->options.name != NULL && worker->options.name[0] != '\0') {
+        snprintf(worker->name, sizeof worker->name, "%s", worker->options.name);
+        return;
+    }
+    if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
+        strcpy(host, "localhost");
+    snprintf(worker->name, sizeof worker->name, "%s-%ld-%08llx", host, (long)getpid(),
+             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
+}
+
+static void session_choose(culex_worker *worker)
+{
+    snprintf(worker->session, sizeof worker->session, "%016llx",
+             (unsigned long long)culex__env_random(worker->env));
+    /* The lower half is left for counting up. */
+    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
+}
+
+/* --- store ----------------------------------------------------------------------------- */
+
+/* Waits a while for the stop descriptor; true when it is time to go. */
+static bool stop_await(culex_worker *worker, int64_t wait_ms)
+{
+    struct pollfd fd = {.fd = worker->stop_fd, .events = POLLIN};
+    return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0;
+}
+
+static culex_status settings_read(culex_worker *worker, culex_error *error)
+{
+    const culex_client_options told = {.timeout_ms = worker->options.store_timeout_ms,
+                                       .prefix = worker->options.prefix,
+                                       .synchronous = worker->options.synchronous};
+    return culex__store_settings_read(worker->url, &told, &worker->store, error);
+}
+
+static culex_status store_open(culex_worker *worker, culex_error *error)
+{
+    char masked[256];
+    struct culex_backend_options options = {.prefix = worker->store.prefix,
+                                            .timeout_ms = worker->store.timeout_ms,
+                                            .synchronous = worker->store.synchronous,
+                                            .folder = worker->folder,
+                                            .until_ns = &worker->until_ns};
+    if (worker->given_backend != NULL) {
+        worker->backend = worker->given_backend;
+        worker->backend->until_ns = &worker->until_ns;
+        return CULEX_OK;
+    }
+    culex__log_mask_url(worker->url, masked, sizeof masked);
+    if (stop_await(worker, 0)) /* asked before the run began */
+        atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
+    for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
+        culex_status status =
+            culex__backend_open(worker->url, &options, worker->env, &worker->backend, error);
+        if (status == CULEX_OK || culex__status_is_fatal(status))
+            return status;
+        culex__worker_call_failed(worker, NULL, status, error);
+        if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {
+            culex__error_context(error, "stopped before %s answered", masked);
+            return status;
+        }
+    }
+}
+
+/* --- executor -------------------------------------------------------------------------- */
+
+static void forget_secrets(void *user)
+{
+    (void)user;
+    culex__environment_forget();
+}
+
+/* How far the memory limits of jobs hold, when that is not all the way. */
+static void memory_limits_tell(const culex_worker *worker)
+{
+    bool is_none = worker->options.isolation == CULEX_ISOLATION_NONE;
+    for (size_t i = 0; i < worker->job_count && worker->options.cgroup == NULL; i++) {
+        if (worker->jobs[i].type->memory_bytes <= 0)
+            continue;
+        culex__log_write(&worker->log, is_none ? CULEX_LOG_WARNING : CULEX_LOG_INFO, NULL,
+                         is_none ? "the memory limit of job %s is not enforced: isolation is none"
+                                 : "the memory limit of job %s bounds each process of a run by "
+                                   "itself; --cgroup DIR bounds them together",
+                         worker->jobs[i].type->name);
+        return;
+    }
+}
+
+static culex_status executor_start(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    culex_isolation isolation = options->isolation;
+    culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
+                                                                 : culex__executor_process_create;
+    struct culex_executor_config config = {
+        .isolation = isolation,
+        .count = worker->options.concurrency,
+        .lease_ms = worker->options.lease_ms,
+        .log = &worker->log,
+        .env = worker->env,
+        .jobs = worker->jobs,
+        .job_count = worker->job_count,
+        .hooks = worker->hooks,
+        .cgroup = options->cgroup,
+        .setup_ms = worker->setup_ms,
+        .serve =
+            isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
+        .serve_user = worker,
+        .store_timeout_ms =
+            worker->store.timeout_ms > 0 ? worker->store.timeout_ms : CULEX_STORE_TIMEOUT_MS,
+        .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
+        .forget = forget_secrets};
+    culex__home_store_note_folder(&config.home);
+    if (worker->executor_make != NULL)
+        make = worker->executor_make;
+    culex_status status = make(&config, &worker->executor, error);
+    if (status == CULEX_OK)
+        memory_limits_tell(worker);
+    return status;
+}
+
+/* --- begin and end --------------------------------------------------------------------- */
+
+culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    bool is_apart = options->isolation != CULEX_ISOLATION_NONE;
+    worker->phase = CULEX_WORKER_RUNNING;
+    worker->phase_ns = INT64_MAX;
+    worker->average_ns = 2000000;
+    worker->wake_fd = -1;
+    worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
+    worker->held_count = worker->careful_count = 0;
+    worker->outage = (struct culex_outage){0};
+    worker->refusal = (culex_error){0};
+    worker->counts = (struct culex_worker_counts){0};
+    worker->left = (struct culex_left){0};
+    worker->stuck_look_ns = 0;
+    culex__solitude_reset(worker);
+    name_choose(worker);
+    session_choose(worker);
+    culex_status status = lanes_create(worker, error);
+    if (status == CULEX_OK)
+        status = culex__ticks_create(worker, error);
+    if (getcwd(worker->folder, sizeof worker->folder) == NULL)
+        worker->folder[0] = '\0';
+    /* Processes of handlers are forked from this one as it is now: without a connection and,
+     * unless the program itself holds it, without the store's password. Threads may change folder
+     * and environment under us: what comes from there is read before they are. */
+    if (status == CULEX_OK && is_apart)
+        status = executor_start(worker, error);
+    if (status == CULEX_OK && worker->is_private)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (status == CULEX_OK)
+        status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
+    if (status == CULEX_OK)
+        status = settings_read(worker, error);
+    if (status == CULEX_OK && !is_apart)
+        status = executor_start(worker, error);
+    if (status == CULEX_OK)
+        status = store_open(worker, error);
+    if (status == CULEX_OK)
+        status = culex__queues_check(worker, error);
+    if (status == CULEX_OK) {
+        atomic_store(&worker->has_store, true);
+        char masked[256];
+        culex__log_mask_url(worker->url, masked, sizeof masked);
+        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                         "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
+                         worker->lane_count, masked, options->concurrency);
+        culex__advise_queues(worker);
+    }
+    return status;
+}
+
+static void end_log(const culex_worker *worker)
+{
+    const struct culex_worker_counts *counts = &worker->counts;
+    culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                     "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
+                     "%llu expired, %llu given back (%llu not understood), %llu results refused",
+                     worker->name, (unsigned long long)counts->done,
+                     (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
+                     (unsigned long long)counts->dead, (unsigned long long)counts->expired,
+                     (unsigned long long)counts->released,
+                     (unsigned long long)counts->not_understood, (unsigned long long)counts->stale);
+}
+
+static void end_executor(culex_worker *worker)
+{
+    int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
+    const char *fate = worker->executor->ops->can_kill
+                           ? "their processes are killed"
+                           : "their threads are left behind, threads cannot be killed";
+    size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
+    if (stuck > 0)
+        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",
+                         stuck, fate);
+    worker->executor = NULL;
+    worker->executor_count = worker->flight_count = 0;
+}
+
+/* The executor frees what it still holds. */
+void culex__worker_end(culex_worker *worker)
+{
+    if (worker->executor != NULL)
+        end_executor(worker);
+    if (worker->backend != NULL)
+        end_log(worker);
+    if (worker->lent_backend != NULL)
+        worker->lent_backend->ops->close(worker->lent_backend);
+    worker->lent_backend = NULL;
+    culex__store_url_free(worker->url);
+    worker->url = NULL;
+    if (worker->backend != NULL && worker->given_backend == NULL)
+        worker->backend->ops->close(worker->backend);
+    worker->backend = NULL;
+    culex__ticks_free(worker);
+    lanes_free(worker);
+    run_list_free(worker->free_runs);
+    worker->free_runs = NULL;
+}

@@ -1,0 +1,82 @@
+#include "worker/strange_queues.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "client/newrun.h"
+
+static bool queue_is_fed(const culex_worker *worker, struct culex__nearest *nearest)
+{
+    for (size_t i = 0; i < worker->job_count; i++) {
+        const char *queue = culex__job_queue(worker->jobs[i].type);
+        if (strcmp(queue, nearest->word) == 0)
+            return true;
+        culex__nearest_offer(nearest, queue);
+    }
+    return false;
+}
+
+static void queue_advise(const culex_worker *worker, const char *queue)
+{
+    struct culex__nearest nearest = {.word = queue};
+    const struct culex_log_subject subject = {.queue = queue};
+    char **names = NULL, meant[128];
+    if (queue_is_fed(worker, &nearest))
+        return;
+    if (worker->backend->ops->queues(worker->backend, &names, NULL) != CULEX_OK)
+        names = NULL; /* not allowed, or out of reach: what the jobs say must do */
+    bool is_there = culex__nearest_offer_all(&nearest, names);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: no job that is registered here goes there%s%s", queue,
+                     is_there ? " by its schema" : ", and nobody has used it yet",
+                     is_there ? "" : culex__nearest_ask(&nearest, meant));
+    free(names);
+}
+
+static bool any_queue_is_fed(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (queue_is_fed(worker, &(struct culex__nearest){.word = worker->lane_names[i]}))
+            return true;
+    }
+    return false;
+}
+
+static culex_status queues_refuse(const culex_worker *worker, struct culex__nearest *nearest,
+                                  culex_error *error)
+{
+    char meant[128];
+    bool is_one = worker->lane_count == 1;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "nothing to do here: no job that is registered goes to queue %s%s, and the "
+                       "store has no such queue%s (one that only producers name begins with its "
+                       "first run)",
+                       nearest->word, is_one ? "" : " or another of those named",
+                       culex__nearest_ask(nearest, meant));
+}
+
+culex_status culex__queues_check(const culex_worker *worker, culex_error *error)
+{
+    char **names = NULL;
+    bool is_there = false;
+    struct culex__nearest nearest = {.word = worker->lane_names[0]};
+    if (any_queue_is_fed(worker) ||
+        worker->backend->ops->queues(worker->backend, &names, NULL) != CULEX_OK)
+        return CULEX_OK; /* not allowed, or out of reach: nobody knows better */
+    for (size_t i = 1; i < worker->lane_count && !is_there; i++)
+        is_there = culex__nearest_offer_all(&(struct culex__nearest){.word = worker->lane_names[i]},
+                                            names);
+    (void)queue_is_fed(worker, &nearest); /* for what may have been meant */
+    is_there = is_there || culex__nearest_offer_all(&nearest, names);
+    culex_status status = is_there ? CULEX_OK : queues_refuse(worker, &nearest, error);
+    free(names);
+    return status;
+}
+
+void culex__advise_queues(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++)
+        queue_advise(worker, worker->lane_names[i]);
+}

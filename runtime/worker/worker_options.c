@@ -1,0 +1,155 @@
+/* worker/worker_options.c - what the options of a worker may be, and what they are by default. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "core/queue_name.h"
+#include "client/newrun.h"
+#include "settings/storesettings.h"
+#include "worker/worker_private.h"
+
+enum {
+    LEASE_MS = 15000,
+    LEASE_MS_MIN = 200,
+    GRACE_MS = 25000,
+    IDLE_WAIT_MS = 100,
+    BATCH = 32,
+    CONCURRENCY_MAX = 1024,
+    DURATION_MS_MAX = 86400000,
+    NAME_BYTES_MAX = 100,
+};
+
+/* It goes into logs and into the error texts of runs, and a second worker of that name gets a
+ * longer one. */
+static culex_status name_check(const char *name, culex_error *error)
+{
+    size_t len = strnlen(name, NAME_BYTES_MAX + 1);
+    bool is_plain = len <= NAME_BYTES_MAX;
+    for (size_t at = 0, size; is_plain && at < len; at += size) {
+        size = culex__utf8_char(name + at, len - at);
+        is_plain = size > 0 && !culex__utf8_is_deceptive(culex__utf8_code(name + at, size));
+    }
+    return is_plain ? CULEX_OK
+                    : culex__fail(error, CULEX_EUSAGE,
+                                  "the name of a worker has at most %d bytes, of UTF-8 and without "
+                                  "control characters",
+                                  NAME_BYTES_MAX);
+}
+
+static culex_status limits_check(const culex_worker_options *options, culex_error *error)
+{
+    if (options->concurrency > CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
+    if (options->url != NULL && options->url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE, "both a URL and a URL file are given; use one");
+    if (options->batch > CULEX_BATCH_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
+    if (options->lease_ms != 0 &&
+        (options->lease_ms < LEASE_MS_MIN || options->lease_ms > DURATION_MS_MAX))
+        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms", LEASE_MS_MIN,
+                           DURATION_MS_MAX);
+    if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
+    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "idle_wait is at most %d ms", DURATION_MS_MAX);
+    if (culex__store_timeout_check("store_timeout_ms", options->store_timeout_ms, error) !=
+        CULEX_OK) {
+        if (error != NULL)
+            error->code = CULEX_EUSAGE;
+        return CULEX_EUSAGE;
+    }
+    if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
+        (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
+        return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
+    if (options->queues == NULL && options->queue_count > 0)
+        return culex__fail(error, CULEX_EUSAGE, "a queue_count of %zu, and no queues",
+                           options->queue_count);
+    if (options->queues != NULL && options->queue_count == 0)
+        return culex__fail(
+            error, CULEX_EUSAGE,
+            "queues, and a queue_count of 0, with which all would be served: say how "
+            "many there are");
+    for (size_t i = 0; i < options->queue_count; i++) {
+        culex_status status = culex__queue_check(options->queues[i], error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
+}
+
+/* DEFAULT for no such word. */
+static culex_isolation isolation_parse(const char *word)
+{
+    static const char *const words[] = {"none", "process", "job"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) == 0)
+            return (culex_isolation)(CULEX_ISOLATION_NONE + i);
+    }
+    return CULEX_ISOLATION_DEFAULT;
+}
+
+static const char *isolation_wanted(void)
+{
+    const char *wanted = getenv("CULEX_ISOLATION");
+    return wanted == NULL ? "process" : wanted;
+}
+
+static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+{
+    if ((int)isolation < CULEX_ISOLATION_DEFAULT || isolation > CULEX_ISOLATION_JOB)
+        return culex__fail(error, CULEX_EUSAGE, "no such isolation");
+    if (isolation == CULEX_ISOLATION_DEFAULT &&
+        isolation_parse(isolation_wanted()) == CULEX_ISOLATION_DEFAULT)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "CULEX_ISOLATION: '%s' is not one of: none, process, job",
+                           isolation_wanted());
+    return CULEX_OK;
+}
+
+static culex_status cgroup_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_isolation isolation = options->isolation;
+    if (isolation == CULEX_ISOLATION_DEFAULT)
+        isolation = isolation_parse(isolation_wanted());
+    if (options->cgroup != NULL && isolation == CULEX_ISOLATION_NONE)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "cgroup bounds the processes of handlers, and with isolation none there "
+                           "are none; leave one of them out");
+    return CULEX_OK;
+}
+
+culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_status status = limits_check(options, error);
+    if (status == CULEX_OK && options->name != NULL)
+        status = name_check(options->name, error);
+    if (status == CULEX_OK)
+        status = isolation_check(options->isolation, error);
+    return status == CULEX_OK ? cgroup_check(options, error) : status;
+}
+
+static unsigned processor_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > CONCURRENCY_MAX ? CONCURRENCY_MAX : (unsigned)count;
+}
+
+void culex__worker_options_complete(culex_worker_options *options)
+{
+    if (options->isolation == CULEX_ISOLATION_DEFAULT)
+        options->isolation = isolation_parse(isolation_wanted());
+    if (options->concurrency == 0)
+        options->concurrency = processor_count();
+    if (options->batch == 0)
+        options->batch = BATCH;
+    if (options->lease_ms == 0)
+        options->lease_ms = LEASE_MS;
+    if (options->grace_ms == 0)
+        options->grace_ms = GRACE_MS;
+    if (options->idle_wait_ms == 0)
+        options->idle_wait_ms = IDLE_WAIT_MS;
+    if (options->log_level == 0)
+        options->log_level = CULEX_LOG_INFO;
+}
