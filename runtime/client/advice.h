@@ -2,7 +2,7 @@
 #ifndef CULEX_CLIENT_ADVICE_H
 #define CULEX_CLIENT_ADVICE_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 /* The store has no such queue: `error`, which may be NULL, says so, what makes a queue, and which
  * one may have been meant, as far as the store tells its names. Returns CULEX_ENOTFOUND. */

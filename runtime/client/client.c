@@ -12,7 +12,7 @@
 #include "client/newrun.h"
 #include "core/patience.h"
 #include "settings/storesettings.h"
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 enum { LIST_LIMIT = 1000, LIST_PAGE = 100 };
 

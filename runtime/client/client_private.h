@@ -6,7 +6,7 @@
 
 #include <culex/client.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "core/uuid7.h"
 #include "platform/storeclock.h"
 #include "base/turn.h"

@@ -4,7 +4,7 @@
 
 #include <culex/job.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "base/limits.h"
 
 /* Room for all tags, the commas between them and the NUL. */

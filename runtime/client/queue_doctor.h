@@ -6,7 +6,7 @@
 #ifndef CULEX_CLIENT_QUEUE_DOCTOR_H
 #define CULEX_CLIENT_QUEUE_DOCTOR_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 /* Adds to `report` what was found in the queues of the store. Reads only, at most some 4000 records
  * a queue, whatever lies there; waits a second at most, and only when runs wait and none is at

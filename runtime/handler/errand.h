@@ -11,7 +11,7 @@
 #ifndef CULEX_HANDLER_ERRAND_H
 #define CULEX_HANDLER_ERRAND_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "base/buf.h"
 #include "base/limits.h"
 

@@ -6,7 +6,7 @@
 
 #include "log/log_line.h"
 #include "log/stderr.h"
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 static const char *level_name(int level)
 {

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "log/log.h"
 #include "settings/storesettings.h"
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 enum option_kind {
     OPTION_TEXT,

@@ -16,7 +16,7 @@
 
 #include <culex/client.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 /* The bounds hold for each source: 5 in code was meant as seconds. */
 enum {

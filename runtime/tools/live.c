@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "settings/options.h"
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 

@@ -13,7 +13,7 @@
 #include "client/newrun.h"
 #include "core/patience.h"
 #include "worker/solitude.h"
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)

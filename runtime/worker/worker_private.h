@@ -21,7 +21,7 @@
 
 #include <culex/worker.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "base/limits.h"
 #include "executor/executor.h"
 #include "base/notice.h"

@@ -13,7 +13,7 @@
 
 #include <culex/culex.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "bench_job.h"
 #include "floor.h"
 

@@ -6,7 +6,7 @@
 #include "../suite/suite.h"
 
 #include "../suite/stores.h"
-#include "backend/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "base/limits.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef CULEX_TESTS_BOUNDS_TRAFFIC_H
 #define CULEX_TESTS_BOUNDS_TRAFFIC_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 enum { TRAFFIC_LEASE_MS = 15000, TRAFFIC_BATCH_MAX = 256 };
 

@@ -13,7 +13,7 @@
 #include <culex/client.h>
 #include <culex/worker.h>
 
-#include "backend/storeurl.h"
+#include "store/storeurl.h"
 
 static char folder[] = "/tmp/culex-storeurl-XXXXXX";
 static char path[64];

@@ -7,7 +7,7 @@
 #ifndef CULEX_TESTS_WORLD_H
 #define CULEX_TESTS_WORLD_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "client/client_private.h"
 #include "worker/worker_private.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis_record.h"
+#include "store/redis/record.h"
 #include "core/run.h"
 #include "fuzz.h"
 

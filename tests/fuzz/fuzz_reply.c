@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis_record.h"
-#include "backend/redis_reply.h"
+#include "store/redis/record.h"
+#include "store/redis/reply.h"
 #include "fuzz.h"
 
 unsigned fuzz_taken;

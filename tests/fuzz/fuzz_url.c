@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
-#include "backend/url.h"
+#include "store/store.h"
+#include "store/url.h"
 #include "log/log.h"
 #include "fuzz.h"
 

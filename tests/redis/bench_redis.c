@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "redis_server.h"
 
 enum { BATCH_MAX = 200 };

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "backend/redis_scripts.h"
+#include "store/redis/scripts.h"
 
 enum { COMMANDS_MAX = 64, COMMAND_SIZE = 32 };
 

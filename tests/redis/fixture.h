@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "redis_server.h"
 
 #define SESSION_A "aaaaaaaaaaaaaaaa"

@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "backend/redis_reply.h"
+#include "store/redis/reply.h"
 #include "platform/env.h"
 
 static culex_status enqueue_status(struct fixture *f, const struct culex_new_run *run,

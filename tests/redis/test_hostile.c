@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "backend/redis_conn.h"
+#include "store/redis/conn.h"
 #include "proxy.h"
 
 static const char *const hostile[] = {

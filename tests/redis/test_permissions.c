@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backend/redis.h"
+#include "store/redis/redis.h"
 #include "commands.h"
 #include "client/client_private.h"
 #include "worker/worker_private.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "backend/redis_record.h"
+#include "store/redis/record.h"
 
 static const char good[] =
     "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "backend/redis_conn.h"
+#include "store/redis/conn.h"
 
 struct good {
     const char *url, *host;

@@ -13,7 +13,7 @@
 
 #include <culex/culex.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "redis_server.h"
 
 enum { SEEN_MAX = 16 };

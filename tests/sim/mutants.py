@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-LUA, SQL, WORKER = "runtime/backend/redis_", "runtime/backend/sqlite_", "runtime/worker/"
+LUA, SQL, WORKER = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/worker/"
 
 # What breaks, where, old text, new text, store.
 MUTANTS = [
@@ -47,7 +47,7 @@ MUTANTS = [
      "redis"),
     ("a cancelled ghost is granted", LUA + "step.lua", "if not r or r.state ~= WAITING or decided[id] then",
      "if not r or decided[id] then", "redis"),
-    ("the connection's end is taken for an answer", "runtime/backend/redis_conn.c",
+    ("the connection's end is taken for an answer", "runtime/store/redis/conn.c",
      "return conn_fail(conn, CULEX_EUNKNOWN, \"no answer from\", \"the server closed the connection\",",
      "return conn_fail(conn, CULEX_ECONNECT, \"no answer from\", \"the server closed the connection\",",
      "redis"),

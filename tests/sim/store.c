@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 #include "world.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis_scripts.h"
+#include "store/redis/scripts.h"
 #include "world.h"
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static enum culex_run_event event_of(const char *order)
     return CULEX_EVENT_COUNT;
 }
 
-/* ORDER ARGV of redis_step.lua. */
+/* ORDER ARGV of store/redis/step.lua. */
 static void step_read(struct sim_call *call, const struct sim_arg *args, size_t count)
 {
     enum { ACK = 10, ACK_WORDS = 3 };

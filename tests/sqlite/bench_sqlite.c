@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 enum { RUNS = 30000 };
 

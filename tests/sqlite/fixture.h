@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "backend/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 struct fixture {
     char folder[64];

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "backend/report.h"
+#include "store/report.h"
 
 enum { GUARDED = 3040001, NFS = 0x6969, EXT4 = 0xef53, FUSE = 0x65735546, OVERLAY = 0x794c7630 };
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-STEP_LUA, STEP_C = "runtime/backend/redis_step.lua", "runtime/backend/sqlite_step.c"
+STEP_LUA, STEP_C = "runtime/store/redis/step.lua", "runtime/store/sqlite/step.c"
 PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_check"]
 KILLS, TRIES = "120", 3
 

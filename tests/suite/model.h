@@ -1,14 +1,14 @@
-/* suite/model.h - the reference model: the contract of backend.h in plain C.
+/* suite/model.h - the reference model: the contract of store/store.h in plain C.
  *
  * An array of runs, searched from end to end; memory is given back at close only. It
- * decides for itself, from the words of backend.h, and calls none of core/run.c: two
+ * decides for itself, from the words of store/store.h, and calls none of core/run.c: two
  * opinions are worth more than one. Stores are compared with it, so it must stay small
  * enough to read in one sitting. Sessions are never forgotten here.
  */
 #ifndef CULEX_SUITE_MODEL_H
 #define CULEX_SUITE_MODEL_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 enum { MODEL_BATCH_MAX = 256 };
 

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-LUA, SQL, RULES = "runtime/backend/redis_", "runtime/backend/sqlite_", "runtime/core/run_rules.def"
+LUA, SQL, RULES = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/core/run_rules.def"
 
 # What breaks, where, old text, new text, stores that must notice.
 MUTANTS = [

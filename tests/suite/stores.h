@@ -3,7 +3,7 @@
 #ifndef CULEX_SUITE_STORES_H
 #define CULEX_SUITE_STORES_H
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 enum { STORES_SKIP = 77 }; /* exit code that Meson reads as skipped */
 

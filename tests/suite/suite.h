@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 
 enum { SUITE_LEASE_MS = 15000, SUITE_SECOND_MS = 1000, SUITE_MINUTE_MS = 60000 };
 

@@ -10,7 +10,7 @@ alone() { # alone COMPILER STANDARD LANGUAGE HEADER
     printf '#include "%s"\nint culex_alone(void);\n' "$4" >"$scratch/alone.$3"
     # shellcheck disable=SC2086
     "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime $codegen -I. \
-        "-I$build/runtime/backend" $(pkg-config --cflags hiredis sqlite3) \
+        "-I$build/runtime" $(pkg-config --cflags hiredis sqlite3) \
         -fsyntax-only "$scratch/alone.$3"
 }
 scratch=$(mktemp -d)

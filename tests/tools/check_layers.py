@@ -9,9 +9,9 @@ import re
 import sys
 
 # The rooms of the runtime, from the ground up: each may include from itself and from those before it.
-RUNTIME = ["include/culex", "base", "core", "platform", "backend", "log", "settings", "client", "handler",
+RUNTIME = ["include/culex", "base", "core", "platform", "store", "log", "settings", "client", "handler",
            "child", "executor", "worker", "program"]
-STORE = RUNTIME.index("backend")
+STORE = RUNTIME.index("store")
 
 
 def rooms_below(at: int) -> set:
@@ -33,14 +33,14 @@ ALLOWED = {
     "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
                     "codegen/project", "codegen/server", "codegen/cli"},
 }
-STORE_SEAM = {"backend/backend.h", "backend/storeurl.h", "backend/report.h"}
+STORE_SEAM = {"store/store.h", "store/storeurl.h", "store/report.h"}
 # Folder -> single headers that it may include besides. A child is given its executor's settings.
 ALLOWED_FILES = {f"runtime/{room}": STORE_SEAM for room in RUNTIME[STORE + 1:] + ["tools"]}
 ALLOWED_FILES["runtime/child"] = STORE_SEAM | {"executor/executor.h"}
 # Third-party header -> pattern of the files that may include it.
 THIRD_PARTY = {
-    r"hiredis": r"runtime/backend/redis",
-    r"sqlite3\.h": r"runtime/backend/sqlite",
+    r"hiredis": r"runtime/store/redis/",
+    r"sqlite3\.h": r"runtime/store/sqlite/",
     r"yaml\.h": r"codegen/project/reader",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "store/store.h"
 #include "redis_check.h"
 
 enum { OPERATIONS = 500, RUNS_MAX = 2000, GRANTS_MAX = 64, DRAIN_EVERY = 10 };

@@ -1,0 +1,267 @@
+/* store/redis/fsck.c - FSCK: one share of redis/fsck.lua a call, and what is known in between.
+ *
+ * A list has no membership test. So the runs that must be in the ready list are noted here while
+ * the records are read, crossed off while the list is walked, and what is left is looked at once
+ * more by the script, which alone decides. This takes 32 bytes of this process a waiting run, and
+ * nothing of the server's memory: a report can be made of a server that is full or read-only. */
+#include "store/redis/redis.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/redis/scripts.h"
+
+/* ORDER FSCK_SHARE: what precedes is repaired before it is relied upon. */
+enum { SHARE_RECORDS, SHARE_WALK, SHARE_VERIFY, SHARE_TOTALS = 23, SHARE_COUNT };
+static const char *const shares[SHARE_COUNT] = {
+    "records", "walk",     "verify", "urgent",    "scheduled",     "scheduled_urgent",
+    "active",  "done",     "dead",   "cancelled", "payloads",      "results",
+    "errors",  "progress", "unique", "seen0",     "seen1",         "seen2",
+    "seen3",   "seen4",    "seen5",  "sessions",  "sessions_seen", "totals"};
+
+enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
+
+/* A run of priority 0 that waited when its record was read. */
+struct suspect {
+    culex_uuid id;
+    uint32_t attempt;
+    bool is_met;
+    int64_t expires_at_ms;
+};
+
+/* From the call with cursor 0 to the end. */
+struct culex__redis_fsck {
+    struct suspect *suspects;
+    size_t count, cap;
+    bool is_sorted;
+    uint64_t found; /* wrong or damaged so far */
+    char queue[CULEX__REDIS_NAME_MAX + 1];
+};
+
+void culex__redis_fsck_release(struct culex__redis *redis)
+{
+    if (redis->fsck != NULL)
+        free(redis->fsck->suspects);
+    free(redis->fsck);
+    redis->fsck = NULL;
+}
+
+static culex_status fsck_begin(struct culex__redis *redis, const char *queue, culex_error *error)
+{
+    culex_status status = culex__redis_name_check("queue", queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_fsck_release(redis);
+    redis->fsck = calloc(1, sizeof *redis->fsck);
+    if (redis->fsck == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    strcpy(redis->fsck->queue, queue);
+    return CULEX_OK;
+}
+
+/* --- suspects --------------------------------------------------------------------------- */
+
+static bool suspect_add(struct culex__redis_fsck *fsck, const struct suspect *suspect)
+{
+    if (fsck->count == fsck->cap) {
+        size_t cap = fsck->cap == 0 ? 256 : fsck->cap * 2;
+        struct suspect *grown = realloc(fsck->suspects, cap * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        fsck->suspects = grown;
+        fsck->cap = cap;
+    }
+    fsck->suspects[fsck->count++] = *suspect;
+    return true;
+}
+
+static int suspect_compare(const void *a, const void *b)
+{
+    return memcmp(&((const struct suspect *)a)->id, &((const struct suspect *)b)->id,
+                  sizeof(culex_uuid));
+}
+
+/* A scan may show a record twice; the newer sight of it is as good as the older. */
+static void suspects_sort(struct culex__redis_fsck *fsck)
+{
+    size_t kept = 0;
+    if (fsck->is_sorted)
+        return;
+    if (fsck->count > 0)
+        qsort(fsck->suspects, fsck->count, sizeof *fsck->suspects, suspect_compare);
+    for (size_t i = 0; i < fsck->count; i++) {
+        if (kept == 0 || suspect_compare(&fsck->suspects[kept - 1], &fsck->suspects[i]) != 0)
+            fsck->suspects[kept++] = fsck->suspects[i];
+    }
+    fsck->count = kept;
+    fsck->is_sorted = true;
+}
+
+static void suspect_meet(struct culex__redis_fsck *fsck, const char *id, size_t len)
+{
+    struct suspect key = {.attempt = 0};
+    if (len != sizeof key.id || fsck->count == 0)
+        return;
+    memcpy(&key.id, id, len);
+    struct suspect *found =
+        bsearch(&key, fsck->suspects, fsck->count, sizeof *fsck->suspects, suspect_compare);
+    if (found != NULL)
+        found->is_met = true;
+}
+
+/* Adds the next ones that were not met to the request; returns where to go on, 0 at the end. */
+static size_t suspects_send(struct culex__redis *redis, size_t from)
+{
+    struct culex__redis_fsck *fsck = redis->fsck;
+    size_t sent = 0, at = from;
+    suspects_sort(fsck);
+    for (; at < fsck->count && sent < VERIFY_MAX; at++) {
+        const struct suspect *suspect = &fsck->suspects[at];
+        if (suspect->is_met)
+            continue;
+        culex__redis_id(redis, suspect->id);
+        culex__redis_request_int(&redis->request, suspect->attempt);
+        culex__redis_request_int(&redis->request, suspect->expires_at_ms);
+        sent++;
+    }
+    return at < fsck->count ? at : 0;
+}
+
+/* --- the answer ------------------------------------------------------------------------- */
+
+enum { REPLY_HEAD = 4 };
+
+static bool number_parse(const redisReply *reply, size_t at, int64_t max, int64_t *ret_value)
+{
+    const char *text;
+    char *end;
+    size_t len;
+    if (!culex__redis_reply_text(reply, at, &text, &len) || len == 0 || len > 18 ||
+        strspn(text, "0123456789") != len)
+        return false;
+    *ret_value = strtoll(text, &end, 10);
+    return *ret_value <= max;
+}
+
+static bool suspects_read(struct culex__redis_fsck *fsck, const redisReply *reply,
+                          bool *ret_is_full)
+{
+    for (size_t at = REPLY_HEAD; at < reply->elements; at += 3) {
+        struct suspect suspect = {.is_met = false};
+        const char *id;
+        size_t len;
+        int64_t attempt;
+        if (!culex__redis_reply_text(reply, at, &id, &len) || len != sizeof suspect.id ||
+            !number_parse(reply, at + 1, UINT32_MAX, &attempt) ||
+            !number_parse(reply, at + 2, INT64_MAX, &suspect.expires_at_ms))
+            return false;
+        memcpy(&suspect.id, id, len);
+        suspect.attempt = (uint32_t)attempt;
+        if (!suspect_add(fsck, &suspect)) {
+            *ret_is_full = true;
+            return true;
+        }
+    }
+    return true;
+}
+
+static void walk_read(struct culex__redis_fsck *fsck, const redisReply *reply)
+{
+    const char *id;
+    size_t len;
+    suspects_sort(fsck);
+    for (size_t at = REPLY_HEAD; at < reply->elements; at++) {
+        if (culex__redis_reply_text(reply, at, &id, &len))
+            suspect_meet(fsck, id, len);
+    }
+}
+
+static bool counts_read(const redisReply *reply, int64_t *ret_place, culex_fsck_counts *ret_counts)
+{
+    int64_t values[3];
+    if (!number_parse(reply, 0, (INT64_C(1) << PLACE_BITS) - 1, ret_place))
+        return false;
+    for (size_t i = 0; i < 3; i++) {
+        if (!culex__redis_reply_int(reply, i + 1, &values[i]) || values[i] < 0)
+            return false;
+    }
+    *ret_counts = (culex_fsck_counts){.records = (uint64_t)values[0],
+                                      .wrong = (uint64_t)values[1],
+                                      .damaged = (uint64_t)values[2]};
+    return true;
+}
+
+/* `place`: where the share goes on as this side knows it, replaced by what the script says unless
+ * it is the one of the suspects. */
+static culex_status reply_read(struct culex__redis *redis, unsigned share, const redisReply *reply,
+                               int64_t *place, culex_fsck_counts *ret_counts, culex_error *error)
+{
+    bool is_full = false;
+    int64_t next;
+    if (!counts_read(reply, &next, ret_counts) ||
+        (share == SHARE_RECORDS && !suspects_read(redis->fsck, reply, &is_full)))
+        return culex__redis_bad_reply(redis, "FSCK", error);
+    if (is_full)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the waiting runs of a queue");
+    if (share == SHARE_WALK)
+        walk_read(redis->fsck, reply);
+    if (share != SHARE_VERIFY)
+        *place = next;
+    return CULEX_OK;
+}
+
+/* --- one share -------------------------------------------------------------------------- */
+
+static culex_status share_call(struct culex__redis *redis, unsigned share, bool is_repairing,
+                               int64_t *place, culex_fsck_counts *ret_counts, culex_error *error)
+{
+    struct culex__redis_fsck *fsck = redis->fsck;
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, &culex__redis_fsck, fsck->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    /* While something else is wrong, the ghosts of a report would only be wrong after it. */
+    bool is_doubtful = share == SHARE_TOTALS && fsck->found > 0;
+    culex__redis_request_text(&redis->request, shares[share]);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, is_doubtful ? 1 : *place);
+    culex__redis_request_text(&redis->request, text);
+    culex__redis_request_text(&redis->request, is_repairing ? "1" : "0");
+    if (share == SHARE_VERIFY)
+        *place = (int64_t)suspects_send(redis, (size_t)*place);
+    status = culex__redis_finish(redis, &culex__redis_fsck, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = reply_read(redis, share, reply, place, ret_counts, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+culex_status culex__redis_fsck_share(struct culex_backend *backend, const char *queue,
+                                     uint64_t cursor, bool is_repairing,
+                                     struct culex_fsck_reply *ret_reply, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    unsigned share = (unsigned)(cursor >> PLACE_BITS);
+    int64_t place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1));
+    culex_status status = cursor == 0 ? fsck_begin(redis, queue, error) : CULEX_OK;
+    if (status != CULEX_OK)
+        return status;
+    if (redis->fsck == NULL || strcmp(redis->fsck->queue, queue) != 0 || share >= SHARE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "this cursor is not of the FSCK under way");
+    culex_fsck_counts counts = {0};
+    status = share_call(redis, share, is_repairing, &place, &counts, error);
+    if (status != CULEX_OK)
+        return status;
+    redis->fsck->found += counts.wrong + counts.damaged;
+    share += place == 0;
+    if (share == SHARE_COUNT)
+        culex__redis_fsck_release(redis);
+    *ret_reply = (struct culex_fsck_reply){
+        .cursor = share == SHARE_COUNT ? 0 : (uint64_t)share << PLACE_BITS | (uint64_t)place,
+        .counts = counts};
+    return CULEX_OK;
+}

@@ -1,0 +1,416 @@
+/* store/redis/info.c - reading the store: GET, LIST, STATS, QUEUES. */
+#include "store/redis/redis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/redis/record.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/progress.h"
+#include "store/redis/scripts.h"
+
+static void numbers_fill(culex_run_info *info, const struct culex__redis_record *record)
+{
+    info->state = record->state;
+    info->priority = record->priority;
+    info->attempt = record->attempt;
+    info->failures = record->counters.failures;
+    info->crashes = record->counters.crashes;
+    info->losses = record->counters.losses;
+    info->attempts_max = record->counters.attempts_max;
+    info->created_at_ms = record->created_at_ms;
+    info->at_ms = record->at_ms;
+    info->expires_at_ms = record->expires_at_ms;
+    info->fingerprint = record->fingerprint;
+    info->cancel_requested = record->is_cancel_requested;
+}
+
+static culex_status no_memory(culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOMEM, "out of memory");
+}
+
+/* --- GET ------------------------------------------------------------------------------ */
+
+static char *text_copy(const char *text, size_t len)
+{
+    char *copy = malloc(len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (len > 0)
+        memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+static void bytes_copy(const char *text, size_t len, culex_bytes *ret_bytes)
+{
+    ret_bytes->data = (uint8_t *)text_copy(text, len);
+    ret_bytes->len = ret_bytes->data != NULL ? len : 0;
+}
+
+/* Frees what culex_run_info_free frees; that function lives in a layer above. */
+static void info_free(culex_run_info *info)
+{
+    free(info->job);
+    free(info->queue);
+    free(info->tags);
+    free(info->error_text);
+    free(info->progress_text);
+    free((void *)(uintptr_t)info->payload.data);
+    free((void *)(uintptr_t)info->result.data);
+    free(info);
+}
+
+/* Text that the store would not have taken from us is not shown. */
+static void progress_fill(culex_run_info *info, const char *text, size_t len)
+{
+    char kept[CULEX_PROGRESS_MAX + 1];
+    const char *words;
+    if (len > CULEX_PROGRESS_MAX || !culex__utf8_is_valid(text, len))
+        len = 0;
+    memcpy(kept, text, len);
+    kept[len] = '\0';
+    culex__progress_split(kept, &info->progress, &words);
+    info->progress_text = text_copy(words, strlen(words));
+}
+
+/* Texts of a GET: record, payload, error, result, progress. */
+enum { GET_TEXTS = 5 };
+
+static bool get_texts(const redisReply *reply, const char **texts, size_t *lens)
+{
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != GET_TEXTS)
+        return false;
+    for (size_t i = 0; i < GET_TEXTS; i++) {
+        if (!culex__redis_reply_text(reply, i, &texts[i], &lens[i]))
+            return false;
+    }
+    return true;
+}
+
+culex_status culex__redis_get_read(const redisReply *reply, const char *queue, culex_uuid id,
+                                   culex_run_info **ret_run, culex_error *error)
+{
+    const char *texts[GET_TEXTS];
+    size_t lens[GET_TEXTS];
+    struct culex__redis_record record;
+    if (culex__redis_is_empty(reply))
+        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
+    if (!get_texts(reply, texts, lens) || !culex__redis_record_parse(texts[0], lens[0], &record))
+        return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
+    culex_run_info *info = calloc(1, sizeof *info);
+    if (info == NULL)
+        return no_memory(error);
+    numbers_fill(info, &record);
+    info->id = id;
+    info->job = text_copy(record.job.text, record.job.len);
+    info->queue = text_copy(queue, strlen(queue));
+    info->tags = text_copy(record.tags.text, record.tags.len);
+    bytes_copy(texts[1], lens[1], &info->payload);
+    info->error_text = text_copy(texts[2], lens[2]);
+    bytes_copy(texts[3], lens[3], &info->result);
+    progress_fill(info, texts[4], lens[4]);
+    if (info->job == NULL || info->queue == NULL || info->tags == NULL ||
+        info->error_text == NULL || info->progress_text == NULL || info->payload.data == NULL ||
+        info->result.data == NULL) {
+        info_free(info);
+        return no_memory(error);
+    }
+    *ret_run = info;
+    return CULEX_OK;
+}
+
+culex_status culex__redis_get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                  culex_run_info **ret_run, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, &culex__redis_get, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_id(redis, id);
+    status = culex__redis_finish(redis, &culex__redis_get, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__redis_get_read(reply, queue, id, ret_run, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- LIST ----------------------------------------------------------------------------- */
+
+/* Copies `len` bytes to *at and moves it past them and their NUL. */
+static char *block_take(char **at, const char *text, size_t len)
+{
+    char *copy = *at;
+    if (len > 0)
+        memcpy(copy, text, len);
+    copy[len] = '\0';
+    *at += len + 1;
+    return copy;
+}
+
+/* One listed run; false when its record is damaged, and then it is left out: one bad record must
+ * not hide the others from an operator. GET tells about it. */
+static bool list_item_read(const redisReply *reply, size_t at, char *queue, culex_run_info *info,
+                           char **block)
+{
+    static char nothing[] = "";
+    struct culex__redis_record record;
+    const char *id, *text;
+    size_t id_len, len;
+    if (!culex__redis_reply_text(reply, at, &id, &id_len) || id_len != sizeof info->id ||
+        !culex__redis_reply_text(reply, at + 1, &text, &len) ||
+        !culex__redis_record_parse(text, len, &record))
+        return false;
+    memset(info, 0, sizeof *info);
+    numbers_fill(info, &record);
+    memcpy(info->id.b, id, id_len);
+    info->queue = queue;
+    info->error_text = info->progress_text = nothing;
+    info->progress = -1;
+    info->job = block_take(block, record.job.text, record.job.len);
+    info->tags = block_take(block, record.tags.text, record.tags.len);
+    return true;
+}
+
+static size_t list_text_size(const redisReply *reply)
+{
+    size_t size = 0, len;
+    const char *text;
+    for (size_t i = 2; i < reply->elements; i += 2)
+        size += culex__redis_reply_text(reply, i, &text, &len) ? len + 2 : 2;
+    return size;
+}
+
+culex_status culex__redis_list_read(const redisReply *reply, const char *queue, size_t limit,
+                                    struct culex_list_reply *ret_reply, culex_error *error)
+{
+    int64_t next;
+    if (culex__redis_is_empty(reply))
+        return culex__backend_no_queue(queue, error);
+    if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
+        reply->elements / 2 > limit)
+        return culex__fail(error, CULEX_ECORRUPT, "the answer to LIST is no such answer");
+    size_t count = reply->elements / 2, runs_size = (count + 1) * sizeof(culex_run_info);
+    char *storage = malloc(runs_size + strlen(queue) + 1 + list_text_size(reply));
+    if (storage == NULL)
+        return no_memory(error);
+    culex_run_info *runs = (culex_run_info *)(void *)storage;
+    char *block = storage + runs_size, *queue_copy = block_take(&block, queue, strlen(queue));
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        kept += list_item_read(reply, 1 + i * 2, queue_copy, &runs[kept], &block);
+    *ret_reply = (struct culex_list_reply){runs, kept, (uint64_t)next, storage};
+    return CULEX_OK;
+}
+
+culex_status culex__redis_list_runs(struct culex_backend *backend, const char *queue,
+                                    culex_run_state state, uint64_t cursor, size_t limit,
+                                    struct culex_list_reply *ret_reply, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    bool is_any = state == CULEX_LIST_ANY;
+    if ((unsigned)state > CULEX_LIST_ANY || limit == 0 || limit > 1000 ||
+        cursor > (is_any ? INT64_MAX : INT32_MAX))
+        return culex__fail(error, CULEX_EINVAL,
+                           "LIST takes a state, a cursor and a limit of 1 to 1000");
+    culex_status status = culex__redis_begin(redis, &culex__redis_list, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    char letter = is_any ? '*' : culex__run_state_letter(state);
+    redisReply *reply = NULL;
+    culex__redis_request_add(&redis->request, &letter, 1);
+    culex__redis_request_int(&redis->request, (int64_t)cursor);
+    culex__redis_request_int(&redis->request, (int64_t)limit);
+    status = culex__redis_finish(redis, &culex__redis_list, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__redis_list_read(reply, queue, is_any ? SIZE_MAX : limit, ret_reply, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+{
+    (void)backend;
+    free(reply->storage);
+    memset(reply, 0, sizeof *reply);
+}
+
+/* --- STATS ---------------------------------------------------------------------------- */
+
+/* ORDER STATS: as redis/stats.lua answers. */
+static bool stats_fill(const redisReply *reply, culex_queue_stats *stats)
+{
+    uint64_t *const totals[] = {&stats->enqueued, &stats->done, &stats->failed,    &stats->crashed,
+                                &stats->lost,     &stats->dead, &stats->cancelled, &stats->stale};
+    size_t at = 0;
+    int64_t value;
+    if (!culex__redis_reply_int(reply, at++, &stats->now_ms))
+        return false;
+    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT; i++) {
+        if (!culex__redis_reply_int(reply, at++, &value) || value < 0)
+            return false;
+        stats->count[i] = (uint64_t)value;
+    }
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        if (!culex__redis_reply_int(reply, at++, &value) || value < 0)
+            return false;
+        *totals[i] = (uint64_t)value;
+    }
+    if (!culex__redis_reply_int(reply, at++, &value))
+        return false;
+    stats->paused = value != 0;
+    if (!culex__redis_reply_int(reply, at++, &value) || value < 0)
+        return false;
+    stats->limit = (uint64_t)value;
+    return reply->elements == at;
+}
+
+culex_status culex__redis_stats_read(struct culex_backend *backend, const char *queue,
+                                     culex_queue_stats *ret_stats, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(backend);
+    redisReply *reply = NULL;
+    culex_queue_stats stats;
+    culex_status status = culex__redis_begin(redis, &culex__redis_stats, queue, error);
+    if (status == CULEX_OK)
+        status = culex__redis_finish(redis, &culex__redis_stats, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    memset(&stats, 0, sizeof stats);
+    if (culex__redis_is_empty(reply))
+        status = culex__backend_no_queue(queue, error);
+    else if (stats_fill(reply, &stats))
+        *ret_stats = stats;
+    else
+        status = culex__redis_bad_reply(redis, "STATS", error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- QUEUES --------------------------------------------------------------------------- */
+
+struct names {
+    char **list; /* malloc'ed one by one while they come in */
+    size_t count, cap;
+};
+
+static void names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
+static culex_status names_add(struct names *names, const char *text, size_t len, culex_error *error)
+{
+    if (names->count == names->cap) {
+        size_t cap = names->cap == 0 ? 64 : names->cap * 2;
+        char **list = realloc(names->list, cap * sizeof *list);
+        if (list == NULL)
+            return no_memory(error);
+        names->list = list;
+        names->cap = cap;
+    }
+    names->list[names->count] = text_copy(text, len);
+    if (names->list[names->count] == NULL)
+        return no_memory(error);
+    names->count++;
+    return CULEX_OK;
+}
+
+/* One page of SSCAN: the cursor to go on with, and names. */
+static culex_status names_page(struct culex__redis *redis, struct names *names, char *cursor,
+                               size_t cursor_size, culex_error *error)
+{
+    char key[CULEX__REDIS_PREFIX_MAX + 16];
+    snprintf(key, sizeof key, "%s:queues", redis->prefix);
+    const char *words[] = {"SSCAN", key, cursor, "COUNT", "500"}, *text;
+    size_t len;
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_conn_command(&redis->conn, words, 5,
+                                                    culex__redis_deadline(redis), &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!culex__redis_reply_text(reply, 0, &text, &len) || len >= cursor_size ||
+        reply->elements != 2 || reply->element[1]->type != REDIS_REPLY_ARRAY) {
+        freeReplyObject(reply);
+        return culex__redis_bad_reply(redis, "SSCAN", error);
+    }
+    memcpy(cursor, text, len + 1);
+    for (size_t i = 0; i < reply->element[1]->elements && status == CULEX_OK; i++) {
+        /* A name that could not be a queue's was not put there by us. */
+        if (culex__redis_reply_text(reply->element[1], i, &text, &len) && strlen(text) == len &&
+            culex__redis_name_check("queue", text, NULL) == CULEX_OK)
+            status = names_add(names, text, len, error);
+    }
+    freeReplyObject(reply);
+    return status;
+}
+
+static int name_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* SSCAN may report a name twice. */
+static void names_sort(struct names *names)
+{
+    size_t kept = 0;
+    if (names->count > 0)
+        qsort(names->list, names->count, sizeof *names->list, name_compare);
+    for (size_t i = 0; i < names->count; i++) {
+        if (kept > 0 && strcmp(names->list[kept - 1], names->list[i]) == 0)
+            free(names->list[i]);
+        else
+            names->list[kept++] = names->list[i];
+    }
+    names->count = kept;
+}
+
+static char **names_pack(const struct names *names)
+{
+    size_t size = (names->count + 1) * sizeof(char *);
+    for (size_t i = 0; i < names->count; i++)
+        size += strlen(names->list[i]) + 1;
+    char **packed = malloc(size);
+    if (packed == NULL)
+        return NULL;
+    char *at = (char *)(packed + names->count + 1);
+    for (size_t i = 0; i < names->count; i++)
+        packed[i] = block_take(&at, names->list[i], strlen(names->list[i]));
+    packed[names->count] = NULL;
+    return packed;
+}
+
+culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
+                                      culex_error *error)
+{
+    enum { PAGES_MAX = 100000 }; /* a server that never ends a scan must not hold us */
+    struct culex__redis *redis = culex__redis_of(backend);
+    struct names names = {NULL, 0, 0};
+    char cursor[24] = "0";
+    int pages = 0;
+    culex_status status = culex__redis_conn_open(&redis->conn, culex__redis_deadline(redis), error);
+    if (status != CULEX_OK)
+        return status;
+    do {
+        status = names_page(redis, &names, cursor, sizeof cursor, error);
+    } while (status == CULEX_OK && strcmp(cursor, "0") != 0 && ++pages < PAGES_MAX);
+    if (status == CULEX_OK) {
+        names_sort(&names);
+        char **packed = names_pack(&names);
+        if (packed == NULL)
+            status = no_memory(error);
+        else
+            *ret_names = packed;
+    }
+    names_release(&names);
+    return status;
+}

@@ -1,0 +1,250 @@
+"""Renders the Lua scripts of the Redis backend into one C file.
+
+    prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...
+
+Every script gets a prelude that holds what it mentions and nothing more: names for its
+KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
+says so in its first lines:
+
+    -- keys: runs payloads ready          the keys, in the order in which C passes them
+    -- uses: base record                  lib_base.lua, lib_record.lua
+
+So the layout of a record and the transitions of a run stand once, for C and Lua alike.
+Needs the standard library only.
+"""
+
+import hashlib
+import pathlib
+import re
+import sys
+
+ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.M)
+PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
+
+# ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
+KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
+        "unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged "
+        "probe").split()
+
+
+def fail(text):
+    sys.exit(f"redis_prelude.py: {text}")
+
+
+def rows_read(path):
+    rows = {}
+    for kind, arguments in ROW.findall(path.read_text()):
+        rows.setdefault(kind, []).append([word.strip() for word in arguments.split(",")])
+    for kind in ("STATE", "EVENT", "TRANSITION", "LIMIT", "RECORD_FIELD"):
+        if kind not in rows:
+            fail(f"{path}: no row of {kind}")
+    return rows
+
+
+def table_text(pairs):
+    return "{" + ", ".join(f"{key} = {value}" for key, value in pairs) + "}"
+
+
+def charges_text(events, column):
+    return table_text((row[0], row[column]) for row in events if row[column] != "0")
+
+
+# STEP rewrites the first of these without looking at the others.
+LEASE_FIELDS = ["state", "attempt", "owner", "at_ms", "timeout_from_ms", "started"]
+
+
+def skip_pattern(fields):
+    return "".join(PATTERNS[kind] + "|" for _, kind in fields)
+
+
+def hot_definitions(version, fields, split):
+    """What lets a claim and a success take the beginning of a record off and put another one
+    before the rest: RECORD_FRESH is the whole head of a waiting run that never began, FRESH_REST
+    where its rest begins; RECORD_HELD stands behind the owner and finds the rest's place, the
+    time to keep it and the unique key."""
+    leased, names = len(LEASE_FIELDS), [name for name, _ in fields]
+    if names[:leased] != LEASE_FIELDS:
+        fail("STEP needs these fields first: " + " ".join(LEASE_FIELDS))
+    zeros = {"letter": "W", "int": "0", "name": ""}
+    fresh = [version] + [zeros[kind] for _, kind in fields[:split]]
+    keep, key = names.index("keep_success_ms"), names.index("unique_key")
+    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:keep]),
+                    f"({PATTERNS['int']})|", skip_pattern(fields[keep + 1:key]),
+                    f"({PATTERNS['name']})|"])
+    return {
+        "RECORD_FRESH": f"local RECORD_FRESH = '{'|'.join(fresh)}|'",
+        "FRESH_REST": f"local FRESH_REST = {len('|'.join(fresh[:leased + 1])) + 2}",
+        "RECORD_HELD": f"local RECORD_HELD = '^{held}'",
+        "RECORD_UNIQUE": f"local RECORD_UNIQUE = '^[^|]*|{'[^|]*|' * key}([^|]*)|'",
+    }
+
+
+# The largest number that C takes in these fields; other numbers are instants and durations.
+FIELD_MAX = {"attempt": 2**32 - 1, "losses": 2**32 - 1, "failures": 2**32 - 1, "crashes": 2**32 - 1,
+             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "started": 1, "cancel": 1, "priority": 9}
+
+
+def strict_definitions(version, fields):
+    """What FSCK needs to read a record as strictly as C does, and to write one for a run of which
+    nothing is known: RECORD_ASIDE, a dead one that is never forgotten."""
+    blank = {"int": "0", "hex": "0" * 16, "name": ""}
+    known = {"state": "X", "at_ms": "9999999999999", "attempts_max": "1", "job": "-"}
+    aside = [version] + [known.get(name, blank.get(kind)) for name, kind in fields]
+    return {
+        "RECORD_KINDS": "local RECORD_KINDS = {" + ", ".join(f"'{kind}'" for _, kind in fields) + "}",
+        "RECORD_MOST": "local RECORD_MOST = {"
+        + ", ".join(str(FIELD_MAX.get(name, 0)) for name, _ in fields) + "}",
+        "RECORD_ASIDE": f"local RECORD_ASIDE = '{'|'.join(aside)}'",
+    }
+
+
+def record_definitions(fields, limits):
+    """The head as one pattern and its two functions; each tail field as a pattern of its own."""
+    version, split = limits["RECORD_VERSION"], int(limits["RECORD_HEAD_FIELDS"])
+    head, tail = fields[:split], fields[split:]
+    names = ", ".join(name for name, _ in head)
+    pattern = "|".join(f"({PATTERNS[kind]})" for _, kind in head)
+    # The tail's form is checked with the head's: nobody who takes it apart may find a field missing.
+    rest = skip_pattern(tail)[:-1]
+    made = {
+        "record_parse": f"""local function record_parse(text)
+  if #text > {limits["RECORD_BYTES_MAX"]} then return nil end
+  local {names}, tail = string.match(text, '^{version}|{pattern}|({rest})$')
+  if not state then return nil end
+  return {{{", ".join(f"{name} = {name}" for name, _ in head)}, tail = tail}}
+end""",
+        "record_text": "local function record_text(r)\n  return '%s|' .. %s .. '|' .. r.tail\nend"
+        % (version, " .. '|' .. ".join(f"r.{name}" for name, _ in head)),
+    }
+    made.update(hot_definitions(version, fields, split))
+    made.update(strict_definitions(version, fields))
+    for at, (name, kind) in enumerate(tail):
+        end = "|" if at + 1 < len(tail) else "$"
+        made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
+    return made
+
+
+def definitions_make(rows):
+    """Everything a script may mention: name -> Lua text."""
+    limits = dict(rows["LIMIT"])
+    letters = {name: letter for name, letter, _ in rows["STATE"]}
+    made = {name: f"local {name} = '{letter}'" for name, letter in letters.items()}
+    made["STATES"] = "local STATES = '" + "".join(letters.values()) + "'"
+    made["IS_FINAL"] = "local IS_FINAL = " + table_text(
+        (letter, "true") for _, letter, final in rows["STATE"] if final == "1")
+    made["NEXT"] = "local NEXT = " + table_text(
+        (f"{letters[start]}_{event}", f"'{letters[end]}'") for start, event, end in rows["TRANSITION"])
+    for column, name in ((1, "FAILURES"), (2, "CRASHES"), (3, "LOSSES")):
+        made[name] = f"local {name} = {charges_text(rows['EVENT'], column)}"
+    made.update(record_definitions(rows["RECORD_FIELD"], limits))
+    return made
+
+
+def header_read(path, text, word):
+    found = re.search(rf"^-- {word}: *(.*)$", text, re.M)
+    if not found:
+        fail(f"{path}: no line '-- {word}:'")
+    return found.group(1).split()
+
+
+def comments_strip(text):
+    lines = (re.sub(r"(^|\s)--.*$", "", line).rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line.strip()) + "\n"
+
+
+OPENER = re.compile(r"(local function|function|if|for|while|do)\b|.*\bfunction *\([^)]*\)$")
+LOCALS_MAX = 190  # Lua refuses 200 at one time; the rest is for a loop
+
+
+def locals_count(text):
+    """Most locals that the script itself has at one time. It goes by the lines that are not indented,
+    so a block that stands at the margin, as `do` does, must end there."""
+    count, most, blocks = 0, 0, []
+    for line in text.splitlines():
+        if line.startswith("end"):
+            count = blocks.pop()
+        elif line.startswith("local function"):
+            count += 1
+        elif line.startswith("local "):
+            count += line.split("=")[0].count(",") + 1
+        if OPENER.match(line) and not line.endswith(" end"):
+            blocks.append(count)
+        most = max(most, count)
+    return most
+
+
+def script_render(path, definitions, limits):
+    source = path.read_text()
+    keys = header_read(path, source, "keys")
+    for key in keys:
+        if key not in KEYS:
+            fail(f"{path}: unknown key '{key}'")
+    libraries = [path.with_name(f"lib_{name}.lua").read_text()
+                 for name in header_read(path, source, "uses")]
+    body = comments_strip("\n".join(libraries + [source]))
+    for name, value in limits.items():  # not as locals: a Lua function has room for 200
+        body = re.sub(rf"\b{name}\b", value, body)
+    mentioned = set(re.findall(r"\b\w+\b", body))
+    prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
+    prelude += [text for name, text in definitions.items() if name in mentioned]
+    text = "\n".join(prelude) + "\n" + body
+    if locals_count(text) > LOCALS_MAX:
+        fail(f"{path}: {locals_count(text)} locals at one time, of {LOCALS_MAX}: put some in a table "
+             "or in a block of their own")
+    return keys, text
+
+
+def c_string(text):
+    lines = text.replace("\\", "\\\\").replace('"', '\\"').split("\n")
+    return "\n".join(f'    "{line}\\n"' for line in lines if line)
+
+
+def source_text(scripts):
+    out = ["/* Rendered by prelude.py from the Lua scripts and run_rules.def. */",
+           '#include "store/redis/scripts.h"', "",
+           "/* Compilers take them; the standard only promises 4095 characters. */",
+           '#pragma GCC diagnostic ignored "-Woverlength-strings"', ""]
+    for name, keys, text in scripts:
+        out += [f"static const unsigned char {name}_keys[] = {{"
+                + ", ".join(str(KEYS.index(key)) for key in keys) + "};",
+                f"static const char {name}_text[] =", c_string(text) + ";", ""]
+    for name, keys, text in scripts:
+        digest = hashlib.sha1(text.encode()).hexdigest()
+        out += [f"const struct culex__redis_script culex__redis_{name} = {{",
+                f'    "{name}", "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
+                "};"]
+    out += ["", "const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
+            "    " + ", ".join(f'"{key}"' for key in KEYS) + "};", ""]
+    return "\n".join(out)
+
+
+def header_text(scripts):
+    return "\n".join([
+        "/* Rendered by prelude.py: the Lua scripts as C strings. */",
+        "#ifndef CULEX_REDIS_SCRIPTS_H", "#define CULEX_REDIS_SCRIPTS_H", "",
+        '#include "store/redis/script.h"', "",
+        "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
+        "    CULEX__REDIS_KEY_COUNT", "};",
+        "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",
+        *(f"extern const struct culex__redis_script culex__redis_{name};" for name, _, _ in scripts),
+        "", "#endif", ""])
+
+
+def main(arguments):
+    rules, out_c, out_h, *paths = map(pathlib.Path, arguments)
+    rows = rows_read(rules)
+    definitions, limits = definitions_make(rows), dict(rows["LIMIT"])
+    scripts = []
+    for path in sorted(paths):
+        if path.name.startswith("lib_"):
+            continue
+        keys, text = script_render(path, definitions, limits)
+        scripts.append((path.stem, keys, text))
+    out_c.write_text(source_text(scripts))
+    out_h.write_text(header_text(scripts))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        fail("usage: prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...")
+    main(sys.argv[1:])

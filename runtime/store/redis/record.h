@@ -1,0 +1,46 @@
+/* store/redis/record.h - the text of a run's record, read strictly.
+ *
+ * schemas/record.md is the format. Whoever can write to the server can write records, so
+ * nothing here trusts them: a text that differs from the format in any way is refused. */
+#ifndef CULEX_STORE_REDIS_RECORD_H
+#define CULEX_STORE_REDIS_RECORD_H
+
+#include "core/run.h"
+
+/* A piece of the record's own text. */
+struct culex__redis_slice {
+    const char *text;
+    size_t len;
+};
+
+struct culex__redis_record {
+    culex_run_state state;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    struct culex__redis_slice owner;
+    bool is_cancel_requested;
+    int64_t at_ms;
+    int64_t timeout_from_ms;
+    bool is_started;
+    struct culex__redis_slice job;
+    int priority;
+    int64_t created_at_ms;
+    int64_t expires_at_ms;
+    int64_t timeout_ms;
+    int64_t keep_success_ms;
+    int64_t keep_failure_ms;
+    uint64_t fingerprint;
+    uint64_t content;
+    struct culex__redis_slice unique_key;
+    struct culex__redis_slice tags;
+};
+
+/* Reads `len` bytes at `text`; slices point into it. False, with *ret_record unspecified,
+ * when it is no record of our version. */
+bool culex__redis_record_parse(const char *text, size_t len,
+                               struct culex__redis_record *ret_record);
+
+/* Printable, without the separator: what may stand in a name of a record. */
+bool culex__redis_name_is_valid(const char *text, size_t len);
+
+#endif

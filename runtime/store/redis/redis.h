@@ -1,0 +1,154 @@
+/* store/redis/redis.h - the Redis store: its struct, and the verbs of its files.
+ *
+ * redis.c        opening, the table of operations, the small verbs
+ * redis/call.c   one script, called once: keys, arguments, EVALSHA and EVAL
+ * redis/conn.c   the connection; redis/reply.c, redis/record.c what it brings
+ * redis/enqueue.c, redis/step.c, redis/info.c (get, list, stats), redis/fsck.c, redis/wake.c
+ * redis/doctor.c what the server's settings promise
+ *
+ * schemas/record.md specifies keys and records. */
+#ifndef CULEX_STORE_REDIS_REDIS_H
+#define CULEX_STORE_REDIS_REDIS_H
+
+#include "store/redis/conn.h"
+#include "store/redis/script.h"
+
+enum {
+    CULEX__REDIS_BATCH_MAX = 1000, /* runs in one script */
+    CULEX__REDIS_NAME_MAX = 255,   /* bytes of a queue's, worker's or schedule's name */
+    CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX,
+    CULEX__REDIS_TIMEOUT_MS = 5000
+};
+
+/* 126 years, and the year 2160: with these, no sum of instants and delays reaches 10^13, up to
+ * which Lua's texts of them are exact. */
+#define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
+#define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
+
+/* What a script may do to a queue: which commands are tried before it is sent. */
+enum culex__redis_level {
+    CULEX__REDIS_READS,
+    CULEX__REDIS_PRODUCES,
+    CULEX__REDIS_WORKS,
+    CULEX__REDIS_REPAIRS
+};
+
+/* A queue that this backend has written to. */
+struct culex__redis_queue {
+    struct culex__redis_queue *next;
+    enum culex__redis_level level; /* of the commands that were tried */
+    uint64_t generation;           /* on the connection with this number; 0: to be tried again */
+    int64_t
+        named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
+    char name[];
+};
+
+struct culex__redis_wake {
+    struct culex__redis_conn conn;
+    bool is_armed;
+    int64_t until_ns; /* by then the server should have answered */
+};
+
+struct culex__redis {
+    struct culex_backend base;
+    struct culex__redis_target target;
+    struct culex__redis_conn conn;
+    struct culex__redis_request request; /* kept between calls for its memory */
+    struct culex__redis_wake wake;
+    struct culex__redis_queue *queues;
+    struct culex__redis_queue *call_queue; /* of the call under way; NULL: it only reads */
+    enum culex__redis_level call_level;
+    struct culex__redis_fsck *fsck; /* NULL: none under way */
+    char prefix[CULEX__REDIS_PREFIX_MAX + 1];
+    int64_t timeout_ms;
+};
+
+static inline struct culex__redis *culex__redis_of(struct culex_backend *backend)
+{
+    return (struct culex__redis *)backend;
+}
+
+/* --- redis/call.c -------------------------------------------------------------------- */
+
+/* Starts a call of `script` on `queue`: keys and the time. CULEX_EINVAL for a queue name
+ * that cannot be part of a key. */
+culex_status culex__redis_begin(struct culex__redis *redis,
+                                const struct culex__redis_script *script, const char *queue,
+                                culex_error *error);
+
+static inline void culex__redis_id(struct culex__redis *redis, culex_uuid id)
+{
+    culex__redis_request_add(&redis->request, id.b, sizeof id.b);
+}
+
+/* Sends the call and returns the script's answer; freeReplyObject() frees it. On a connection on
+ * which nothing was written to the queue yet, it first tries the commands that scripts need: one
+ * that is denied midway would leave a script half done. */
+culex_status culex__redis_finish(struct culex__redis *redis,
+                                 const struct culex__redis_script *script, redisReply **ret_reply,
+                                 culex_error *error);
+
+/* "not what the script answers": damaged on the way, or by another program. */
+culex_status culex__redis_bad_reply(struct culex__redis *redis, const char *script,
+                                    culex_error *error);
+
+/* The instant by which a call that begins now must be over, boot time. */
+int64_t culex__redis_deadline(const struct culex__redis *redis);
+
+/* `delay_ms` as scripts take it: not negative, not beyond CULEX__REDIS_DELAY_MAX. */
+int64_t culex__redis_delay(int64_t delay_ms);
+
+/* Puts the name of `queue` into PREFIX:queues once more when this backend did so a while ago. */
+void culex__redis_announce(struct culex__redis *redis, const char *queue);
+
+/* CULEX_OK when the user may do what scripts of this level do to a queue, else the refusal. */
+culex_status culex__redis_try(struct culex__redis *redis, const char *queue,
+                              enum culex__redis_level level, culex_error *error);
+
+/* Puts the name of `queue` into PREFIX:queues, now and again, the first time after trying the
+ * commands that its scripts will need. */
+culex_status culex__redis_register(struct culex__redis *redis, const char *queue, bool is_worker,
+                                   culex_error *error);
+
+/* Key `index` of `queue`, or PREFIX:queues for a NULL queue, as an argument of `request`. */
+void culex__redis_key(const struct culex__redis *redis, struct culex__redis_request *request,
+                      const char *queue, size_t index);
+
+/* 1 to CULEX__REDIS_NAME_MAX printable characters other than '|', '{' and '}'. */
+culex_status culex__redis_name_check(const char *what, const char *name, culex_error *error);
+
+/* --- verbs --------------------------------------------------------------------------- */
+
+culex_status culex__redis_enqueue_runs(struct culex_backend *backend, const char *queue,
+                                       const struct culex_new_run *runs, size_t count,
+                                       struct culex_enqueue_result *results, culex_error *error);
+culex_status culex__redis_tick_run(struct culex_backend *backend, const struct culex_tick *tick,
+                                   struct culex_tick_reply *ret_reply, culex_error *error);
+culex_status culex__redis_step_all(struct culex_backend *backend, const struct culex_step *step,
+                                   struct culex_step_reply *ret_reply, culex_error *error);
+void culex__redis_step_release(struct culex_backend *backend, struct culex_step_reply *reply);
+culex_status culex__redis_stats_read(struct culex_backend *backend, const char *queue,
+                                     culex_queue_stats *ret_stats, culex_error *error);
+culex_status culex__redis_get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+                                  culex_run_info **ret_run, culex_error *error);
+culex_status culex__redis_list_runs(struct culex_backend *backend, const char *queue,
+                                    culex_run_state state, uint64_t cursor, size_t limit,
+                                    struct culex_list_reply *ret_reply, culex_error *error);
+void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply);
+culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
+                                      culex_error *error);
+culex_status culex__redis_fsck_share(struct culex_backend *backend, const char *queue,
+                                     uint64_t cursor, bool is_repairing,
+                                     struct culex_fsck_reply *ret_reply, culex_error *error);
+/* Forgets the FSCK under way, if any. */
+void culex__redis_fsck_release(struct culex__redis *redis);
+culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                   size_t count, int64_t timeout_ms, int *ret_fd,
+                                   culex_error *error);
+culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
+                                    culex_error *error);
+void culex__redis_wake_disarm(struct culex_backend *backend);
+culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
+                                 culex_error *error);
+
+#endif

@@ -1,0 +1,295 @@
+/* store/sqlite/enqueue.c - runs coming in. The body is apart from its transaction, as it also
+ * runs within a caller's own: see sqlite/borrow.c. */
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Repeat or conflict? Leaves *ret_outcome alone when the id is not there. */
+static culex_status find_same(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              const struct culex_new_run *run, enum culex_enqueued *ret_outcome,
+                              culex_error *error)
+{
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_CONTENT, "iu", queue->key, &run->id);
+    int has = culex__sqlite_next(store, statement, error);
+    if (has > 0) {
+        bool is_same = (uint64_t)sqlite3_column_int64(statement, 0) == run->content;
+        *ret_outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
+    }
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status find_holder(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                const char *key, bool *ret_is_taken, culex_uuid *ret_holder,
+                                culex_error *error)
+{
+    *ret_is_taken = false;
+    if (key == NULL || key[0] == '\0')
+        return CULEX_OK;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_UNIQUE, "it", queue->key, key);
+    int has = culex__sqlite_next(store, statement, error);
+    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
+    *ret_is_taken = has > 0;
+    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof *ret_holder)
+        memcpy(ret_holder, id, sizeof *ret_holder);
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* What may stand in the way, but for the same id among the kept runs: that one weighs more, and
+ * is found by the insert itself. Leaves `result` alone when there is nothing. */
+static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                           const struct culex_new_run *run, struct culex_enqueue_result *result,
+                           culex_error *error)
+{
+    int64_t off_ms = store->now_ms - culex__sqlite_id_time_ms(run->id);
+    if (off_ms > CULEX_ID_HORIZON_MS || off_ms < -CULEX_ID_HORIZON_MS) {
+        result->outcome = CULEX_ENQUEUED_EXPIRED;
+        return CULEX_OK;
+    }
+    int64_t is_seen;
+    culex_status status = culex__sqlite_first_int(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_FIND, "iu", queue->key, &run->id), 0,
+        &is_seen, error);
+    if (status == CULEX_OK && is_seen) {
+        result->outcome = CULEX_ENQUEUED_DUPLICATE;
+        return CULEX_OK;
+    }
+    bool is_taken = false;
+    if (status == CULEX_OK)
+        status = find_holder(store, queue, run->unique_key, &is_taken, &result->holder, error);
+    if (is_taken)
+        result->outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
+    else if (queue->capacity > 0 &&
+             queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] >= queue->capacity)
+        result->outcome = CULEX_ENQUEUED_FULL;
+    return status;
+}
+
+static culex_status add_payload(struct culex_sqlite *store, const struct culex_new_run *run,
+                                culex_error *error)
+{
+    if (run->payload_len <= CULEX__SQLITE_INLINE_MAX)
+        return CULEX_OK;
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_ADD, "ib",
+                                                   sqlite3_last_insert_rowid(store->db),
+                                                   run->payload, run->payload_len),
+                                error);
+}
+
+/* *ret_is_new is false when the id is there already: then nothing was done. */
+static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                           const struct culex_new_run *run, bool *ret_is_new, culex_error *error)
+{
+    int64_t now = store->now_ms;
+    int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
+    bool is_delayed = due > now;
+    int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
+    int64_t expires_at =
+        run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
+    bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
+    const void *payload = run->payload_len > 0 ? run->payload : "";
+    const char *key =
+        run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
+    uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
+    culex_status status = culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD,
+                           "iu"
+                           "iiiiiiiiiiiii"
+                           "tttb",
+                           queue->key, &run->id, (int64_t)run->priority, place, (int64_t)is_delayed,
+                           (int64_t)run->attempts_max, run->timeout_ms, run->keep_success_ms,
+                           run->keep_failure_ms, expires_at, now, (int64_t)run->fingerprint,
+                           (int64_t)run->content, (int64_t)checksum, (int64_t)run->payload_len,
+                           run->job, key, run->tags != NULL ? run->tags : "",
+                           is_long ? NULL : payload, run->payload_len),
+        error);
+    *ret_is_new = status == CULEX_OK && sqlite3_changes(store->db) > 0;
+    if (!*ret_is_new)
+        return status;
+    status = add_payload(store, run, error);
+    queue->kept[CULEX_RUN_WAITING]++;
+    queue->enqueued++;
+    queue->is_changed = true;
+    queue->has_new_work = true;
+    return status;
+}
+
+culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       const struct culex_new_run *run,
+                                       struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
+    bool is_new = false;
+    culex_status status = refuse(store, queue, run, &result, error);
+    if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
+        status = insert(store, queue, run, &is_new, error);
+    if (status == CULEX_OK && !is_new)
+        status = find_same(store, queue, run, &result.outcome, error);
+    if (status == CULEX_OK)
+        *ret_result = result;
+    return status;
+}
+
+static culex_status check(const char *queue, const struct culex_new_run *run, culex_error *error)
+{
+    if (queue == NULL || queue[0] == '\0' || run->job == NULL)
+        return culex__fail(error, CULEX_EINVAL, "queue and job must be named");
+    if (run->priority < 0 || run->priority > 9)
+        return culex__fail(error, CULEX_EINVAL, "priority %d is outside 0..9", run->priority);
+    if (run->attempts_max < 1)
+        return culex__fail(error, CULEX_EINVAL, "a run needs at least one attempt");
+    if (run->payload == NULL && run->payload_len > 0)
+        return culex__fail(error, CULEX_EINVAL, "the payload is missing");
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
+                                          const struct culex_new_run *runs, size_t count,
+                                          struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__sqlite_enqueue_one(store, &queue, &runs[i], &results[i], error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_queue_settle(store, &queue, error);
+    return status;
+}
+
+culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
+                                   const struct culex_new_run *runs, size_t count,
+                                   struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex_status status = CULEX_OK;
+    if (count > CULEX__SQLITE_BATCH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "at most %d runs at once", CULEX__SQLITE_BATCH_MAX);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = check(queue, &runs[i], error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__sqlite_enqueue_within(store, queue, runs, count, results, error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
+/* --- TICK ------------------------------------------------------------------------------------- */
+
+/* A schedule as it is kept. */
+struct schedule {
+    int64_t mark_ms; /* INT64_MIN: none yet */
+    culex_uuid newest;
+};
+
+static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,
+                                  struct schedule *ret_schedule, culex_error *error)
+{
+    sqlite3_stmt *found = culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_GET, "it", queue, name);
+    int has = culex__sqlite_next(store, found, error);
+    *ret_schedule = (struct schedule){.mark_ms = INT64_MIN};
+    if (has > 0)
+        ret_schedule->mark_ms = sqlite3_column_int64(found, 0);
+    if (has > 0 && sqlite3_column_bytes(found, 1) == sizeof ret_schedule->newest)
+        memcpy(&ret_schedule->newest, sqlite3_column_blob(found, 1), sizeof ret_schedule->newest);
+    culex__sqlite_end(found);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* Where the schedule's tick stands; false when it is not due. */
+static bool tick_is_due(const struct schedule *schedule, const struct culex_tick *tick,
+                        int64_t now_ms, int64_t *ret_at_ms)
+{
+    *ret_at_ms = tick->tick_ms != 0 && tick->tick_ms < now_ms ? tick->tick_ms : now_ms;
+    if (schedule->mark_ms > culex__sqlite_later(now_ms, tick->interval_ms)) {
+        *ret_at_ms = now_ms; /* the mark was made by a clock that was ahead */
+        return true;
+    }
+    return schedule->mark_ms == INT64_MIN ||
+           *ret_at_ms >= culex__sqlite_later(schedule->mark_ms, tick->interval_ms);
+}
+
+static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 const struct culex_tick *tick, enum culex_enqueued *ret_outcome,
+                                 culex_error *error)
+{
+    struct culex_new_run run = *tick->run;
+    int64_t capacity = queue->capacity;
+    queue->capacity = 0; /* of no concern to periodic runs */
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
+    run.at_ms = 0;
+    culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);
+    queue->capacity = capacity;
+    *ret_outcome = result.outcome;
+    return status;
+}
+
+/* The tick is due: a live run takes it over, or a new one is made; a refused one leaves all as it
+ * was. */
+static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              const struct culex_tick *tick, struct schedule *schedule,
+                              int64_t at_ms, bool *ret_is_enqueued, culex_error *error)
+{
+    int64_t is_live = 0;
+    enum culex_enqueued outcome = CULEX_ENQUEUED_DUPLICATE;
+    culex_status status = culex__sqlite_first_int(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_IS_LIVE, "iu", queue->key, &schedule->newest),
+        0, &is_live, error);
+    if (status == CULEX_OK && !is_live) {
+        status = tick_enqueue(store, queue, tick, &outcome, error);
+        schedule->newest = tick->run->id;
+    }
+    *ret_is_enqueued = outcome == CULEX_ENQUEUED_NEW;
+    if (status != CULEX_OK ||
+        (outcome != CULEX_ENQUEUED_NEW && outcome != CULEX_ENQUEUED_DUPLICATE))
+        return status;
+    schedule->mark_ms = at_ms;
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "itiu",
+                                                   queue->key, tick->schedule, at_ms,
+                                                   &schedule->newest),
+                                error);
+}
+
+static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick *tick,
+                             struct culex_tick_reply *reply, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    struct schedule schedule;
+    int64_t at_ms = 0;
+    culex_status status = culex__sqlite_queue_load(store, tick->queue, true, &queue, error);
+    if (status == CULEX_OK)
+        status = schedule_load(store, queue.key, tick->schedule, &schedule, error);
+    if (status == CULEX_OK && tick_is_due(&schedule, tick, store->now_ms, &at_ms))
+        status = tick_take(store, &queue, tick, &schedule, at_ms, &reply->is_enqueued, error);
+    if (status != CULEX_OK)
+        return status;
+    reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
+    return culex__sqlite_queue_settle(store, &queue, error);
+}
+
+culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
+                                struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_tick_reply reply = {0};
+    culex_status status = check(tick->queue, tick->run, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = tick_all(store, tick, &reply, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    reply.now_ms = store->now_ms;
+    if (status == CULEX_OK)
+        *ret_reply = reply;
+    return status;
+}

@@ -1,0 +1,289 @@
+/* store/sqlite/fsck.c - FSCK: what we derive from the runs in a file, compared with them.
+ *
+ * SQLite's own: the tables' types and CHECKs, every index (also the one that keeps unique keys
+ * apart), and that a transaction is whole. Nothing of it is looked at here: a file that fails
+ * there is refused with CULEX_ECORRUPT by whatever reads it.
+ *
+ * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
+ * checksum, payloads in a table of their own, and the counters of the queue's row. */
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* ORDER FSCK_SHARE */
+enum { SHARE_RUNS, SHARE_PAYLOADS, SHARE_TOTALS, SHARE_COUNT };
+
+enum { PLACE_BITS = 60, ROWS_MAX = 200, COLUMN_STATE = 2 };
+
+struct fsck {
+    struct culex_sqlite *store;
+    struct culex_sqlite_queue queue;
+    bool is_repairing;
+    int64_t place; /* the last row seen; 0 when the share is at its end */
+    culex_fsck_counts counts;
+};
+
+static const char damaged_text[] =
+    "damaged in the store: the checksum over id, job and payload differs";
+
+/* --- runs ------------------------------------------------------------------------------- */
+
+/* A row of which nothing can be trusted: dead for good, what it held in its text. */
+static culex_status aside_put(struct fsck *fsck, sqlite3_stmt *statement, int64_t seq,
+                              culex_error *error)
+{
+    const char *letter = (const char *)sqlite3_column_text(statement, COLUMN_STATE);
+    culex_run_state state;
+    fsck->counts.damaged++;
+    if (!fsck->is_repairing)
+        return CULEX_OK;
+    if (letter == NULL || !culex__run_state_parse(letter[0], &state))
+        state = CULEX_RUN_DEAD;
+    return culex__sqlite_run_aside(fsck->store, &fsck->queue, state, seq, error);
+}
+
+static bool is_intact(struct fsck *fsck, sqlite3_stmt *statement,
+                      const struct culex_sqlite_run *run)
+{
+    sqlite3_stmt *holder;
+    const void *payload;
+    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB);
+    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CHECKSUM);
+    bool is_good =
+        culex__sqlite_run_payload(fsck->store, statement, run, &payload, &holder) && job != NULL &&
+        culex__sqlite_checksum(run->id, job, payload, (size_t)run->payload_len) == expected;
+    if (holder != NULL)
+        culex__sqlite_end(holder);
+    return is_good;
+}
+
+/* A done run has no payload any more; an active one was read before, and its result counts. */
+static bool is_payload_wanted(const struct culex_sqlite_run *run)
+{
+    return run->state != CULEX_RUN_DONE && run->state != CULEX_RUN_ACTIVE;
+}
+
+static bool is_marked(sqlite3_stmt *statement)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_ERROR);
+    return text != NULL && strncmp(text, "damaged in the store", 20) == 0;
+}
+
+/* The way out that a claim takes too; a final run only gets the text. */
+static culex_status damage_mark(struct fsck *fsck, struct culex_sqlite_run *run, culex_error *error)
+{
+    struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = damaged_text};
+    fsck->counts.damaged++;
+    if (!fsck->is_repairing)
+        return CULEX_OK;
+    if (culex__run_state_is_final(run->state))
+        return culex__sqlite_run_save(fsck->store, run, damaged_text, error);
+    run->is_delayed = false; /* so that it may leave as a waiting one, whenever it was due */
+    return culex__sqlite_run_move(fsck->store, &fsck->queue, run, &move, error);
+}
+
+/* True when the row's place was changed. Runs beyond the last place given out would not be found
+ * before the clock gets there; a place given out twice would change the order. */
+static bool place_check(struct fsck *fsck, struct culex_sqlite_run *run)
+{
+    struct culex_sqlite_queue *queue = &fsck->queue;
+    bool is_placed = run->state == CULEX_RUN_WAITING && !run->is_delayed;
+    if (is_placed && run->at_ms > culex__sqlite_queue_horizon(fsck->store, queue)) {
+        fsck->counts.wrong++;
+        if (fsck->is_repairing)
+            run->at_ms = culex__sqlite_queue_back(fsck->store, queue);
+        return true;
+    }
+    if (is_placed && run->at_ms < 0 && run->at_ms < queue->front) {
+        fsck->counts.wrong++;
+        queue->front = run->at_ms;
+        queue->is_changed = true;
+    }
+    if (run->state == CULEX_RUN_WAITING || !run->is_delayed)
+        return false;
+    fsck->counts.wrong++; /* only waiting runs wait for a time */
+    run->is_delayed = false;
+    return true;
+}
+
+static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_t seq,
+                              culex_error *error)
+{
+    struct culex_sqlite_run run;
+    if (!culex__sqlite_run_read(statement, &run))
+        return aside_put(fsck, statement, seq, error);
+    if (is_payload_wanted(&run) && !is_marked(statement) && !is_intact(fsck, statement, &run))
+        return damage_mark(fsck, &run, error);
+    if (!place_check(fsck, &run) || !fsck->is_repairing)
+        return CULEX_OK;
+    return culex__sqlite_run_save(fsck->store, &run, NULL, error);
+}
+
+/* Rows of all queues are walked, for no index has a queue's runs in the order of their keys. */
+static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUN, "ii", seq, fsck->queue.key);
+    int has = culex__sqlite_next(fsck->store, statement, error);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has > 0) {
+        fsck->counts.records++;
+        status = row_check(fsck, statement, seq, error);
+    }
+    culex__sqlite_end(statement);
+    return status;
+}
+
+/* Collects up to ROWS_MAX keys of `which`, whose first column they are, and moves the place. */
+static culex_status rows_collect(struct fsck *fsck, sqlite3_stmt *statement, int64_t *ret_rows,
+                                 size_t *ret_count, culex_error *error)
+{
+    culex_status status =
+        culex__sqlite_collect(fsck->store, statement, ROWS_MAX, ret_rows, ret_count, error);
+    if (status == CULEX_OK)
+        fsck->place = *ret_count == ROWS_MAX ? ret_rows[ROWS_MAX - 1] : 0;
+    return status;
+}
+
+static culex_status runs_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t rows[ROWS_MAX];
+    size_t count = 0;
+    culex_status status = rows_collect(fsck,
+                                       culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUNS,
+                                                          "ii", fsck->place, (int64_t)ROWS_MAX),
+                                       rows, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = run_check(fsck, rows[i], error);
+    return status;
+}
+
+/* --- payloads --------------------------------------------------------------------------- */
+
+static culex_status payload_check(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    int64_t is_wanted = 0;
+    culex_status status =
+        culex__sqlite_first_int(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_FSCK_PAYLOAD_WANTED, "ii",
+                                                   seq, (int64_t)CULEX__SQLITE_INLINE_MAX),
+                                0, &is_wanted, error);
+    if (status != CULEX_OK || is_wanted)
+        return status;
+    fsck->counts.wrong++;
+    if (!fsck->is_repairing)
+        return CULEX_OK;
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", seq), error);
+}
+
+/* A payload of nobody belongs to no queue, so whichever queue is looked at first removes it. It
+ * would stand in the way of a new run that gets its key. */
+static culex_status payloads_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t rows[ROWS_MAX];
+    size_t count = 0;
+    culex_status status = rows_collect(fsck,
+                                       culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_PAYLOADS,
+                                                          "ii", fsck->place, (int64_t)ROWS_MAX),
+                                       rows, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = payload_check(fsck, rows[i], error);
+    return status;
+}
+
+/* --- totals ----------------------------------------------------------------------------- */
+
+static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_STATE_COUNT],
+                                 culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_FSCK_STATES, "i", fsck->queue.key);
+    int has;
+    memset(ret_kept, 0, CULEX_RUN_STATE_COUNT * sizeof ret_kept[0]);
+    while ((has = culex__sqlite_next(store, statement, error)) > 0) {
+        const char *letter = (const char *)sqlite3_column_text(statement, 0);
+        culex_run_state state;
+        if (letter != NULL && culex__run_state_parse(letter[0], &state))
+            ret_kept[state] = sqlite3_column_int64(statement, 1);
+    }
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* The one share that takes as long as the queue has runs: counts hold only at one moment. */
+static culex_status totals_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t kept[CULEX_RUN_STATE_COUNT];
+    culex_status status = states_count(fsck, kept, error);
+    fsck->place = 0;
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
+        if (fsck->queue.kept[state] == kept[state])
+            continue;
+        fsck->counts.wrong++;
+        fsck->queue.kept[state] = kept[state];
+        fsck->queue.is_changed = true;
+    }
+    return status;
+}
+
+/* --- one share -------------------------------------------------------------------------- */
+
+static culex_status share_run(struct fsck *fsck, unsigned share, const char *queue,
+                              culex_error *error)
+{
+    culex_status status = culex__sqlite_queue_load(fsck->store, queue, false, &fsck->queue, error);
+    if (status != CULEX_OK || fsck->queue.key == 0)
+        return status;
+    if (share == SHARE_RUNS)
+        status = runs_share(fsck, error);
+    else if (share == SHARE_PAYLOADS)
+        status = payloads_share(fsck, error);
+    else
+        status = totals_share(fsck, error);
+    if (status == CULEX_OK && fsck->is_repairing)
+        status = culex__sqlite_queue_save(fsck->store, &fsck->queue, error);
+    return status;
+}
+
+static culex_status share_transact(struct fsck *fsck, unsigned share, const char *queue,
+                                   culex_error *error)
+{
+    culex_status status = fsck->is_repairing ? culex__sqlite_begin(fsck->store, error)
+                                             : culex__sqlite_begin_read(fsck->store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = share_run(fsck, share, queue, error);
+    return culex__sqlite_end_transaction(fsck->store, status, error);
+}
+
+culex_status culex__sqlite_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+                                bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                culex_error *error)
+{
+    unsigned share = (unsigned)(cursor >> PLACE_BITS);
+    struct fsck fsck = {.store = culex__sqlite_of(backend),
+                        .place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1))};
+    struct fsck again = fsck;
+    if (share >= SHARE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "this cursor is not one of FSCK");
+    /* Counting for long must not keep writers out: under their lock only if it must be. */
+    fsck.is_repairing = is_repairing && share != SHARE_TOTALS;
+    culex_status status = share_transact(&fsck, share, queue, error);
+    if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
+        fsck = again;
+        fsck.is_repairing = true;
+        status = share_transact(&fsck, share, queue, error);
+    }
+    if (status != CULEX_OK)
+        return status;
+    share = fsck.queue.key == 0 ? SHARE_COUNT : share + (fsck.place == 0);
+    *ret_reply = (struct culex_fsck_reply){
+        .cursor = share == SHARE_COUNT ? 0 : (uint64_t)share << PLACE_BITS | (uint64_t)fsck.place,
+        .counts = fsck.counts};
+    return CULEX_OK;
+}

@@ -1,0 +1,365 @@
+/* store/sqlite/inspect.c - the verbs that only read. */
+#include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "core/progress.h"
+
+/* --- STATS ----------------------------------------------------------------------------- */
+
+static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue *queue,
+                       int64_t scheduled)
+{
+    for (int state = CULEX_RUN_WAITING; state < CULEX_RUN_STATE_COUNT; state++)
+        stats->count[state] = (uint64_t)queue->kept[state];
+    stats->count[CULEX_RUN_SCHEDULED] = (uint64_t)scheduled;
+    stats->count[CULEX_RUN_WAITING] -= (uint64_t)scheduled;
+    stats->enqueued = (uint64_t)queue->enqueued;
+    stats->done = (uint64_t)queue->done;
+    stats->failed = (uint64_t)queue->failed;
+    stats->crashed = (uint64_t)queue->crashed;
+    stats->lost = (uint64_t)queue->lost;
+    stats->dead = (uint64_t)queue->dead;
+    stats->cancelled = (uint64_t)queue->cancelled;
+    stats->stale = (uint64_t)queue->stale;
+    stats->paused = queue->is_paused != 0;
+    stats->limit = (uint64_t)queue->capacity;
+}
+
+culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
+                                 culex_queue_stats *ret_stats, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite_queue row;
+    int64_t scheduled = 0;
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__sqlite_queue_need(store, queue, &row, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_first_int(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DELAYED, "ii", row.key, store->now_ms), 0,
+            &scheduled, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    if (status != CULEX_OK)
+        return status;
+    memset(ret_stats, 0, sizeof *ret_stats);
+    stats_fill(ret_stats, &row, scheduled);
+    ret_stats->now_ms = store->now_ms;
+    return CULEX_OK;
+}
+
+enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
+
+/* --- GET ------------------------------------------------------------------------------- */
+
+/* At most `max` bytes: what is longer was not put there by us. */
+static char *text_copy(const char *text, size_t max)
+{
+    return strndup(text != NULL ? text : "", max);
+}
+
+static char *column_copy(sqlite3_stmt *statement, int column, size_t max)
+{
+    return text_copy((const char *)sqlite3_column_text(statement, column), max);
+}
+
+/* Always a block, so that NULL means out of memory. */
+static bool bytes_copy(culex_bytes *ret_bytes, const void *bytes, size_t len)
+{
+    uint8_t *copy = malloc(len + 1);
+    if (copy != NULL && len > 0)
+        memcpy(copy, bytes, len);
+    ret_bytes->data = copy;
+    ret_bytes->len = copy != NULL ? len : 0;
+    return copy != NULL;
+}
+
+static void info_release(culex_run_info *info)
+{
+    free(info->job);
+    free(info->queue);
+    free(info->tags);
+    free(info->error_text);
+    free(info->progress_text);
+    free((void *)info->payload.data);
+    free((void *)info->result.data);
+}
+
+static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
+                      const struct culex_sqlite_run *run, sqlite3_stmt *statement)
+{
+    info->id = run->id;
+    info->state = culex__sqlite_run_state(store, run);
+    info->priority = run->priority;
+    info->attempt = run->attempt;
+    info->failures = run->counters.failures;
+    info->crashes = run->counters.crashes;
+    info->losses = run->counters.losses;
+    info->attempts_max = run->counters.attempts_max;
+    /* A waiting run's place in the order means nothing outside. */
+    info->at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
+    info->expires_at_ms = run->expires_at_ms;
+    info->cancel_requested = run->is_cancel_requested;
+    info->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED);
+    info->fingerprint = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_FINGERPRINT);
+}
+
+static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char *queue,
+                      const void *payload, size_t payload_len)
+{
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
+    info->queue = text_copy(queue, CULEX_QUEUE_NAME_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
+    info->error_text = column_copy(statement, CULEX__SQLITE_COLUMN_ERROR, CULEX_ERROR_TEXT_MAX);
+    const char *words;
+    const char *progress =
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_PROGRESS);
+    culex__progress_split(culex__progress_is_valid(progress) ? progress : NULL, &info->progress,
+                          &words);
+    info->progress_text = text_copy(words, CULEX_PROGRESS_MAX);
+    const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_RESULT);
+    size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_RESULT);
+    bool has_bytes = bytes_copy(&info->payload, payload, payload_len);
+    return bytes_copy(&info->result, result, result_len) && has_bytes && info->job != NULL &&
+           info->queue != NULL && info->tags != NULL && info->error_text != NULL &&
+           info->progress_text != NULL;
+}
+
+static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statement,
+                              const char *queue, culex_run_info **ret_run, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    const void *payload = NULL;
+    sqlite3_stmt *holder = NULL;
+    if (!culex__sqlite_run_read(statement, &run))
+        return culex__sqlite_bad_row(store, error);
+    culex_run_info *info = calloc(1, sizeof *info);
+    if (info == NULL)
+        return culex__sqlite_no_memory(error);
+    /* A damaged payload is shown as far as it is there. */
+    bool has_payload = culex__sqlite_run_payload(store, statement, &run, &payload, &holder);
+    size_t len = has_payload ? (size_t)run.payload_len : 0;
+    info_fill(info, store, &run, statement);
+    bool is_copied = info_copy(info, statement, queue, payload, len);
+    if (holder != NULL)
+        culex__sqlite_end(holder);
+    if (!is_copied) {
+        info_release(info);
+        free(info);
+        return culex__sqlite_no_memory(error);
+    }
+    *ret_run = info;
+    return CULEX_OK;
+}
+
+static culex_status get(struct culex_sqlite *store, const char *name, culex_uuid id,
+                        culex_run_info **ret_run, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
+    if (status != CULEX_OK)
+        return status;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_WHOLE, "iu", queue.key, &id);
+    int has = culex__sqlite_next(store, statement, error);
+    if (has == 0)
+        status = culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", name);
+    else
+        status = has < 0 ? (culex_status)has : info_make(store, statement, name, ret_run, error);
+    culex__sqlite_end(statement);
+    return status;
+}
+
+culex_status culex__sqlite_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+                               culex_run_info **ret_run, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex_run_info *info = NULL;
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = get(store, queue, id, &info, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    if (status == CULEX_OK) {
+        *ret_run = info;
+    } else if (info != NULL) {
+        info_release(info);
+        free(info);
+    }
+    return status;
+}
+
+/* --- LIST ------------------------------------------------------------------------------ */
+
+/* Rows looked at in one call: a page may come back short, or empty, with a cursor to go on. */
+enum { LIST_SCAN_MAX = 10000, LIST_COLUMN_QUEUE = CULEX__SQLITE_COLUMN_TAGS + 1 };
+
+static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement, const char *name,
+                             const struct culex_sqlite_run *run, culex_run_info *info,
+                             culex_error *error)
+{
+    memset(info, 0, sizeof *info);
+    info_fill(info, store, run, statement);
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
+    info->queue = text_copy(name, CULEX_QUEUE_NAME_MAX);
+    info->error_text = text_copy("", 0);
+    info->progress_text = text_copy("", 0);
+    info->progress = -1;
+    bool is_whole = info->job != NULL && info->tags != NULL && info->queue != NULL &&
+                    info->error_text != NULL && info->progress_text != NULL;
+    return is_whole ? CULEX_OK : culex__sqlite_no_memory(error);
+}
+
+static culex_status list_scan(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              culex_run_state state, uint64_t cursor, size_t limit,
+                              struct culex_list_reply *reply, culex_error *error)
+{
+    int64_t after = cursor <= INT64_MAX ? (int64_t)cursor : INT64_MAX;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_LIST, "ii", after, (int64_t)LIST_SCAN_MAX);
+    culex_status status = CULEX_OK;
+    int has = 0, scanned = 0;
+    while (status == CULEX_OK && reply->count < limit &&
+           (has = culex__sqlite_next(store, statement, error)) > 0) {
+        struct culex_sqlite_run run;
+        after = sqlite3_column_int64(statement, 0);
+        scanned++;
+        if (sqlite3_column_int64(statement, LIST_COLUMN_QUEUE) != queue->key)
+            continue;
+        /* One bad row must not hide the others from an operator; GET tells about it. */
+        if (culex__sqlite_run_read(statement, &run) &&
+            (state == CULEX_LIST_ANY || culex__sqlite_run_state(store, &run) == state))
+            status =
+                list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
+    }
+    culex__sqlite_end(statement);
+    bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < limit;
+    reply->cursor = is_end ? 0 : (uint64_t)after;
+    return has < 0 ? (culex_status)has : status;
+}
+
+culex_status culex__sqlite_list(struct culex_backend *backend, const char *queue,
+                                culex_run_state state, uint64_t cursor, size_t limit,
+                                struct culex_list_reply *ret_reply, culex_error *error)
+{
+    enum { LIMIT_MAX = 1000 };
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_list_reply reply = {0};
+    struct culex_sqlite_queue row;
+    if (limit < 1 || limit > LIMIT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", LIMIT_MAX);
+    reply.runs = calloc(limit, sizeof *reply.runs);
+    if (reply.runs == NULL)
+        return culex__sqlite_no_memory(error);
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status == CULEX_OK) {
+        status = culex__sqlite_queue_need(store, queue, &row, error);
+        if (status == CULEX_OK)
+            status = list_scan(store, &row, state, cursor, limit, &reply, error);
+        status = culex__sqlite_end_transaction(store, status, error);
+    }
+    if (status == CULEX_OK)
+        *ret_reply = reply;
+    else
+        culex__sqlite_list_release(backend, &reply);
+    return status;
+}
+
+void culex__sqlite_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+{
+    (void)backend;
+    for (size_t i = 0; i < reply->count; i++)
+        info_release(&reply->runs[i]);
+    free(reply->runs);
+    memset(reply, 0, sizeof *reply);
+}
+
+/* --- QUEUES ---------------------------------------------------------------------------- */
+
+struct names {
+    char *text; /* NUL-ended each */
+    size_t len, size, count;
+};
+
+static bool names_add(struct names *names, const char *name)
+{
+    size_t len = strlen(name) + 1;
+    if (names->len + len > names->size) {
+        size_t size = 2 * (names->size + len);
+        char *text = realloc(names->text, size);
+        if (text == NULL)
+            return false;
+        names->text = text;
+        names->size = size;
+    }
+    memcpy(names->text + names->len, name, len);
+    names->len += len;
+    names->count++;
+    return true;
+}
+
+static char **names_pack(const struct names *names)
+{
+    size_t head = (names->count + 1) * sizeof(char *);
+    char **packed = malloc(head + names->len);
+    if (packed == NULL)
+        return NULL;
+    char *text = (char *)packed + head;
+    if (names->len > 0)
+        memcpy(text, names->text, names->len);
+    for (size_t i = 0; i < names->count; i++) {
+        packed[i] = text;
+        text += strlen(text) + 1;
+    }
+    packed[names->count] = NULL;
+    return packed;
+}
+
+static culex_status names_read(struct culex_sqlite *store, struct names *names, culex_error *error)
+{
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_NAMES, "");
+    culex_status status = CULEX_OK;
+    int has = 0;
+    while (status == CULEX_OK && (has = culex__sqlite_next(store, statement, error)) > 0) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        if (name == NULL || !names_add(names, name))
+            status = culex__sqlite_no_memory(error);
+    }
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : status;
+}
+
+culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_names,
+                                  culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct names names = {0};
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = names_read(store, &names, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    char **packed = status == CULEX_OK ? names_pack(&names) : NULL;
+    free(names.text);
+    if (status == CULEX_OK && packed == NULL)
+        return culex__sqlite_no_memory(error);
+    if (status == CULEX_OK)
+        *ret_names = packed;
+    return status;
+}
+
+culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
+                               culex_error *error)
+{
+    (void)error;
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex__sqlite_start(store);
+    *ret_now_ms = store->now_ms;
+    return CULEX_OK;
+}

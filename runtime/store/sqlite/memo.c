@@ -1,0 +1,197 @@
+/* store/sqlite/memo.c - what a session's last step was answered, so that the step can be
+ * repeated.
+ *
+ * A step that changed nothing leaves no memo in the file: an idle worker then never writes, and
+ * idle workers do not wake each other through the file's change notice. Its nonce is kept in
+ * the handle instead, which is enough for the one caller that can repeat it.
+ *
+ * answers: ack count, answers, beat count, answers, grant count, (id, attempt) each; counts and
+ * attempts are 32 bits, least byte first, answers one byte. */
+#include "store/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct cursor {
+    unsigned char *at, *end;
+};
+
+static void put_u32(struct cursor *cursor, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        *cursor->at++ = (unsigned char)(value >> 8 * i);
+}
+
+static void put_answers(struct cursor *cursor, const enum culex_answer *answers, size_t count)
+{
+    put_u32(cursor, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        *cursor->at++ = (unsigned char)answers[i];
+}
+
+static bool get_u32(struct cursor *cursor, uint32_t *ret_value)
+{
+    if (cursor->end - cursor->at < 4)
+        return false;
+    *ret_value = 0;
+    for (int i = 0; i < 4; i++)
+        *ret_value |= (uint32_t)*cursor->at++ << 8 * i;
+    return true;
+}
+
+/* False when the memo is not one of this request. */
+static bool get_answers(struct cursor *cursor, enum culex_answer *ret_answers, size_t count)
+{
+    uint32_t stored;
+    if (!get_u32(cursor, &stored) || stored != count || (size_t)(cursor->end - cursor->at) < count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (*cursor->at > CULEX_ANSWER_CANCEL)
+            return false;
+        ret_answers[i] = (enum culex_answer) * cursor->at++;
+    }
+    return true;
+}
+
+static culex_status recall_grants(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue,
+                                  const struct culex_step *step, struct cursor *cursor,
+                                  struct culex_step_reply *reply, culex_error *error)
+{
+    uint32_t count, attempt;
+    culex_uuid id;
+    if (!get_u32(cursor, &count) || count != (size_t)(cursor->end - cursor->at) / 20)
+        return culex__sqlite_bad_row(store, error);
+    reply->grants = malloc((count + 1) * sizeof *reply->grants);
+    if (reply->grants == NULL)
+        return culex__sqlite_no_memory(error);
+    culex_status status = CULEX_OK;
+    for (uint32_t i = 0; i < count && status == CULEX_OK; i++) {
+        memcpy(&id, cursor->at, sizeof id);
+        cursor->at += sizeof id;
+        if (!get_u32(cursor, &attempt))
+            break;
+        status = culex__sqlite_claim_again(store, queue, step, id, attempt, reply, error);
+    }
+    return status;
+}
+
+/* The handle's own last step was one of this session and queue, and found nothing. */
+static bool is_idle_known(const struct culex_sqlite *store, const struct culex_step *step)
+{
+    return store->idle.queue != NULL && strcmp(store->idle.session, step->session) == 0 &&
+           strcmp(store->idle.queue, step->queue) == 0;
+}
+
+/* To a step that came after the session's next one. */
+static void answer_late(const struct culex_step *step, struct culex_step_reply *reply)
+{
+    for (size_t i = 0; i < step->ack_count; i++)
+        reply->acks[i] = CULEX_ANSWER_STALE;
+    for (size_t i = 0; i < step->beat_count; i++)
+        reply->beats[i] = CULEX_ANSWER_STALE;
+}
+
+static culex_status recall(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                           const struct culex_step *step, sqlite3_stmt *statement,
+                           struct culex_step_reply *reply, culex_error *error)
+{
+    const unsigned char *bytes = sqlite3_column_blob(statement, 1);
+    size_t len = (size_t)sqlite3_column_bytes(statement, 1);
+    if (bytes == NULL)
+        return culex__sqlite_bad_row(store, error);
+    struct cursor cursor = {(unsigned char *)bytes, (unsigned char *)bytes + len};
+    if (!get_answers(&cursor, reply->acks, step->ack_count) ||
+        !get_answers(&cursor, reply->beats, step->beat_count))
+        return culex__fail(error, CULEX_EINVAL, "this nonce belongs to another step");
+    return recall_grants(store, queue, step, &cursor, reply, error);
+}
+
+culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue,
+                                       const struct culex_step *step,
+                                       struct culex_step_reply *reply, bool *ret_is_old,
+                                       culex_error *error)
+{
+    bool is_known = is_idle_known(store, step);
+    bool is_late = is_known && step->nonce < store->idle.nonce;
+    *ret_is_old = is_late || (is_known && step->nonce == store->idle.nonce &&
+                              step->ack_count + step->beat_count == 0);
+    if (is_late)
+        answer_late(step, reply);
+    if (*ret_is_old || queue->key == 0)
+        return CULEX_OK;
+    sqlite3_stmt *statement =
+        culex__sqlite_bind(store, CULEX__SQLITE_MEMO_GET, "it", queue->key, step->session);
+    int has = culex__sqlite_next(store, statement, error);
+    uint64_t last = has > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    *ret_is_old = has > 0 && step->nonce <= last;
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    reply->is_replaced = has > 0 && sqlite3_column_bytes(statement, 1) == 0;
+    if (*ret_is_old && (step->nonce < last || reply->is_replaced))
+        answer_late(step, reply);
+    else if (*ret_is_old)
+        status = recall(store, queue, step, statement, reply, error);
+    culex__sqlite_end(statement);
+    return status;
+}
+
+culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue, const char *session,
+                                        culex_error *error)
+{
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib",
+                                                   queue->key, session, (int64_t)UINT64_MAX,
+                                                   store->now_ms, "", (size_t)0),
+                                error);
+}
+
+static culex_status keep_idle(struct culex_sqlite *store, const struct culex_step *step,
+                              culex_error *error)
+{
+    char *queue = strdup(step->queue);
+    if (queue == NULL)
+        return culex__sqlite_no_memory(error);
+    free(store->idle.queue);
+    store->idle.queue = queue;
+    store->idle.nonce = step->nonce;
+    snprintf(store->idle.session, sizeof store->idle.session, "%s", step->session);
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue,
+                                     const struct culex_step *step,
+                                     const struct culex_step_reply *reply, culex_error *error)
+{
+    if (step->ack_count + step->beat_count + reply->grant_count == 0)
+        return keep_idle(store, step, error);
+    if (queue->key == 0)
+        return CULEX_OK; /* no such queue: every answer is GONE, again and again */
+    size_t size = 12 + step->ack_count + step->beat_count + 20 * reply->grant_count;
+    unsigned char *bytes = malloc(size);
+    if (bytes == NULL)
+        return culex__sqlite_no_memory(error);
+    struct cursor cursor = {bytes, bytes + size};
+    put_answers(&cursor, reply->acks, step->ack_count);
+    put_answers(&cursor, reply->beats, step->beat_count);
+    put_u32(&cursor, (uint32_t)reply->grant_count);
+    for (size_t i = 0; i < reply->grant_count; i++) {
+        memcpy(cursor.at, &reply->grants[i].id, sizeof(culex_uuid));
+        cursor.at += sizeof(culex_uuid);
+        put_u32(&cursor, reply->grants[i].attempt);
+    }
+    /* A worker is known by its name for as long as it may hold a run without a word. */
+    int64_t seen_ms = culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS);
+    culex_status status = culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib", queue->key, step->session,
+                           (int64_t)step->nonce, seen_ms, bytes, size),
+        error);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* store/sqlite/queue.c - the row of a queue: its counters and the two ends of its order. */
+#include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ORDER as in QUEUE_FIND. */
+static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_queue)
+{
+    int64_t *fields[] = {&ret_queue->key,
+                         &ret_queue->is_paused,
+                         &ret_queue->capacity,
+                         &ret_queue->front,
+                         &ret_queue->newest_ms,
+                         &ret_queue->longest_lease_ms,
+                         &ret_queue->kept[CULEX_RUN_WAITING],
+                         &ret_queue->kept[CULEX_RUN_ACTIVE],
+                         &ret_queue->kept[CULEX_RUN_DONE],
+                         &ret_queue->kept[CULEX_RUN_DEAD],
+                         &ret_queue->kept[CULEX_RUN_CANCELLED],
+                         &ret_queue->enqueued,
+                         &ret_queue->done,
+                         &ret_queue->failed,
+                         &ret_queue->crashed,
+                         &ret_queue->lost,
+                         &ret_queue->dead,
+                         &ret_queue->cancelled,
+                         &ret_queue->stale};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        *fields[i] = sqlite3_column_int64(statement, (int)i);
+}
+
+static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              culex_error *error)
+{
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_ADD, "t", queue->name);
+    culex_status status = culex__sqlite_finish(store, statement, error);
+    queue->key = sqlite3_last_insert_rowid(store->db);
+    queue->is_new = true;
+    return status;
+}
+
+/* --- the row kept from transaction to transaction --------------------------------------------- */
+
+/* Changes with every write of this connection, and when another one's is noticed. */
+static uint32_t data_version(struct culex_sqlite *store)
+{
+    unsigned version = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return version;
+}
+
+/* Only under the write lock: a reader's snapshot begins with its first statement. */
+void culex__sqlite_queue_begin(struct culex_sqlite *store)
+{
+    struct culex_sqlite_recent *recent = &store->recent;
+    recent->is_saved = false;
+    recent->is_current = store->is_writing && !store->is_memory && recent->name != NULL &&
+                         data_version(store) == recent->version;
+}
+
+void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed)
+{
+    struct culex_sqlite_recent *recent = &store->recent;
+    recent->is_current = false;
+    if (!store->is_writing)
+        return;
+    if (is_committed && recent->is_saved) {
+        recent->version = data_version(store);
+        return;
+    }
+    free(recent->name);
+    recent->name = NULL;
+}
+
+static bool is_recent(const struct culex_sqlite_recent *recent, const char *name)
+{
+    return recent->is_current && recent->name != NULL && strcmp(recent->name, name) == 0;
+}
+
+/* Without memory for the name the row is just read again. */
+static void recent_keep(struct culex_sqlite_recent *recent, const struct culex_sqlite_queue *queue)
+{
+    if (!is_recent(recent, queue->name)) {
+        free(recent->name);
+        recent->name = strdup(queue->name);
+        recent->has_targets = false;
+    }
+    recent->queue = *queue;
+    recent->is_saved = recent->is_current = recent->name != NULL;
+}
+
+/* --- loading and saving ---------------------------------------------------------------- */
+
+static void recent_load(const struct culex_sqlite_recent *recent, const char *name,
+                        struct culex_sqlite_queue *ret_queue)
+{
+    *ret_queue = recent->queue;
+    ret_queue->name = name;
+    ret_queue->is_changed = ret_queue->has_new_work = ret_queue->is_new = false;
+}
+
+culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error)
+{
+    if (is_recent(&store->recent, name)) {
+        recent_load(&store->recent, name, ret_queue);
+        return CULEX_OK;
+    }
+    memset(ret_queue, 0, sizeof *ret_queue);
+    ret_queue->name = name;
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_FIND, "t", name);
+    int has = culex__sqlite_next(store, statement, error);
+    if (has > 0)
+        queue_read(statement, ret_queue);
+    culex__sqlite_end(statement);
+    if (has == 0 && is_wanted)
+        return queue_add(store, ret_queue, error);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error)
+{
+    culex_status status = culex__sqlite_queue_load(store, name, false, ret_queue, error);
+    if (status == CULEX_OK && ret_queue->key == 0)
+        return culex__backend_no_queue(name, error);
+    return status;
+}
+
+culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_error *error)
+{
+    if (!queue->is_new || queue->enqueued > 0)
+        return culex__sqlite_queue_save(store, queue, error);
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DROP, "i", queue->key), error);
+}
+
+culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (queue->is_changed && queue->key != 0)
+        status = culex__sqlite_finish(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiiii", queue->key,
+                               queue->is_paused, queue->front, queue->newest_ms,
+                               queue->kept[CULEX_RUN_WAITING], queue->kept[CULEX_RUN_ACTIVE],
+                               queue->kept[CULEX_RUN_DONE], queue->kept[CULEX_RUN_DEAD],
+                               queue->kept[CULEX_RUN_CANCELLED], queue->enqueued, queue->done,
+                               queue->failed, queue->crashed, queue->lost, queue->dead,
+                               queue->cancelled, queue->stale, queue->longest_lease_ms),
+            error);
+    if (status == CULEX_OK && queue->key != 0)
+        recent_keep(&store->recent, queue);
+    if (status == CULEX_OK && queue->has_new_work && !queue->is_paused)
+        status = culex__sqlite_wake_aim(store, queue->name, error);
+    return status;
+}
+
+int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue)
+{
+    if (store->now_ms > queue->newest_ms)
+        queue->newest_ms = store->now_ms;
+    queue->is_changed = true;
+    return queue->newest_ms;
+}
+
+int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue)
+{
+    queue->is_changed = true;
+    return --queue->front;
+}
+
+int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,
+                                    const struct culex_sqlite_queue *queue)
+{
+    return store->now_ms > queue->newest_ms ? store->now_ms : queue->newest_ms;
+}

@@ -1,0 +1,258 @@
+/* store/sqlite/room.c - operations that write, and what they do when there is no room. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "store/sqlite/sqlite.h"
+#include "base/error.h"
+
+enum {
+    STEP_TRIES = 6,
+    PAGES_MAX = 1073741823, /* SQLite's own default */
+    MIB = 1024 * 1024,
+};
+
+/* --- making it ------------------------------------------------------------------------- */
+
+/* A log that is all written back is room by itself. True when it is. */
+static bool log_reuse(struct culex_sqlite *store)
+{
+    culex__sqlite_start(store);
+    return culex__sqlite_checkpoint(store, false) == CULEX__SQLITE_WRITTEN_BACK;
+}
+
+/* The same, if need be with the reserve for what the file has to grow. */
+static bool log_work_off(struct culex_sqlite *store)
+{
+    enum culex_sqlite_written written;
+    enum culex_sqlite_reserve_level seen;
+    do {
+        seen = culex__sqlite_reserve_level(store);
+        culex__sqlite_start(store);
+        written = culex__sqlite_checkpoint(store, false);
+    } while (written == CULEX__SQLITE_WRITTEN_NO_ROOM && culex__sqlite_reserve_give(store, seen));
+    return written == CULEX__SQLITE_WRITTEN_BACK;
+}
+
+/* After try number `tries` of an operation that found no room, when `seen` was left of the reserve
+ * and it may go down to `least`: true when another try is worth while. */
+static bool make_room(struct culex_sqlite *store, int tries, enum culex_sqlite_reserve_level seen,
+                      enum culex_sqlite_reserve_level least)
+{
+    if (tries == 0 && log_work_off(store))
+        return true;
+    return seen > least && culex__sqlite_reserve_give(store, seen);
+}
+
+/* --- enqueues -------------------------------------------------------------------------- */
+
+static culex_status refuse(const struct culex_sqlite *store, culex_error *error)
+{
+    return culex__fail(error, CULEX_EFULL,
+                       "%s: the disk is full; the reserve of %d MiB (%s-reserve) is being used so "
+                       "that workers can go on. Nothing was changed; enqueues go on once %d MiB "
+                       "are free, or ended runs have left %d MiB in the file",
+                       store->path, CULEX__SQLITE_RESERVE_BYTES / MIB, store->path,
+                       (CULEX__SQLITE_RESERVE_BYTES + CULEX__SQLITE_AIR_BYTES) / MIB,
+                       CULEX__SQLITE_AIR_BYTES / MIB);
+}
+
+static culex_status ask(struct culex_sqlite *store, const char *pragma, int64_t *ret_value,
+                        culex_error *error)
+{
+    char *sql =
+        sqlite3_mprintf("PRAGMA \"%w\".%s", store->schema != NULL ? store->schema : "main", pragma);
+    if (sql == NULL)
+        return culex__sqlite_no_memory(error);
+    culex_status status = culex__sqlite_ask(store, sql, ret_value, error);
+    sqlite3_free(sql);
+    return status;
+}
+
+culex_status culex__sqlite_room_check(struct culex_sqlite *store,
+                                      enum culex_sqlite_reserve_level level, culex_error *error)
+{
+    int64_t pages = 0, page_bytes = 0;
+    if (level == CULEX__SQLITE_RESERVE_WHOLE)
+        return CULEX_OK;
+    culex__sqlite_start(store);
+    culex_status status = ask(store, "freelist_count", &pages, error);
+    if (status == CULEX_OK)
+        status = ask(store, "page_size", &page_bytes, error);
+    if (status == CULEX_OK && pages * page_bytes < CULEX__SQLITE_AIR_BYTES)
+        status = refuse(store, error);
+    return status;
+}
+
+/* What is in the log must find room in the file, whoever keeps it from being written back. */
+static bool log_fits(const struct culex_sqlite *store, int64_t bytes)
+{
+    struct statvfs disk;
+    if (bytes == 0 || store->reserve.fd < 0 || fstatvfs(store->reserve.fd, &disk) != 0)
+        return true;
+    return bytes <= (int64_t)disk.f_bavail * (int64_t)disk.f_frsize + CULEX__SQLITE_RESERVE_BYTES;
+}
+
+static culex_status check_log(struct culex_sqlite *store, culex_error *error)
+{
+    int64_t bytes = culex__sqlite_log_overhang(store);
+    if (log_fits(store, bytes) || log_reuse(store))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EFULL,
+                       "%s: the disk is nearly full, and its log of %lld MiB cannot be written "
+                       "back: a program keeps a transaction on this file open. End that, or make "
+                       "room; nothing was changed",
+                       store->path, (long long)(bytes / MIB));
+}
+
+/* Whether the file may grow; a limit below its size means its size. */
+static void growth_set(struct culex_sqlite *store, bool is_allowed)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count=%d", is_allowed ? PAGES_MAX : 1);
+    sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+}
+
+/* An enqueue or a tick. */
+typedef culex_status (*adding_fn)(struct culex_sqlite *store, const void *request,
+                                  culex_error *error);
+
+static culex_status add(struct culex_sqlite *store, adding_fn call, const void *request,
+                        culex_error *error)
+{
+    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
+    bool is_tight = level != CULEX__SQLITE_RESERVE_WHOLE;
+    culex_status status = culex__sqlite_room_check(store, level, error);
+    if (status == CULEX_OK)
+        status = check_log(store, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_tight)
+        growth_set(store, false);
+    status = call(store, request, error);
+    if (status == CULEX_EFULL && log_reuse(store))
+        status = call(store, request, error);
+    if (is_tight)
+        growth_set(store, true);
+    return status;
+}
+
+struct enqueue_request {
+    const char *queue;
+    const struct culex_new_run *runs;
+    size_t count;
+    struct culex_enqueue_result *results;
+};
+
+static culex_status enqueue_call(struct culex_sqlite *store, const void *request,
+                                 culex_error *error)
+{
+    const struct enqueue_request *enqueue = request;
+    return culex__sqlite_enqueue(&store->base, enqueue->queue, enqueue->runs, enqueue->count,
+                                 enqueue->results, error);
+}
+
+culex_status culex__sqlite_reserved_enqueue(struct culex_backend *backend, const char *queue,
+                                            const struct culex_new_run *runs, size_t count,
+                                            struct culex_enqueue_result *results,
+                                            culex_error *error)
+{
+    struct enqueue_request request = {queue, runs, count, results};
+    return add(culex__sqlite_of(backend), enqueue_call, &request, error);
+}
+
+struct tick_request {
+    const struct culex_tick *tick;
+    struct culex_tick_reply *reply;
+};
+
+static culex_status tick_call(struct culex_sqlite *store, const void *request, culex_error *error)
+{
+    const struct tick_request *tick = request;
+    return culex__sqlite_tick(&store->base, tick->tick, tick->reply, error);
+}
+
+culex_status culex__sqlite_reserved_tick(struct culex_backend *backend,
+                                         const struct culex_tick *tick,
+                                         struct culex_tick_reply *ret_reply, culex_error *error)
+{
+    struct tick_request request = {tick, ret_reply};
+    return add(culex__sqlite_of(backend), tick_call, &request, error);
+}
+
+/* --- steps ----------------------------------------------------------------------------- */
+
+culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
+                                         const struct culex_step *step,
+                                         struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_step request = *step;
+    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
+    culex_status status = CULEX_EFULL;
+    for (int tries = 0; tries < STEP_TRIES; tries++) {
+        status = culex__sqlite_step(backend, &request, ret_reply, error);
+        if (status != CULEX_EFULL)
+            break;
+        bool is_made = make_room(store, tries, level, CULEX__SQLITE_RESERVE_NONE);
+        if (!is_made && request.want == 0)
+            break;
+        if (!is_made)
+            request.want = 0; /* what there is is for results */
+        level = culex__sqlite_reserve_level(store);
+    }
+    if (status == CULEX_OK && level != CULEX__SQLITE_RESERVE_WHOLE)
+        ret_reply->room = request.want < step->want ? CULEX_ROOM_NONE : CULEX_ROOM_SHORT;
+    return status;
+}
+
+/* --- the others ------------------------------------------------------------------------ */
+
+/* What a worker says at its start, and an operator does to make room, may use the first half. */
+#define RESERVED(CALL)                                                                             \
+    struct culex_sqlite *store = culex__sqlite_of(backend);                                        \
+    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);                    \
+    culex_status status = CALL;                                                                    \
+    if (status == CULEX_EFULL && make_room(store, 0, level, CULEX__SQLITE_RESERVE_HALF))           \
+        status = CALL;                                                                             \
+    return status
+
+culex_status culex__sqlite_reserved_hello(struct culex_backend *backend, const char *queue,
+                                          const char *worker, const char *session,
+                                          size_t *ret_released, int64_t *ret_now_ms,
+                                          culex_error *error)
+{
+    RESERVED(culex__sqlite_hello(backend, queue, worker, session, ret_released, ret_now_ms, error));
+}
+
+culex_status culex__sqlite_reserved_cancel(struct culex_backend *backend, const char *queue,
+                                           culex_uuid id, culex_run_state *ret_state,
+                                           culex_error *error)
+{
+    RESERVED(culex__sqlite_cancel(backend, queue, id, ret_state, error));
+}
+
+culex_status culex__sqlite_reserved_forget(struct culex_backend *backend, const char *queue,
+                                           culex_uuid id, culex_error *error)
+{
+    RESERVED(culex__sqlite_forget(backend, queue, id, error));
+}
+
+culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const char *queue,
+                                          bool is_paused, culex_error *error)
+{
+    RESERVED(culex__sqlite_pause_queue(backend, queue, is_paused, error));
+}
+
+culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
+                                          uint64_t most, culex_error *error)
+{
+    RESERVED(culex__sqlite_limit_queue(backend, queue, most, error));
+}
+
+culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,
+                                          culex_run_state state, size_t limit, size_t *ret_deleted,
+                                          culex_error *error)
+{
+    RESERVED(culex__sqlite_purge(backend, queue, state, limit, ret_deleted, error));
+}

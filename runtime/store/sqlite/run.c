@@ -1,0 +1,278 @@
+/* store/sqlite/run.c - one row of table run: reading it, moving it by the rules, forgetting it.
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Each step is a bijection of the hash for a given word and of the word for a given hash, so a
+ * change confined to one word always shows; any other slips through once in 2^64. The bytes are
+ * read as little-endian words: the file may move between machines. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t len)
+{
+    hash = mix(hash, len);
+    for (size_t at = 0; at < len; at += 8) {
+        uint64_t word = 0;
+        size_t part = len - at < 8 ? len - at : 8;
+        for (size_t i = 0; i < part; i++)
+            word |= (uint64_t)bytes[at + i] << 8 * i;
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payload, size_t len)
+{
+    uint64_t hash = hash_bytes(1, id.b, sizeof id.b);
+    hash = hash_bytes(hash, (const unsigned char *)job, strlen(job));
+    return hash_bytes(hash, payload, len);
+}
+
+static bool column_u32(sqlite3_stmt *statement, int column, uint32_t *ret_value)
+{
+    int64_t value = sqlite3_column_int64(statement, column);
+    *ret_value = (uint32_t)value;
+    return value >= 0 && value <= UINT32_MAX;
+}
+
+static bool state_read(sqlite3_stmt *statement, culex_run_state *ret_state)
+{
+    const char *letter = (const char *)sqlite3_column_text(statement, 2);
+    return letter != NULL && letter[0] != '\0' && letter[1] == '\0' &&
+           culex__run_state_parse(letter[0], ret_state) && *ret_state != CULEX_RUN_SCHEDULED;
+}
+
+static bool id_read(sqlite3_stmt *statement, int column, culex_uuid *ret_id)
+{
+    const void *bytes = sqlite3_column_blob(statement, column);
+    if (bytes == NULL || sqlite3_column_bytes(statement, column) != (int)sizeof *ret_id)
+        return false;
+    memcpy(ret_id, bytes, sizeof *ret_id);
+    return true;
+}
+
+static bool owner_read(sqlite3_stmt *statement, char *ret_owner)
+{
+    const char *owner = (const char *)sqlite3_column_text(statement, 12);
+    if (owner == NULL || sqlite3_column_bytes(statement, 12) >= CULEX__SQLITE_SESSION_SIZE)
+        return false;
+    strcpy(ret_owner, owner);
+    return true;
+}
+
+/* ORDER as in RUN_COLUMNS. */
+bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run)
+{
+    struct culex_sqlite_run *run = ret_run;
+    run->seq = sqlite3_column_int64(statement, 0);
+    run->priority = sqlite3_column_int(statement, 3);
+    run->at_ms = sqlite3_column_int64(statement, 4);
+    run->is_delayed = sqlite3_column_int(statement, 5) != 0;
+    run->is_cancel_requested = sqlite3_column_int(statement, 13) != 0;
+    run->limit_ms = sqlite3_column_int64(statement, 14);
+    run->timeout_ms = sqlite3_column_int64(statement, 15);
+    run->keep_success_ms = sqlite3_column_int64(statement, 16);
+    run->keep_failure_ms = sqlite3_column_int64(statement, 17);
+    run->expires_at_ms = sqlite3_column_int64(statement, 18);
+    run->payload_len = sqlite3_column_int64(statement, 19);
+    run->is_started = sqlite3_column_int(statement, 20) != 0;
+    return id_read(statement, 1, &run->id) && state_read(statement, &run->state) &&
+           owner_read(statement, run->owner) && column_u32(statement, 6, &run->attempt) &&
+           column_u32(statement, 7, &run->counters.failures) &&
+           column_u32(statement, 8, &run->counters.crashes) &&
+           column_u32(statement, 9, &run->counters.crash_streak) &&
+           column_u32(statement, 10, &run->counters.losses) &&
+           column_u32(statement, 11, &run->counters.attempts_max);
+}
+
+culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *statement,
+                                   struct culex_sqlite_run *ret_run, culex_error *error)
+{
+    int has = culex__sqlite_next(store, statement, error);
+    bool is_good = has > 0 && culex__sqlite_run_read(statement, ret_run);
+    culex__sqlite_end(statement);
+    if (has < 0)
+        return (culex_status)has;
+    if (has == 0)
+        return CULEX_ENOTFOUND;
+    return is_good ? CULEX_OK : culex__sqlite_bad_row(store, error);
+}
+
+culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                                    const char *error_text, culex_error *error)
+{
+    const char state[2] = {culex__run_state_letter(run->state), '\0'};
+    return culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_SAVE, "itiiiiiiitiiti", run->seq, state,
+                           run->at_ms, (int64_t)run->is_delayed, (int64_t)run->attempt,
+                           (int64_t)run->counters.failures, (int64_t)run->counters.crashes,
+                           (int64_t)run->counters.crash_streak, (int64_t)run->counters.losses,
+                           run->owner, (int64_t)run->is_cancel_requested, run->limit_ms, error_text,
+                           (int64_t)run->is_started),
+        error);
+}
+
+culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
+                                        const struct culex_sqlite_run *run)
+{
+    bool is_scheduled =
+        run->state == CULEX_RUN_WAITING && run->is_delayed && run->at_ms > store->now_ms;
+    return is_scheduled ? CULEX_RUN_SCHEDULED : run->state;
+}
+
+/* --- moving --------------------------------------------------------------------------------- */
+
+static void count_event(struct culex_sqlite_queue *queue, enum culex_run_event event,
+                        culex_run_state from, culex_run_state to)
+{
+    queue->kept[from]--;
+    queue->kept[to]++;
+    queue->failed += event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD;
+    queue->crashed += event == CULEX_EVENT_CRASH;
+    queue->lost += event == CULEX_EVENT_LOSS;
+    queue->done += to == CULEX_RUN_DONE;
+    queue->dead += to == CULEX_RUN_DEAD;
+    queue->cancelled += to == CULEX_RUN_CANCELLED;
+    queue->is_changed = true;
+}
+
+static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run)
+{
+    int64_t keep_ms = run->state == CULEX_RUN_DEAD ? run->keep_failure_ms : run->keep_success_ms;
+    run->is_delayed = false;
+    run->at_ms = culex__sqlite_later(store->now_ms, keep_ms);
+}
+
+static bool goes_to_front(const struct culex_sqlite_run *run, enum culex_run_event event)
+{
+    return event == CULEX_EVENT_RELEASE ||
+           (event == CULEX_EVENT_LOSS && !culex__run_is_suspect(&run->counters));
+}
+
+/* The run goes on: to a time, to the front, or to the back (a suspect's loss, an operator's retry).
+ */
+static void place_ready(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                        struct culex_sqlite_run *run, const struct culex_sqlite_move *move)
+{
+    run->is_delayed = move->delay_ms > 0;
+    if (run->is_delayed)
+        run->at_ms = culex__sqlite_later(store->now_ms, move->delay_ms);
+    else
+        run->at_ms = goes_to_front(run, move->event) ? culex__sqlite_queue_front(queue)
+                                                     : culex__sqlite_queue_back(store, queue);
+    run->limit_ms = 0;
+    queue->has_new_work = true;
+}
+
+static culex_status finish(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                           const struct culex_sqlite_move *move, culex_error *error)
+{
+    const char state[2] = {culex__run_state_letter(run->state), '\0'};
+    culex_status status =
+        culex__sqlite_finish(store,
+                             culex__sqlite_bind(store, CULEX__SQLITE_RUN_FINISH, "itib", run->seq,
+                                                state, run->at_ms, move->result, move->result_len),
+                             error);
+    if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
+        status = culex__sqlite_finish(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", run->seq), error);
+    return status;
+}
+
+culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                    struct culex_sqlite_run *run,
+                                    const struct culex_sqlite_move *move, culex_error *error)
+{
+    culex_run_state from = run->state, to;
+    if (!culex__run_apply(culex__sqlite_run_state(store, run), move->event,
+                          run->is_cancel_requested, move->delay_ms > 0, &run->counters, &to))
+        return CULEX_ESTATE;
+    run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
+    run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
+    count_event(queue, move->event, from, run->state);
+    if (culex__run_state_is_final(to))
+        place_final(store, run);
+    else
+        place_ready(store, queue, run, move);
+    if (to == CULEX_RUN_DONE)
+        return run->keep_success_ms > 0 ? finish(store, run, move, error)
+                                        : culex__sqlite_run_forget(store, queue, run, error);
+    const char *text = move->text != NULL && move->text[0] != '\0' ? move->text : NULL;
+    return culex__sqlite_run_save(store, run, text, error);
+}
+
+culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      struct culex_sqlite_run *run, const char *how,
+                                      culex_error *error)
+{
+    char text[256];
+    struct culex_sqlite_move move = {.event = CULEX_EVENT_RELEASE, .is_doubted = true};
+    if (run->is_started) {
+        move.event = CULEX_EVENT_LOSS;
+        move.text = text;
+        snprintf(text, sizeof text, "%s before the worker said how the run ended (loss %u of %d)",
+                 how, run->counters.losses + 1, CULEX_LOSSES_MAX);
+    }
+    return culex__sqlite_run_move(store, queue, run, &move, error);
+}
+
+culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     culex_run_state from, int64_t seq, culex_error *error)
+{
+    queue->kept[from]--;
+    queue->kept[CULEX_RUN_DEAD]++;
+    queue->dead += from != CULEX_RUN_DEAD;
+    queue->is_changed = true;
+    return culex__sqlite_finish(store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ASIDE, "i", seq),
+                                error);
+}
+
+/* --- forgetting ------------------------------------------------------------------------------- */
+
+culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_run *run, culex_error *error)
+{
+    queue->kept[run->state]--;
+    queue->is_changed = true;
+    culex_status status = culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_DELETE, "i", run->seq), error);
+    if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
+        status = culex__sqlite_finish(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", run->seq), error);
+    if (status == CULEX_OK &&
+        culex__sqlite_id_time_ms(run->id) >= store->now_ms - CULEX_ID_HORIZON_MS)
+        status = culex__sqlite_finish(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_ADD, "iu", queue->key, &run->id),
+            error);
+    return status;
+}
+
+/* --- payload ---------------------------------------------------------------------------------- */
+
+bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *statement,
+                               const struct culex_sqlite_run *run, const void **ret_payload,
+                               sqlite3_stmt **ret_holder)
+{
+    int column = CULEX__SQLITE_COLUMN_PAYLOAD;
+    *ret_holder = NULL;
+    if (run->payload_len > CULEX__SQLITE_INLINE_MAX) {
+        statement = culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_GET, "i", run->seq);
+        *ret_holder = statement;
+        column = 0;
+        if (sqlite3_step(statement) != SQLITE_ROW)
+            return false;
+    }
+    if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
+        return false;
+    *ret_payload = sqlite3_column_blob(statement, column);
+    return sqlite3_column_bytes(statement, column) == run->payload_len;
+}

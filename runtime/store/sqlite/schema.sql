@@ -1,0 +1,123 @@
+-- schema.sql - the tables of a Culex file, made once when the file is new.
+--
+-- All times are milliseconds since 1970. run.state holds the letters of run_rules.def; 'W' covers
+-- waiting and scheduled, which differ in at_ms only, so a due run needs nobody to move it.
+--
+-- No "IN" with three values or more where every insert passes: SQLite builds a temporary table
+-- for it.
+
+CREATE TABLE queue (
+    queue INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    is_paused INTEGER NOT NULL DEFAULT 0,
+    capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
+    front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
+    newest_ms INTEGER NOT NULL DEFAULT 0,       -- last place given out at the back; never goes back
+    longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
+    pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state
+    active INTEGER NOT NULL DEFAULT 0,
+    kept_done INTEGER NOT NULL DEFAULT 0,
+    kept_dead INTEGER NOT NULL DEFAULT 0,
+    kept_cancelled INTEGER NOT NULL DEFAULT 0,
+    enqueued INTEGER NOT NULL DEFAULT 0,        -- totals since the queue began
+    done INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    crashed INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    dead INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    stale INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE run (
+    seq INTEGER PRIMARY KEY,
+    queue INTEGER NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    state TEXT NOT NULL CHECK (instr('WADXC', state) > 0 AND length(state) = 1),
+    priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
+    -- W: when it is due; an immediate run's place in the order; below zero at the front.
+    -- A: end of the lease. Final: when it is forgotten.
+    at_ms INTEGER NOT NULL,
+    is_delayed INTEGER NOT NULL,                -- W: at_ms is a time to wait for
+    attempt INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    crash_streak INTEGER NOT NULL DEFAULT 0,
+    losses INTEGER NOT NULL DEFAULT 0,
+    attempts_max INTEGER NOT NULL,
+    owner TEXT NOT NULL DEFAULT '',             -- session of the newest attempt
+    is_started INTEGER NOT NULL DEFAULT 0,      -- A: its handler is at work; W: in doubt (store/store.h)
+    is_cancel_requested INTEGER NOT NULL DEFAULT 0,
+    limit_ms INTEGER NOT NULL DEFAULT 0,        -- A: no lease reaches further; 0 for no limit
+    timeout_ms INTEGER NOT NULL,
+    keep_success_ms INTEGER NOT NULL,
+    keep_failure_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    fingerprint INTEGER NOT NULL,
+    content INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,                  -- over id, job and payload
+    payload_len INTEGER NOT NULL,
+    job TEXT NOT NULL,
+    unique_key TEXT,
+    tags TEXT NOT NULL,
+    error_text TEXT,
+    progress TEXT,                              -- of the newest attempt
+    result BLOB,
+    payload BLOB                                -- NULL when it is in table payload, and once done
+) STRICT;
+
+CREATE UNIQUE INDEX run_id ON run (queue, id);
+CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq) WHERE state = 'W';
+CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
+CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
+CREATE INDEX run_final ON run (queue, state, at_ms) WHERE state <> 'W' AND state <> 'A';
+CREATE UNIQUE INDEX run_unique ON run (queue, unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('W', 'A');
+
+-- Payloads too long to be rewritten with every change of their run.
+CREATE TABLE payload (
+    seq INTEGER PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT;
+
+-- Ids of forgotten runs; ids begin with their time, so the oldest come first.
+CREATE TABLE seen (
+    queue INTEGER NOT NULL,
+    id BLOB NOT NULL,
+    PRIMARY KEY (queue, id)
+) STRICT, WITHOUT ROWID;
+
+-- What a session's last step was answered.
+CREATE TABLE memo (
+    queue INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    nonce INTEGER NOT NULL,
+    seen_ms INTEGER NOT NULL,
+    answers BLOB NOT NULL,
+    PRIMARY KEY (queue, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE worker (
+    queue INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    session TEXT NOT NULL,
+    seen_ms INTEGER NOT NULL,
+    PRIMARY KEY (queue, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE schedule (
+    queue INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    mark_ms INTEGER NOT NULL,
+    newest BLOB NOT NULL, -- id of its newest run
+    PRIMARY KEY (queue, name)
+) STRICT, WITHOUT ROWID;
+
+-- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
+CREATE TABLE waker (
+    queue TEXT NOT NULL,
+    address TEXT NOT NULL,
+    armed_ms INTEGER NOT NULL,
+    PRIMARY KEY (queue, address)
+) STRICT, WITHOUT ROWID;

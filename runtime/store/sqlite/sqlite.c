@@ -1,0 +1,169 @@
+/* store/sqlite/sqlite.c - the embedded store: one SQLite file, or memory shared within the process.
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void store_close(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    if (store == NULL)
+        return;
+    culex__sqlite_wake_close(store);
+    for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
+        sqlite3_finalize(store->statements[i]);
+    /* What is in its place by now may be somebody's copy: nothing more is written there. */
+    if (store->place.is_lost) {
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        culex__sqlite_guard_abandon(store);
+    } else {
+        culex__sqlite_guard_close(store);
+    }
+    culex__sqlite_reserve_close(store);
+    sqlite3_close(store->db);
+    culex__sqlite_heritage_leave(store);
+    free(store->idle.queue);
+    free(store->recent.name);
+    free(store->path);
+    free(store->given);
+    free(store->uri);
+    free(store);
+}
+
+/* SQLite forbids everything with an inherited handle, closing it too, and closing its descriptors
+ * would drop the locks of a handle that this process may have opened since. So both stay, and with
+ * them what they use. */
+static void store_abandon(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    culex__sqlite_wake_abandon(store);
+    culex__sqlite_guard_abandon(store);
+    culex__sqlite_reserve_close(store);
+}
+
+static const struct culex_backend_ops operations = {
+    .name = "sqlite",
+    .enqueue = culex__sqlite_reserved_enqueue,
+    .step = culex__sqlite_reserved_step,
+    .step_release = culex__sqlite_step_release,
+    .hello = culex__sqlite_reserved_hello,
+    .tick = culex__sqlite_reserved_tick,
+    .cancel = culex__sqlite_reserved_cancel,
+    .retry = culex__sqlite_retry,
+    .forget = culex__sqlite_reserved_forget,
+    .pause = culex__sqlite_reserved_pause,
+    .limit = culex__sqlite_reserved_limit,
+    .purge = culex__sqlite_reserved_purge,
+    .stats = culex__sqlite_stats,
+    .get = culex__sqlite_get,
+    .list = culex__sqlite_list,
+    .list_release = culex__sqlite_list_release,
+    .queues = culex__sqlite_queues,
+    .doctor = culex__sqlite_doctor,
+    .fsck = culex__sqlite_fsck,
+    .now = culex__sqlite_now,
+    .wake_arm = culex__sqlite_wake_arm,
+    .wake_take = culex__sqlite_wake_take,
+    .wake_disarm = culex__sqlite_wake_disarm,
+    .close = store_close,
+    .abandon = store_abandon,
+};
+
+/* A memory store's name becomes part of a URI; hex digits need no quoting there. */
+static char *memory_uri(const char *name)
+{
+    static const char head[] = "file:/culex-", tail[] = "?vfs=memdb";
+    size_t len = strlen(name);
+    char *uri = malloc(sizeof head + 2 * len + sizeof tail);
+    if (uri == NULL)
+        return NULL;
+    char *at = stpcpy(uri, head);
+    for (size_t i = 0; i < len; i++)
+        at += sprintf(at, "%02x", (unsigned)(unsigned char)name[i]);
+    strcpy(at, tail);
+    return uri;
+}
+
+static char *memory_path(const char *name)
+{
+    char *path = malloc(sizeof "memory:" + strlen(name));
+    if (path != NULL)
+        strcpy(stpcpy(path, "memory:"), name);
+    return path;
+}
+
+/* False when out of memory. */
+static bool store_name(struct culex_sqlite *store, const char *rest)
+{
+    char *name = culex__sqlite_option_path(rest);
+    if (name != NULL && store->is_memory) {
+        store->path = memory_path(name);
+        store->uri = memory_uri(name);
+    } else if (name != NULL) {
+        store->path = strdup(name);
+        store->uri = strdup(name);
+    }
+    free(name);
+    return store->path != NULL && store->uri != NULL;
+}
+
+static struct culex_sqlite *store_create(int version, const char *rest, bool is_memory,
+                                         const struct culex_backend_options *options,
+                                         const struct culex_env *env)
+{
+    enum { TIMEOUT_MS = 5000 };
+    struct culex_sqlite *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return NULL;
+    store->base.ops = &operations;
+    store->base.env = env;
+    store->base.until_ns = options != NULL ? options->until_ns : NULL;
+    store->is_memory = is_memory;
+    store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
+    store->lock_fd = store->reserve.fd = -1;
+    store->timeout_ms =
+        options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
+    culex__sqlite_wake_init(store);
+    if (!store_name(store, rest)) {
+        store_close(&store->base);
+        return NULL;
+    }
+    return store;
+}
+
+culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
+                                   const struct culex_backend_options *options,
+                                   const struct culex_env *env, struct culex_backend **ret_backend,
+                                   culex_error *error)
+{
+    struct culex_sqlite_options wishes = {0};
+    culex_status status = culex__sqlite_option_read(rest, is_memory, &wishes, error);
+    if (status != CULEX_OK)
+        return status;
+    struct culex_sqlite *store = store_create(version, rest, is_memory, options, env);
+    if (store == NULL)
+        return culex__sqlite_no_memory(error);
+    store->options = wishes;
+    culex__sqlite_start(store);
+    status = culex__sqlite_file_open(store, options, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_prepare(store, error);
+    if (status == CULEX_OK)
+        *ret_backend = &store->base;
+    else
+        store_close(&store->base);
+    return status;
+}
+
+culex_status culex__sqlite_open(const char *rest, bool is_memory,
+                                const struct culex_backend_options *options,
+                                const struct culex_env *env, struct culex_backend **ret_backend,
+                                culex_error *error)
+{
+    return culex__sqlite_open_as(sqlite3_libversion_number(), rest, is_memory, options, env,
+                                 ret_backend, error);
+}

@@ -1,0 +1,477 @@
+/* store/sqlite/step.c - STEP: acks, beats, housekeeping, claims, in one transaction. */
+#include "store/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/progress.h"
+
+/* --- acks and beats -------------------------------------------------------------------- */
+
+/* The fence: only the session that was granted this very attempt is heard. */
+static bool is_holder(const struct culex_sqlite_run *run, const char *session, uint32_t attempt)
+{
+    return run->attempt == attempt && strcmp(run->owner, session) == 0;
+}
+
+static enum culex_answer stale(struct culex_sqlite_queue *queue)
+{
+    queue->stale++;
+    queue->is_changed = true;
+    return CULEX_ANSWER_STALE;
+}
+
+static culex_status find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                         culex_uuid id, struct culex_sqlite_run *ret_run, culex_error *error)
+{
+    return culex__sqlite_run_one(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_FIND, "iu", queue->key, &id), ret_run,
+        error);
+}
+
+/* What a failed find comes to. A row that cannot be read is put aside: its holder would send the
+ * same step for ever. */
+static culex_status found_nothing(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  const struct culex_sqlite_run *run, culex_status status,
+                                  culex_error *error)
+{
+    if (status == CULEX_ECORRUPT && !culex__run_state_is_final(run->state))
+        return culex__sqlite_run_aside(store, queue, run->state, run->seq, error);
+    return status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT ? CULEX_OK : status;
+}
+
+/* The last report of a run; most have said nothing, or nothing new. */
+static culex_status progress_keep(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                                  const char *progress, culex_error *error)
+{
+    if (progress == NULL || progress[0] == '\0')
+        return CULEX_OK;
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_PROGRESS, "it", run->seq, progress),
+        error);
+}
+
+static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            const struct culex_step *step, const struct culex_ack *ack,
+                            enum culex_answer *ret_answer, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    culex_status status = find(store, queue, ack->id, &run, error);
+    if (status != CULEX_OK) {
+        *ret_answer = CULEX_ANSWER_GONE;
+        return found_nothing(store, queue, &run, status, error);
+    }
+    bool is_mine = is_holder(&run, step->session, ack->attempt);
+    if (is_mine && run.state == CULEX_RUN_DONE && ack->event == CULEX_EVENT_DONE) {
+        *ret_answer = CULEX_ANSWER_REPEATED;
+        return CULEX_OK;
+    }
+    if (!is_mine || run.state != CULEX_RUN_ACTIVE) {
+        *ret_answer = stale(queue);
+        return CULEX_OK;
+    }
+    bool is_loss = ack->event == CULEX_EVENT_LOSS;
+    struct culex_sqlite_move move = {.event = ack->event,
+                                     .delay_ms = is_loss ? 0 : ack->delay_ms,
+                                     .is_doubted = is_loss,
+                                     .text = ack->text,
+                                     .result = ack->result,
+                                     .result_len = ack->result_len};
+    *ret_answer = CULEX_ANSWER_OK;
+    status = progress_keep(store, &run, ack->progress, error);
+    return status == CULEX_OK ? culex__sqlite_run_move(store, queue, &run, &move, error) : status;
+}
+
+/* What the queue knows about leases when this step has given one. */
+static void lease_note(struct culex_sqlite_queue *queue, const struct culex_step *step)
+{
+    if (step->lease_ms <= queue->longest_lease_ms)
+        return;
+    queue->longest_lease_ms = step->lease_ms;
+    queue->is_changed = true;
+}
+
+static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             const struct culex_step *step, const struct culex_beat *beat,
+                             enum culex_answer *ret_answer, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    culex_status status = find(store, queue, beat->id, &run, error);
+    if (status != CULEX_OK) {
+        *ret_answer = CULEX_ANSWER_GONE;
+        return found_nothing(store, queue, &run, status, error);
+    }
+    if (run.state != CULEX_RUN_ACTIVE || !is_holder(&run, step->session, beat->attempt)) {
+        *ret_answer = stale(queue);
+        return CULEX_OK;
+    }
+    const char *progress =
+        beat->progress != NULL && beat->progress[0] != '\0' ? beat->progress : NULL;
+    int64_t at_ms = culex__sqlite_later(store->now_ms, step->lease_ms);
+    int64_t limit_ms = culex__sqlite_later(store->now_ms, beat->extend_ms);
+    limit_ms = culex__sqlite_later(limit_ms, CULEX_TIMEOUT_SLACK_MS);
+    if (run.limit_ms == 0 || beat->extend_ms <= 0 || limit_ms < run.limit_ms)
+        limit_ms = run.limit_ms;
+    if (limit_ms != 0 && at_ms > limit_ms)
+        at_ms = limit_ms;
+    lease_note(queue, step);
+    *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
+    return culex__sqlite_finish(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", run.seq, at_ms, limit_ms,
+                           progress, beat->is_excused ? INT64_C(2) : (int64_t)beat->is_started),
+        error);
+}
+
+static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                           const struct culex_step *step, struct culex_step_reply *reply,
+                           culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < step->ack_count && status == CULEX_OK; i++)
+        status = ack_one(store, queue, step, &step->acks[i], &reply->acks[i], error);
+    for (size_t i = 0; i < step->beat_count && status == CULEX_OK; i++)
+        status = beat_one(store, queue, step, &step->beats[i], &reply->beats[i], error);
+    return status;
+}
+
+/* --- housekeeping ---------------------------------------------------------------------- */
+
+static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
+                           struct culex_sqlite_run *ret_run, culex_error *error)
+{
+    return culex__sqlite_run_one(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seq), ret_run, error);
+}
+
+static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             struct culex_sqlite_run *run, culex_error *error)
+{
+    char how[128];
+    snprintf(how, sizeof how, "the lease of %s-%u ran out", run->owner, run->attempt);
+    return culex__sqlite_run_vanish(store, queue, run, how, error);
+}
+
+static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                         culex_error *error)
+{
+    int64_t seqs[CULEX_REAP_MAX];
+    size_t count = 0;
+    if (queue->kept[CULEX_RUN_ACTIVE] == 0)
+        return CULEX_OK;
+    culex_status status =
+        culex__sqlite_collect(store,
+                              culex__sqlite_bind(store, CULEX__SQLITE_LEASE_OVER, "iii", queue->key,
+                                                 store->now_ms, (int64_t)CULEX_REAP_MAX),
+                              CULEX_REAP_MAX, seqs, &count, error);
+    struct culex_sqlite_run run;
+    /* Most go to the front: the first one last, so that it is first again. */
+    while (status == CULEX_OK && count > 0) {
+        status = by_seq(store, seqs[--count], &run, error);
+        if (status == CULEX_OK)
+            status = run_lose(store, queue, &run, error);
+        else if (status == CULEX_ECORRUPT)
+            status = culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seqs[count], error);
+    }
+    return status;
+}
+
+static culex_status lease_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    culex_status status = by_seq(store, seq, &run, error);
+    if (status == CULEX_ECORRUPT)
+        return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
+    if (status != CULEX_OK)
+        return status;
+    int64_t at_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", seq,
+                                                   at_ms, run.limit_ms, NULL, (int64_t)0),
+                                error);
+}
+
+/* A lease from before the clock was set back would keep its run from others for the length of the
+ * jump. Its holder, if it lives, beats before the new end. */
+static culex_status leases_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    int64_t seqs[CULEX_REAP_MAX];
+    size_t count = 0;
+    if (queue->kept[CULEX_RUN_ACTIVE] == 0 || queue->longest_lease_ms == 0)
+        return CULEX_OK;
+    int64_t last_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
+    last_ms = culex__sqlite_later(last_ms, CULEX_LEASE_LOOK_MS);
+    culex_status status =
+        culex__sqlite_collect(store,
+                              culex__sqlite_bind(store, CULEX__SQLITE_LEASE_BEYOND, "iii",
+                                                 queue->key, last_ms, (int64_t)CULEX_REAP_MAX),
+                              CULEX_REAP_MAX, seqs, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = lease_cut(store, queue, seqs[i], error);
+    return status;
+}
+
+/* The smallest id of the oldest moment that is still remembered. */
+static culex_uuid horizon_id(int64_t now_ms)
+{
+    culex_uuid id = {{0}};
+    int64_t ms = now_ms > CULEX_ID_HORIZON_MS ? now_ms - CULEX_ID_HORIZON_MS : 0;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
+    return id;
+}
+
+static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    culex_uuid oldest = horizon_id(store->now_ms), last;
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_SEEN_OLD, "iui", queue->key,
+                                                 &oldest, (int64_t)CULEX_PURGE_MAX);
+    int has = culex__sqlite_next(store, statement, error);
+    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
+    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
+        memcpy(&last, id, sizeof last);
+    else
+        id = NULL;
+    culex__sqlite_end(statement);
+    if (has < 0 || id == NULL)
+        return has < 0 ? (culex_status)has : CULEX_OK;
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_PURGE, "iu", queue->key, &last), error);
+}
+
+static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_run_state state, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    culex_status status = by_seq(store, seq, &run, error);
+    if (status == CULEX_ECORRUPT)
+        return culex__sqlite_run_aside(store, queue, state, seq, error);
+    return status == CULEX_OK ? culex__sqlite_run_forget(store, queue, &run, error) : status;
+}
+
+/* Runs of one final state whose time is over: more than this step can have added. */
+static culex_status purge_state(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_step *step, culex_run_state state,
+                                culex_error *error)
+{
+    const char letter[2] = {culex__run_state_letter(state), '\0'};
+    int64_t seqs[CULEX_PURGE_MAX];
+    size_t left = CULEX_PURGE_MAX + step->ack_count, count = CULEX_PURGE_MAX;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK && count == CULEX_PURGE_MAX && left > 0) {
+        size_t most = left < CULEX_PURGE_MAX ? left : CULEX_PURGE_MAX;
+        status = culex__sqlite_collect(store,
+                                       culex__sqlite_bind(store, CULEX__SQLITE_FINAL_OVER, "itii",
+                                                          queue->key, letter, store->now_ms,
+                                                          (int64_t)most),
+                                       most, seqs, &count, error);
+        for (size_t i = 0; i < count && status == CULEX_OK; i++)
+            status = forget_one(store, queue, state, seqs[i], error);
+        left -= most;
+    }
+    return status;
+}
+
+static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+
+enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
+
+static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                          const struct culex_step *step, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        if (queue->kept[finals[i]] > 0)
+            status = purge_state(store, queue, step, finals[i], error);
+    }
+    return status == CULEX_OK ? purge_seen(store, queue, error) : status;
+}
+
+/* When what is kept of ended runs wants the next step: see CULEX_FORGET_GAP_MS. */
+static culex_status next_forget(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                int64_t *ret_at_ms, culex_error *error)
+{
+    int64_t first = INT64_MAX, at_ms;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        const char letter[2] = {culex__run_state_letter(finals[i]), '\0'};
+        if (queue->kept[finals[i]] == 0)
+            continue;
+        status = culex__sqlite_first_int(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_NEXT_FINAL, "it", queue->key, letter),
+            INT64_MAX, &at_ms, error);
+        if (status == CULEX_OK && at_ms < first)
+            first = at_ms;
+    }
+    if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
+        first = store->now_ms + CULEX_FORGET_GAP_MS;
+    *ret_at_ms = first;
+    return status;
+}
+
+/* --- the reply ------------------------------------------------------------------------- */
+
+static void sooner(const struct culex_sqlite *store, int64_t at_ms, int64_t *due_in_ms)
+{
+    int64_t in_ms = at_ms > store->now_ms ? at_ms - store->now_ms : 0;
+    if (at_ms != INT64_MAX && (*due_in_ms < 0 || in_ms < *due_in_ms))
+        *due_in_ms = in_ms;
+}
+
+static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                            struct culex_step_reply *reply, culex_error *error)
+{
+    int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
+    culex_status status = CULEX_OK;
+    if (queue->kept[CULEX_RUN_ACTIVE] > 0)
+        status = culex__sqlite_first_int(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_NEXT_LEASE, "i", queue->key), INT64_MAX,
+            &lease, error);
+    if (status == CULEX_OK && queue->kept[CULEX_RUN_WAITING] > 0)
+        status = culex__sqlite_first_int(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_NEXT_DUE, "ii", queue->key, store->now_ms),
+            INT64_MAX, &due, error);
+    if (status == CULEX_OK)
+        status = next_forget(store, queue, &forget, error);
+    reply->now_ms = store->now_ms;
+    reply->is_paused = queue->is_paused != 0;
+    reply->is_empty = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] == 0;
+    reply->due_in_ms = -1;
+    sooner(store, lease, &reply->due_in_ms);
+    sooner(store, due, &reply->due_in_ms);
+    sooner(store, forget, &reply->due_in_ms);
+    if (store->wake.known_due_ms <= store->now_ms)
+        store->wake.known_due_ms = INT64_MAX;
+    if (due < store->wake.known_due_ms)
+        store->wake.known_due_ms = due;
+    return status;
+}
+
+static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             const struct culex_step *step, struct culex_step_reply *reply,
+                             culex_error *error)
+{
+    bool is_cut = false;
+    culex_status status = settle(store, queue, step, reply, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = leases_cut(store, queue, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = reap(store, queue, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = purge(store, queue, step, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
+    if (reply->grant_count > 0)
+        lease_note(queue, step);
+    if (status == CULEX_OK)
+        status = culex__sqlite_memo_keep(store, queue, step, reply, error);
+    /* What is left behind is for the next idle worker, who will wake one more. What this step
+     * made ready and took itself concerns nobody else. */
+    if (step->want > 0)
+        queue->has_new_work = is_cut;
+    queue->has_new_work = queue->has_new_work && queue->kept[CULEX_RUN_WAITING] > 0;
+    return status;
+}
+
+static culex_status step_all(struct culex_sqlite *store, const struct culex_step *step,
+                             struct culex_step_reply *reply, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    bool is_old = false;
+    culex_status status = culex__sqlite_queue_load(store, step->queue, false, &queue, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_memo_recall(store, &queue, step, reply, &is_old, error);
+    if (status == CULEX_OK && !is_old)
+        status = step_new(store, &queue, step, reply, error);
+    if (status == CULEX_OK)
+        status = outlook(store, &queue, reply, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_queue_save(store, &queue, error);
+    return status;
+}
+
+static bool is_worker_event(enum culex_run_event event)
+{
+    return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
+           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
+           event == CULEX_EVENT_DISCARD;
+}
+
+static culex_status check(const struct culex_step *step, culex_error *error)
+{
+    size_t most = CULEX__SQLITE_BATCH_MAX;
+    if (step->ack_count > most || step->beat_count > most || step->want > most)
+        return culex__fail(error, CULEX_ELIMIT, "at most %zu acks, beats or claims in a step",
+                           most);
+    if (step->session == NULL || strlen(step->session) >= CULEX__SQLITE_SESSION_SIZE)
+        return culex__fail(error, CULEX_EINVAL, "the session is missing or too long");
+    for (size_t i = 0; i < step->ack_count; i++) {
+        if (!is_worker_event(step->acks[i].event))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu is no report of a worker", i);
+        if (!culex__progress_is_valid(step->acks[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
+    }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        if (!culex__progress_is_valid(step->beats[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: progress too long or not UTF-8", i);
+    }
+    return CULEX_OK;
+}
+
+/* Acks and beats share one block. */
+static culex_status reply_alloc(const struct culex_step *step, struct culex_step_reply *reply,
+                                culex_error *error)
+{
+    memset(reply, 0, sizeof *reply);
+    reply->acks = calloc(step->ack_count + step->beat_count + 1, sizeof *reply->acks);
+    if (reply->acks == NULL)
+        return culex__sqlite_no_memory(error);
+    reply->beats = reply->acks + step->ack_count;
+    return CULEX_OK;
+}
+
+/* Nothing took place: the same nonce is a first try again. */
+static void step_fail(struct culex_sqlite *store, struct culex_step_reply *reply)
+{
+    free(store->idle.queue);
+    store->idle.queue = NULL;
+    culex__sqlite_step_release(&store->base, reply);
+}
+
+culex_status culex__sqlite_step(struct culex_backend *backend, const struct culex_step *step,
+                                struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_step_reply reply;
+    culex_status status = check(step, error);
+    if (status == CULEX_OK)
+        status = reply_alloc(step, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__sqlite_begin(store, error);
+    if (status == CULEX_OK) {
+        status = step_all(store, step, &reply, error);
+        status = culex__sqlite_end_transaction(store, status, error);
+    }
+    if (status == CULEX_OK)
+        *ret_reply = reply;
+    else
+        step_fail(store, &reply);
+    return status;
+}
+
+void culex__sqlite_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+{
+    (void)backend;
+    for (size_t i = 0; i < reply->grant_count; i++)
+        free((void *)reply->grants[i].payload);
+    free(reply->grants);
+    free(reply->acks);
+    memset(reply, 0, sizeof *reply);
+}

@@ -1,0 +1,463 @@
+/* store/sqlite/wake.c - waking an idle worker without polling.
+ *
+ * The door. A handle that has armed owns a datagram socket, bound in the folder PATH.d beside the
+ * file, or to an abstract address when that cannot be (memory stores, long paths). Its address
+ * stands in table waker from the first arming to the close of the handle, so arming again writes
+ * nothing.
+ *
+ * Idle or busy is kept in the kernel, not in the file: a busy handle connects its socket to itself,
+ * after which Linux refuses everybody else's datagrams (EPERM); arming dissolves that.
+ *
+ * The knock. After the COMMIT that made work, the writer sends one byte to the listed addresses,
+ * one after the other from a random one on, until one takes it. That worker's STEP does the same
+ * when it leaves runs behind, and so on: a chain, not a herd. A dead socket (ECONNREFUSED, ENOENT)
+ * is unlinked, and its registration goes with this handle's next write.
+ *
+ * The race. Work may come between a worker's last STEP and its arming, when it still counted as
+ * busy. So arming ends with a look into the file, and knocks at the own door when work is there.
+ *
+ * Foreign writers. Programs that write the file without knocking are seen by inotify on PATH-wal.
+ * Every commit shows there, ours too, so a notice counts only when a look into the file finds
+ * ready work, or a delayed run that is due sooner than the caller knows.
+ *
+ * The caller polls one epoll descriptor over both. All of it is a hint: whatever gets lost costs
+ * the caller's own timer. */
+#include "store/sqlite/sqlite.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "platform/descriptor.h"
+
+void culex__sqlite_wake_init(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    wake->epoll_fd = wake->socket_fd = wake->inotify_fd = wake->send_fd = -1;
+    wake->known_due_ms = INT64_MAX;
+}
+
+/* --- addresses ------------------------------------------------------------------------- */
+
+/* In the table: "@NAME" is abstract, "NAME" a socket in PATH.d, so a moved folder stays valid.
+ * False when the address is unusable or too long for a socket. */
+static bool address_fill(const struct culex_sqlite *store, const char *name,
+                         struct sockaddr_un *ret_address, socklen_t *ret_len)
+{
+    memset(ret_address, 0, sizeof *ret_address);
+    ret_address->sun_family = AF_UNIX;
+    char *path = ret_address->sun_path;
+    size_t room = sizeof ret_address->sun_path;
+    int len;
+    if (name[0] == '@')
+        len = snprintf(path + 1, room - 1, "culex-%s", name + 1) + 1;
+    else
+        len = snprintf(path, room, "%s.d/%s", store->path, name);
+    if (name[0] == '\0' || strchr(name, '/') != NULL || len < 0 || (size_t)len >= room)
+        return false;
+    *ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len);
+    return true;
+}
+
+static int datagram_socket(void)
+{
+    return culex__descriptor_own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+static bool bind_as(struct culex_sqlite *store, const char *prefix)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    struct sockaddr_un address;
+    socklen_t len;
+    snprintf(wake->address, sizeof wake->address, "%s%016llx", prefix,
+             (unsigned long long)culex__env_random(store->base.env));
+    return address_fill(store, wake->address, &address, &len) &&
+           bind(wake->socket_fd, (struct sockaddr *)&address, len) == 0;
+}
+
+static bool bind_in_folder(struct culex_sqlite *store)
+{
+    struct stat info;
+    char *folder = store->is_memory ? NULL : malloc(strlen(store->path) + sizeof ".d");
+    if (folder == NULL)
+        return false;
+    strcpy(stpcpy(folder, store->path), ".d");
+    bool is_there = (mkdir(folder, 0700) == 0 || errno == EEXIST) && lstat(folder, &info) == 0 &&
+                    S_ISDIR(info.st_mode);
+    free(folder);
+    return is_there && bind_as(store, "w");
+}
+
+/* --- opening and closing --------------------------------------------------------------- */
+
+static bool watch(struct culex_sqlite_wake *wake, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(wake->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* Without inotify (its instances are few) foreign writers are found by the caller's timer. */
+static void watch_wal(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    char *path = store->is_memory ? NULL : malloc(strlen(store->path) + sizeof "-wal");
+    if (path == NULL)
+        return;
+    strcpy(stpcpy(path, store->path), "-wal");
+    wake->inotify_fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (wake->inotify_fd >= 0 && (inotify_add_watch(wake->inotify_fd, path, IN_MODIFY) < 0 ||
+                                  !watch(wake, wake->inotify_fd))) {
+        culex__descriptor_close(wake->inotify_fd);
+        wake->inotify_fd = -1;
+    }
+    free(path);
+}
+
+static void close_fd(int *fd)
+{
+    culex__descriptor_close(*fd);
+    *fd = -1;
+}
+
+static void unlink_address(const struct culex_sqlite *store, const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t len;
+    if (name[0] != '\0' && name[0] != '@' && address_fill(store, name, &address, &len))
+        unlink(address.sun_path);
+}
+
+static void leave_door(struct culex_sqlite_wake *wake)
+{
+    close_fd(&wake->socket_fd);
+    close_fd(&wake->inotify_fd);
+    close_fd(&wake->epoll_fd);
+    free(wake->queues);
+    wake->queues = NULL;
+    wake->is_armed = false;
+}
+
+static void close_door(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    if (wake->socket_fd >= 0)
+        unlink_address(store, wake->address);
+    leave_door(wake);
+}
+
+static culex_status open_door(struct culex_sqlite *store, culex_error *error)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    wake->epoll_fd = culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
+    wake->socket_fd = datagram_socket();
+    bool is_open = wake->epoll_fd >= 0 && wake->socket_fd >= 0 &&
+                   (bind_in_folder(store) || bind_as(store, "@")) && watch(wake, wake->socket_fd);
+    if (is_open) {
+        watch_wal(store);
+        return CULEX_OK;
+    }
+    int cause = errno;
+    close_door(store);
+    return culex__fail(error, CULEX_ESTORE, "%s: no socket for wake-ups: %s", store->path,
+                       strerror(cause));
+}
+
+/* --- registration ---------------------------------------------------------------------- */
+
+static char *join(const char *const *queues, size_t count)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(queues[i]) + 1;
+    char *joined = malloc(size);
+    char *at = joined;
+    for (size_t i = 0; i < count && at != NULL; i++)
+        at = stpcpy(at, queues[i]) + 1;
+    if (at != NULL)
+        *at = '\0';
+    return joined;
+}
+
+static bool is_same(const char *joined, const char *const *queues, size_t count)
+{
+    for (size_t i = 0; i < count && joined != NULL; i++) {
+        if (joined[0] == '\0' || strcmp(joined, queues[i]) != 0)
+            return false;
+        joined += strlen(joined) + 1;
+    }
+    return joined != NULL && joined[0] == '\0';
+}
+
+static culex_status remove_address(struct culex_sqlite *store, const char *address,
+                                   culex_error *error)
+{
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_WAKER_DELETE, "t", address), error);
+}
+
+static culex_status add_address(struct culex_sqlite *store, const char *queue, culex_error *error)
+{
+    return culex__sqlite_finish(store,
+                                culex__sqlite_bind(store, CULEX__SQLITE_WAKER_ADD, "tti", queue,
+                                                   store->wake.address, store->now_ms),
+                                error);
+}
+
+static culex_status enlist(struct culex_sqlite *store, const char *const *queues, size_t count,
+                           culex_error *error)
+{
+    culex_status status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = remove_address(store, store->wake.address, error);
+    if (count == 0 && status == CULEX_OK)
+        status = add_address(store, "", error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = add_address(store, queues[i], error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
+/* Only when the list of queues is another than before. */
+static culex_status enlist_anew(struct culex_sqlite *store, const char *const *queues, size_t count,
+                                culex_error *error)
+{
+    if (is_same(store->wake.queues, queues, count))
+        return CULEX_OK;
+    char *joined = join(queues, count);
+    if (joined == NULL)
+        return culex__sqlite_no_memory(error);
+    culex_status status = enlist(store, queues, count, error);
+    free(store->wake.queues);
+    store->wake.queues = status == CULEX_OK ? joined : NULL;
+    if (status != CULEX_OK)
+        free(joined);
+    return status;
+}
+
+void culex__sqlite_wake_close(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    if (wake->queues != NULL && culex__sqlite_begin(store, NULL) == CULEX_OK)
+        culex__sqlite_end_transaction(store, remove_address(store, wake->address, NULL), NULL);
+    close_door(store);
+    close_fd(&wake->send_fd);
+}
+
+void culex__sqlite_wake_abandon(struct culex_sqlite *store)
+{
+    leave_door(&store->wake);
+    close_fd(&store->wake.send_fd);
+}
+
+/* --- a look into the file -------------------------------------------------------------- */
+
+static culex_status look_at(struct culex_sqlite *store, const char *name, bool *is_ready,
+                            int64_t *due_ms, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    int64_t has_ready = 0, due = INT64_MAX;
+    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
+    if (status != CULEX_OK || queue.is_paused || queue.kept[CULEX_RUN_WAITING] == 0)
+        return status;
+    status = culex__sqlite_first_int(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_READY_ANY, "iiii", queue.key,
+                           culex__sqlite_queue_horizon(store, &queue), store->now_ms,
+                           (int64_t)CULEX_SUSPECT_LOSSES),
+        0, &has_ready, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_first_int(
+            store,
+            culex__sqlite_bind(store, CULEX__SQLITE_NEXT_DUE, "ii", queue.key, store->now_ms),
+            INT64_MAX, &due, error);
+    *is_ready = *is_ready || has_ready;
+    *due_ms = due < *due_ms ? due : *due_ms;
+    return status;
+}
+
+static culex_status look(struct culex_sqlite *store, bool *ret_has_work, culex_error *error)
+{
+    const char *queue = store->wake.queues;
+    bool is_ready = false;
+    int64_t due_ms = INT64_MAX;
+    *ret_has_work = false;
+    /* Armed for all queues: which of them is the caller's to find out. */
+    if (queue != NULL && queue[0] == '\0') {
+        *ret_has_work = true;
+        return CULEX_OK;
+    }
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    for (; status == CULEX_OK && queue != NULL && queue[0] != '\0'; queue += strlen(queue) + 1)
+        status = look_at(store, queue, &is_ready, &due_ms, error);
+    *ret_has_work = is_ready || due_ms < store->wake.known_due_ms;
+    store->wake.known_due_ms = due_ms;
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
+/* --- idle and busy --------------------------------------------------------------------- */
+
+static void become_busy(struct culex_sqlite *store)
+{
+    struct sockaddr_un address;
+    socklen_t len;
+    if (address_fill(store, store->wake.address, &address, &len))
+        connect(store->wake.socket_fd, (struct sockaddr *)&address, len);
+    store->wake.is_armed = false;
+}
+
+static void become_idle(struct culex_sqlite *store)
+{
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    connect(store->wake.socket_fd, &nobody, sizeof nobody);
+    store->wake.is_armed = true;
+}
+
+static bool drain(int fd)
+{
+    char bytes[4096];
+    bool has_any = false;
+    for (int i = 0; i < 64 && fd >= 0 && read(fd, bytes, sizeof bytes) > 0; i++)
+        has_any = true;
+    return has_any;
+}
+
+static void knock_at_own_door(struct culex_sqlite *store)
+{
+    struct sockaddr_un address;
+    socklen_t len;
+    if (address_fill(store, store->wake.address, &address, &len))
+        sendto(store->wake.socket_fd, "", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, len);
+}
+
+culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *const *queues,
+                                    size_t count, int64_t timeout_ms, int *ret_fd,
+                                    culex_error *error)
+{
+    (void)timeout_ms; /* a registration costs nothing while it stands */
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite_wake *wake = &store->wake;
+    bool has_work = false;
+    culex_status status = wake->socket_fd < 0 ? open_door(store, error) : CULEX_OK;
+    if (status == CULEX_OK)
+        status = enlist_anew(store, queues, count, error);
+    if (status == CULEX_OK && !wake->is_armed) {
+        drain(wake->inotify_fd);
+        become_idle(store);
+        /* For all queues there is no telling; the caller's STEPs just before were the look. */
+        if (count > 0)
+            status = look(store, &has_work, error);
+    }
+    if (status == CULEX_OK && has_work)
+        knock_at_own_door(store);
+    if (status == CULEX_OK)
+        *ret_fd = wake->epoll_fd;
+    else
+        close_door(store);
+    return status;
+}
+
+culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_woken,
+                                     culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    bool is_woken = false;
+    culex_status status = CULEX_OK;
+    if (store->wake.socket_fd >= 0) {
+        bool is_noticed = drain(store->wake.inotify_fd);
+        is_woken = drain(store->wake.socket_fd);
+        if (!is_woken && is_noticed)
+            status = look(store, &is_woken, error);
+    }
+    if (status != CULEX_OK) {
+        close_door(store);
+        return status;
+    }
+    if (is_woken)
+        become_busy(store);
+    *ret_woken = is_woken;
+    return CULEX_OK;
+}
+
+void culex__sqlite_wake_disarm(struct culex_backend *backend)
+{
+    struct culex_sqlite *store = culex__sqlite_of(backend);
+    if (store->wake.socket_fd >= 0)
+        become_busy(store);
+}
+
+/* --- knocking at others' --------------------------------------------------------------- */
+
+culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,
+                                    culex_error *error)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    wake->target_count = 0;
+    if (wake->dead[0] != '\0') {
+        culex_status status = remove_address(store, wake->dead, error);
+        if (status != CULEX_OK)
+            return status;
+        wake->dead[0] = '\0';
+        store->recent.has_targets = false;
+    }
+    if (store->recent.has_targets) {
+        wake->target_count = store->recent.target_count;
+        return CULEX_OK;
+    }
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_WAKER_LIST, "t", queue);
+    int has = 0;
+    while (wake->target_count < CULEX__SQLITE_WAKE_MAX &&
+           (has = culex__sqlite_next(store, statement, error)) > 0) {
+        const char *address = (const char *)sqlite3_column_text(statement, 0);
+        if (address != NULL && strlen(address) < CULEX__SQLITE_ADDRESS_SIZE)
+            strcpy(wake->targets[wake->target_count++], address);
+    }
+    culex__sqlite_end(statement);
+    store->recent.has_targets = has >= 0 && store->recent.is_saved;
+    store->recent.target_count = wake->target_count;
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* True when the knock was heard, or will be: a full socket belongs to one that is told already. */
+static bool knock(struct culex_sqlite *store, const char *name)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    struct sockaddr_un address;
+    socklen_t len;
+    if (!address_fill(store, name, &address, &len))
+        return false;
+    if (sendto(wake->send_fd, "", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, len) == 1 ||
+        errno == EAGAIN)
+        return true;
+    if (errno == ECONNREFUSED || errno == ENOENT) {
+        unlink_address(store, name);
+        strcpy(wake->dead, name);
+    }
+    return false;
+}
+
+void culex__sqlite_wake_send(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    size_t count = wake->target_count;
+    if (count == 0)
+        return;
+    if (wake->send_fd < 0)
+        wake->send_fd = datagram_socket();
+    size_t first = (size_t)(culex__env_random(store->base.env) % count);
+    for (size_t i = 0; i < count && wake->send_fd >= 0; i++) {
+        if (knock(store, wake->targets[(first + i) % count]))
+            break;
+    }
+    wake->target_count = 0;
+}

@@ -1,0 +1,69 @@
+/* store/store.c - which store a URL means. */
+#include "store/store.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *after(const char *url, const char *scheme)
+{
+    size_t len = strlen(scheme);
+    return strncmp(url, scheme, len) == 0 ? url + len : NULL;
+}
+
+/* The scheme alone: what follows may hold a password. */
+static culex_status scheme_refuse(const char *url, culex_error *error)
+{
+    size_t len = strcspn(url, ":");
+    if (url[len] == '\0' || len > 32)
+        return culex__fail(error, CULEX_EURL,
+                           "store URL has no scheme; write sqlite:PATH, memory: or "
+                           "redis://HOST[:PORT][/DB]");
+    return culex__fail(error, CULEX_EURL,
+                       "store URL has the unknown scheme '%.*s'; known are sqlite:, memory:, "
+                       "redis:// and redis+unix://",
+                       (int)len, url);
+}
+
+culex_status culex__backend_no_queue(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
+}
+
+void culex__backend_abandon(struct culex_backend *backend)
+{
+    if (backend->ops->abandon != NULL)
+        backend->ops->abandon(backend);
+    else
+        backend->ops->close(backend);
+}
+
+bool culex__backend_is_known(const char *url)
+{
+    static const char *const schemes[] = {"sqlite:", "memory:", "redis://", "rediss://",
+                                          "redis+unix://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (after(url, schemes[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
+                                 const struct culex_env *env, struct culex_backend **ret_backend,
+                                 culex_error *error)
+{
+    static const struct culex_backend_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    const char *rest = after(url, "sqlite:");
+    if (rest != NULL)
+        return culex__sqlite_open(rest, false, options, env, ret_backend, error);
+    rest = after(url, "memory:");
+    if (rest != NULL)
+        return culex__sqlite_open(rest, true, options, env, ret_backend, error);
+    if (after(url, "redis://") != NULL || after(url, "rediss://") != NULL ||
+        after(url, "redis+unix://") != NULL)
+        return culex__redis_open(url, options, env, ret_backend, error);
+    return scheme_refuse(url, error);
+}
