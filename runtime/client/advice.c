@@ -5,14 +5,13 @@
 #include "base/error.h"
 #include "base/nearest.h"
 
-culex_status culex__advise_queue(struct culex_backend *backend, const char *queue,
-                                 culex_error *error)
+culex_status culex__advise_queue(struct culex_store *store, const char *queue, culex_error *error)
 {
     struct culex__nearest nearest = {.word = queue};
     char **names = NULL, meant[128];
     if (error == NULL)
         return CULEX_ENOTFOUND;
-    if (backend->ops->queues(backend, &names, NULL) != CULEX_OK)
+    if (store->ops->queues(store, &names, NULL) != CULEX_OK)
         names = NULL; /* not allowed, or out of reach */
     if (culex__nearest_offer_all(&nearest, names))
         nearest.best = NULL; /* a name whose first run was refused */

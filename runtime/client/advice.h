@@ -6,7 +6,6 @@
 
 /* The store has no such queue: `error`, which may be NULL, says so, what makes a queue, and which
  * one may have been meant, as far as the store tells its names. Returns CULEX_ENOTFOUND. */
-culex_status culex__advise_queue(struct culex_backend *backend, const char *queue,
-                                 culex_error *error);
+culex_status culex__advise_queue(struct culex_store *store, const char *queue, culex_error *error);
 
 #endif

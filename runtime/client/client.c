@@ -26,7 +26,7 @@ static bool client_is_ours(const culex_client *client)
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
 {
     int64_t now_ms;
-    culex_status status = client->backend->ops->now(client->backend, &now_ms, error);
+    culex_status status = client->store->ops->now(client->store, &now_ms, error);
     if (status != CULEX_OK)
         return status;
     culex__storeclock_set(&client->clock, client->env, now_ms);
@@ -34,38 +34,38 @@ culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
     return CULEX_OK;
 }
 
-static culex_client *client_make(struct culex_backend *backend, int64_t timeout_ms,
+static culex_client *client_make(struct culex_store *store, int64_t timeout_ms,
                                  const struct culex_env *env)
 {
     culex_client *client = calloc(1, sizeof *client);
     if (client == NULL) {
-        backend->ops->close(backend);
+        store->ops->close(store);
         return NULL;
     }
     client->env = env;
     client->owner = getpid();
     client->timeout_ms = timeout_ms;
-    client->backend = backend;
-    backend->until_ns = &client->until_ns;
+    client->store = store;
+    store->until_ns = &client->until_ns;
     culex__turn_init(&client->turn);
     culex_buf_init(&client->payloads, 0);
     return client;
 }
 
-culex_client *culex__client_lend(struct culex_backend *backend, int64_t timeout_ms,
+culex_client *culex__client_lend(struct culex_store *store, int64_t timeout_ms,
                                  const struct culex_env *env)
 {
-    culex_client *client = client_make(backend, timeout_ms, env);
+    culex_client *client = client_make(store, timeout_ms, env);
     if (client != NULL)
         client->is_lent = true;
     return client;
 }
 
-culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
+culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error)
 {
-    culex_client *client = client_make(backend, timeout_ms, env);
+    culex_client *client = client_make(store, timeout_ms, env);
     if (client == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
     culex_status status = culex__client_sync_clock(client, error);
@@ -78,14 +78,14 @@ culex_status culex__client_create(struct culex_backend *backend, int64_t timeout
 }
 
 /* Half the time for each try, so that there is some for a second one. */
-static culex_status backend_open(const char *url, const struct culex_store_settings *settings,
-                                 const struct culex_env *env, struct culex_backend **ret_backend,
-                                 culex_error *error)
+static culex_status store_open(const char *url, const struct culex_store_settings *settings,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error)
 {
-    struct culex_backend_options store = {.prefix = settings->prefix,
-                                          .timeout_ms = settings->timeout_ms / 2 + 1,
-                                          .synchronous = settings->synchronous};
-    return culex__backend_open(url, &store, env, ret_backend, error);
+    struct culex_store_options store = {.prefix = settings->prefix,
+                                        .timeout_ms = settings->timeout_ms / 2 + 1,
+                                        .synchronous = settings->synchronous};
+    return culex__store_open(url, &store, env, ret_store, error);
 }
 
 culex_status culex_client_open(const char *url, const culex_client_options *options,
@@ -98,7 +98,7 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
         options = &none;
     const struct culex_env *env = culex__env_system();
     struct culex_store_settings settings;
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     char *chosen = NULL;
     culex_status status = culex__store_url_choose(url, options->url_file, &chosen, error);
     if (status == CULEX_OK)
@@ -106,11 +106,11 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
     if (status == CULEX_OK && url == NULL && options->url_file == NULL)
         status = culex__home_store_check(chosen, settings.prefix, error);
     if (status == CULEX_OK)
-        status = backend_open(chosen, &settings, env, &backend, error);
+        status = store_open(chosen, &settings, env, &store, error);
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
-    return culex__client_create(backend, settings.timeout_ms, env, ret_client, error);
+    return culex__client_create(store, settings.timeout_ms, env, ret_client, error);
 }
 
 void culex_client_close(culex_client *client)
@@ -122,10 +122,10 @@ void culex_client_close(culex_client *client)
 void culex__client_free(culex_client *client)
 {
     if (client_is_ours(client)) {
-        client->backend->ops->close(client->backend);
+        client->store->ops->close(client->store);
         culex__turn_destroy(&client->turn);
     } else
-        culex__backend_abandon(client->backend); /* its turn may be taken, by nobody who is here */
+        culex__store_abandon(client->store); /* its turn may be taken, by nobody who is here */
     culex_buf_release(&client->payloads);
     free(client);
 }
@@ -276,13 +276,11 @@ struct call {
     char **ret_names;
 };
 
-typedef culex_status (*call_fn)(struct culex_backend *backend, struct call *call,
-                                culex_error *error);
+typedef culex_status (*call_fn)(struct culex_store *store, struct call *call, culex_error *error);
 
 /* What a refusal means when an earlier try of the same call may have been applied:
  * true when that try explains it, so that the call succeeded. */
-typedef bool (*call_explains_fn)(struct culex_backend *backend, struct call *call,
-                                 culex_status status);
+typedef bool (*call_explains_fn)(struct culex_store *store, struct call *call, culex_status status);
 
 static culex_status client_call(culex_client *client, struct call *call, call_fn function,
                                 call_explains_fn explains, culex_error *error)
@@ -292,9 +290,9 @@ static culex_status client_call(culex_client *client, struct call *call, call_fn
     if (status != CULEX_OK)
         return status;
     do
-        status = function(client->backend, call, error);
+        status = function(client->store, call, error);
     while (culex__effort_again(&effort, status));
-    if (effort.is_unknown && explains != NULL && explains(client->backend, call, status))
+    if (effort.is_unknown && explains != NULL && explains(client->store, call, status))
         status = CULEX_OK;
     return culex__effort_end(&effort, status, error);
 }
@@ -307,7 +305,7 @@ culex_status culex__client_perform(culex_client *client, culex_client_fn functio
     if (status != CULEX_OK)
         return status;
     do
-        status = function(client->backend, arg, error);
+        status = function(client->store, arg, error);
     while (culex__effort_again(&effort, status));
     return culex__effort_end(&effort, status, error);
 }
@@ -319,20 +317,20 @@ static culex_status call_check(const culex_client *client, const char *queue, cu
     return culex__queue_check(queue, error);
 }
 
-static bool run_state(struct culex_backend *backend, const struct call *call,
+static bool run_state(struct culex_store *store, const struct call *call,
                       culex_run_state *ret_state)
 {
     culex_run_info *run = NULL;
-    if (backend->ops->get(backend, call->queue, call->id, &run, NULL) != CULEX_OK)
+    if (store->ops->get(store, call->queue, call->id, &run, NULL) != CULEX_OK)
         return false;
     *ret_state = run->state;
     culex_run_info_free(run);
     return true;
 }
 
-static culex_status call_get(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_get(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return backend->ops->get(backend, call->queue, call->id, &call->ret_run, error);
+    return store->ops->get(store, call->queue, call->id, &call->ret_run, error);
 }
 
 culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
@@ -364,15 +362,14 @@ void culex_run_info_free(culex_run_info *run)
     free(run);
 }
 
-static culex_status call_cancel(struct culex_backend *backend, struct call *call,
-                                culex_error *error)
+static culex_status call_cancel(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return backend->ops->cancel(backend, call->queue, call->id, &call->ret_state, error);
+    return store->ops->cancel(store, call->queue, call->id, &call->ret_state, error);
 }
 
-static bool cancel_explains(struct culex_backend *backend, struct call *call, culex_status status)
+static bool cancel_explains(struct culex_store *store, struct call *call, culex_status status)
 {
-    return status == CULEX_ESTATE && run_state(backend, call, &call->ret_state) &&
+    return status == CULEX_ESTATE && run_state(store, call, &call->ret_state) &&
            call->ret_state == CULEX_RUN_CANCELLED;
 }
 
@@ -389,16 +386,15 @@ culex_status culex_client_cancel(culex_client *client, const char *queue, culex_
     return status;
 }
 
-static culex_status call_retry(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_retry(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return backend->ops->retry(backend, call->queue, call->id, error);
+    return store->ops->retry(store, call->queue, call->id, error);
 }
 
-static bool retry_explains(struct culex_backend *backend, struct call *call, culex_status status)
+static bool retry_explains(struct culex_store *store, struct call *call, culex_status status)
 {
     culex_run_state state;
-    return status == CULEX_ESTATE && run_state(backend, call, &state) &&
-           state != CULEX_RUN_CANCELLED;
+    return status == CULEX_ESTATE && run_state(store, call, &state) && state != CULEX_RUN_CANCELLED;
 }
 
 culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
@@ -411,15 +407,14 @@ culex_status culex_client_retry(culex_client *client, const char *queue, culex_u
     return client_call(client, &call, call_retry, retry_explains, error);
 }
 
-static culex_status call_forget(struct culex_backend *backend, struct call *call,
-                                culex_error *error)
+static culex_status call_forget(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return backend->ops->forget(backend, call->queue, call->id, error);
+    return store->ops->forget(store, call->queue, call->id, error);
 }
 
-static bool forget_explains(struct culex_backend *backend, struct call *call, culex_status status)
+static bool forget_explains(struct culex_store *store, struct call *call, culex_status status)
 {
-    (void)backend;
+    (void)store;
     (void)call;
     return status == CULEX_ENOTFOUND;
 }
@@ -435,16 +430,16 @@ culex_status culex_client_delete(culex_client *client, const char *queue, culex_
 }
 
 /* Of a call that names a queue and no run. */
-static culex_status queue_judge(struct culex_backend *backend, const char *queue,
-                                culex_status status, culex_error *error)
+static culex_status queue_judge(struct culex_store *store, const char *queue, culex_status status,
+                                culex_error *error)
 {
-    return status == CULEX_ENOTFOUND ? culex__advise_queue(backend, queue, error) : status;
+    return status == CULEX_ENOTFOUND ? culex__advise_queue(store, queue, error) : status;
 }
 
-static culex_status call_pause(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_pause(struct culex_store *store, struct call *call, culex_error *error)
 {
-    culex_status status = backend->ops->pause(backend, call->queue, call->is_paused, error);
-    return queue_judge(backend, call->queue, status, error);
+    culex_status status = store->ops->pause(store, call->queue, call->is_paused, error);
+    return queue_judge(store, call->queue, status, error);
 }
 
 static culex_status client_pause(culex_client *client, const char *queue, bool is_paused,
@@ -467,10 +462,10 @@ culex_status culex_client_resume(culex_client *client, const char *queue, culex_
     return client_pause(client, queue, false, error);
 }
 
-static culex_status call_limit(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_limit(struct culex_store *store, struct call *call, culex_error *error)
 {
-    culex_status status = backend->ops->limit(backend, call->queue, call->limit, error);
-    return queue_judge(backend, call->queue, status, error);
+    culex_status status = store->ops->limit(store, call->queue, call->limit, error);
+    return queue_judge(store, call->queue, status, error);
 }
 
 culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
@@ -486,11 +481,11 @@ culex_status culex_client_limit(culex_client *client, const char *queue, uint64_
     return client_call(client, &call, call_limit, NULL, error);
 }
 
-static culex_status call_purge(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_purge(struct culex_store *store, struct call *call, culex_error *error)
 {
-    culex_status status = backend->ops->purge(backend, call->queue, call->state, call->limit,
-                                              &call->ret_deleted, error);
-    return queue_judge(backend, call->queue, status, error);
+    culex_status status =
+        store->ops->purge(store, call->queue, call->state, call->limit, &call->ret_deleted, error);
+    return queue_judge(store, call->queue, status, error);
 }
 
 culex_status culex_client_purge(culex_client *client, const char *queue, culex_run_state state,
@@ -508,10 +503,10 @@ culex_status culex_client_purge(culex_client *client, const char *queue, culex_r
     return status;
 }
 
-static culex_status call_stats(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_stats(struct culex_store *store, struct call *call, culex_error *error)
 {
-    culex_status status = backend->ops->stats(backend, call->queue, call->ret_stats, error);
-    return queue_judge(backend, call->queue, status, error);
+    culex_status status = store->ops->stats(store, call->queue, call->ret_stats, error);
+    return queue_judge(store, call->queue, status, error);
 }
 
 culex_status culex_client_stats(culex_client *client, const char *queue,
@@ -532,11 +527,11 @@ culex_status culex_client_stats(culex_client *client, const char *queue,
 
 /* --- lists ----------------------------------------------------------------------------- */
 
-static culex_status call_list(struct culex_backend *backend, struct call *call, culex_error *error)
+static culex_status call_list(struct culex_store *store, struct call *call, culex_error *error)
 {
-    culex_status status = backend->ops->list(backend, call->queue, call->state, call->cursor,
-                                             call->limit, &call->ret_list, error);
-    return queue_judge(backend, call->queue, status, error);
+    culex_status status = store->ops->list(store, call->queue, call->state, call->cursor,
+                                           call->limit, &call->ret_list, error);
+    return queue_judge(store, call->queue, status, error);
 }
 
 /* Visits one page without holding the lock, so that the visitor may use the client.
@@ -572,17 +567,16 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
         is_wanted = page_visit(&call.ret_list, visit, user);
         left -= call.ret_list.count < left ? call.ret_list.count : left;
         *cursor = call.ret_list.cursor;
-        client->backend->ops->list_release(client->backend, &call.ret_list);
+        client->store->ops->list_release(client->store, &call.ret_list);
         if (*cursor == 0)
             break;
     }
     return CULEX_OK;
 }
 
-static culex_status call_queues(struct culex_backend *backend, struct call *call,
-                                culex_error *error)
+static culex_status call_queues(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return backend->ops->queues(backend, &call->ret_names, error);
+    return store->ops->queues(store, &call->ret_names, error);
 }
 
 culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit, void *user,

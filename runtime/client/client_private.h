@@ -20,7 +20,7 @@ struct culex_client {
     int64_t timeout_ms; /* of one public call */
 
     struct culex_turn turn; /* guards everything below */
-    struct culex_backend *backend;
+    struct culex_store *store;
     atomic_int_fast64_t until_ns; /* boot time, when the call under way ends; 0 between calls */
     struct culex_storeclock clock;
     struct culex_uuid7 ids;
@@ -29,14 +29,14 @@ struct culex_client {
     culex_buf payloads; /* kept from call to call */
 };
 
-/* Takes over `backend` (closed also on failure). For tests and culex_client_open. */
-culex_status culex__client_create(struct culex_backend *backend, int64_t timeout_ms,
+/* Takes over `store` (closed also on failure). For tests and culex_client_open. */
+culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error);
 
 /* The same without asking the store for anything yet, for handlers: only culex__client_free ends
  * it. NULL without memory. */
-culex_client *culex__client_lend(struct culex_backend *backend, int64_t timeout_ms,
+culex_client *culex__client_lend(struct culex_store *store, int64_t timeout_ms,
                                  const struct culex_env *env);
 
 /* As culex_client_close, of lent ones too. */
@@ -53,8 +53,7 @@ culex_uuid culex__client_next_id(culex_client *client);
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
 
 /* One operation of a public call; `arg` is what it needs and where its answer goes. */
-typedef culex_status (*culex_client_fn)(struct culex_backend *backend, void *arg,
-                                        culex_error *error);
+typedef culex_status (*culex_client_fn)(struct culex_store *store, void *arg, culex_error *error);
 
 /* Calls `function` as an effort of its own. */
 culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,

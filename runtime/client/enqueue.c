@@ -214,11 +214,11 @@ static void order_renew_ids(struct order *order, struct batch *batch)
 static culex_status batch_send(const struct order *order, struct batch *batch,
                                struct culex_effort *effort, culex_error *error)
 {
-    struct culex_backend *backend = order->client->backend;
+    struct culex_store *store = order->client->store;
     culex_status status;
     do
-        status = backend->ops->enqueue(backend, order->queue, batch->runs, batch->count,
-                                       batch->results, error);
+        status = store->ops->enqueue(store, order->queue, batch->runs, batch->count, batch->results,
+                                     error);
     while (culex__effort_again(effort, status));
     return culex__effort_judge(effort, status, error);
 }

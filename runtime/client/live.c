@@ -121,20 +121,20 @@ struct page_call {
 };
 
 /* Repeating a call that failed takes the same page again: nothing of it was counted. */
-static culex_status page_call(struct culex_backend *backend, void *arg, culex_error *error)
+static culex_status page_call(struct culex_store *store, void *arg, culex_error *error)
 {
     struct page_call *call = arg;
     struct culex_list_reply page = {0};
     culex_status status =
-        backend->ops->list(backend, call->queue, CULEX_LIST_ANY, call->cursor, PAGE, &page, error);
+        store->ops->list(store, call->queue, CULEX_LIST_ANY, call->cursor, PAGE, &page, error);
     if (status == CULEX_ENOTFOUND)
-        return culex__advise_queue(backend, call->queue, error);
+        return culex__advise_queue(store, call->queue, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < page.count && status == CULEX_OK; i++)
         status = run_count(call->table, &page.runs[i], error);
     call->cursor = page.cursor;
-    backend->ops->list_release(backend, &page);
+    store->ops->list_release(store, &page);
     return status;
 }
 

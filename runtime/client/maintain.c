@@ -9,18 +9,18 @@
 
 /* --- doctor ---------------------------------------------------------------------------- */
 
-static culex_status doctor_call(struct culex_backend *backend, void *arg, culex_error *error)
+static culex_status doctor_call(struct culex_store *store, void *arg, culex_error *error)
 {
     culex_doctor_report **ret_report = arg;
     struct culex_report *report = culex__report_create();
     if (report == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a report");
-    culex_status status = backend->ops->doctor(backend, report, error);
+    culex_status status = store->ops->doctor(store, report, error);
     if (status != CULEX_OK) {
         culex__report_free(report);
         return status;
     }
-    culex__queues_examine(backend, report);
+    culex__queues_examine(store, report);
     *ret_report = culex__report_finish(report);
     if (*ret_report == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a report");
@@ -76,11 +76,11 @@ struct fsck_call {
     struct culex_fsck_reply reply;
 };
 
-static culex_status fsck_call(struct culex_backend *backend, void *arg, culex_error *error)
+static culex_status fsck_call(struct culex_store *store, void *arg, culex_error *error)
 {
     struct fsck_call *call = arg;
-    return backend->ops->fsck(backend, call->queue, call->cursor, call->is_repairing, &call->reply,
-                              error);
+    return store->ops->fsck(store, call->queue, call->cursor, call->is_repairing, &call->reply,
+                            error);
 }
 
 /* Nothing was found: a queue without runs, or a name that nobody has used and that must not look

@@ -32,7 +32,7 @@ struct watched {
 };
 
 struct examination {
-    struct culex_backend *backend;
+    struct culex_store *store;
     struct culex_report *report;
     struct watched *queues;
     size_t count;
@@ -129,10 +129,10 @@ static bool has_moved(const culex_queue_stats *before, const culex_queue_stats *
 static bool queue_stats(struct examination *examination, const char *queue,
                         culex_queue_stats *ret_stats)
 {
-    struct culex_backend *backend = examination->backend;
+    struct culex_store *store = examination->store;
     culex_error error = {0};
     return !has_trouble(examination) &&
-           is_answered(examination, backend->ops->stats(backend, queue, ret_stats, &error), &error);
+           is_answered(examination, store->ops->stats(store, queue, ret_stats, &error), &error);
 }
 
 /* Returns how many are idle still. One that cannot be asked any more is not accused. */
@@ -153,7 +153,7 @@ static size_t idle_look(struct examination *examination)
 /* A worker that is free takes what waits within milliseconds. */
 static void idle_watch(struct examination *examination)
 {
-    const struct culex_env *env = examination->backend->env;
+    const struct culex_env *env = examination->store->env;
     int64_t end_ns = culex__env_boottime_ns(env) + (int64_t)WATCH_MS * 1000000;
     for (size_t i = 0; i < examination->count; i++)
         examination->queues[i].is_idle = is_left_alone(&examination->queues[i].stats);
@@ -229,20 +229,20 @@ static void run_look(const culex_run_info *run, struct returns *returns)
 static void state_look(struct examination *examination, const char *queue, culex_run_state state,
                        struct returns *returns)
 {
-    struct culex_backend *backend = examination->backend;
+    struct culex_store *store = examination->store;
     uint64_t cursor = 0;
     int pages = 0;
     do {
         struct culex_list_reply page = {0};
         culex_error error = {0};
         if (!is_answered(examination,
-                         backend->ops->list(backend, queue, state, cursor, PAGE, &page, &error),
+                         store->ops->list(store, queue, state, cursor, PAGE, &page, &error),
                          &error))
             return;
         for (size_t i = 0; i < page.count; i++)
             run_look(&page.runs[i], returns);
         cursor = page.cursor;
-        backend->ops->list_release(backend, &page);
+        store->ops->list_release(store, &page);
     } while (cursor != 0 && ++pages < PAGES_MAX);
 }
 
@@ -300,10 +300,10 @@ static void returned_tell(struct examination *examination, const char *queue,
 static void returned_examine(struct examination *examination, const char *queue,
                              const struct returned *job, unsigned told[REASON_COUNT])
 {
-    struct culex_backend *backend = examination->backend;
+    struct culex_store *store = examination->store;
     culex_run_info *run = NULL;
     culex_error error = {0};
-    if (!is_answered(examination, backend->ops->get(backend, queue, job->id, &run, &error), &error))
+    if (!is_answered(examination, store->ops->get(store, queue, job->id, &run, &error), &error))
         return;
     const struct reason *reason = reason_find(run->error_text);
     if (reason != NULL && finding_begin(examination, &told[reason - reasons]))
@@ -374,15 +374,15 @@ static void names_examine(struct examination *examination, char *const *names)
                           plural(examination->count, "queue", "queues"));
 }
 
-void culex__queues_examine(struct culex_backend *backend, struct culex_report *report)
+void culex__queues_examine(struct culex_store *store, struct culex_report *report)
 {
-    struct examination examination = {.backend = backend, .report = report};
+    struct examination examination = {.store = store, .report = report};
     char **names = NULL;
     culex_error error = {0};
     examination.queues = calloc(QUEUES_MAX, sizeof *examination.queues);
     if (examination.queues == NULL)
         culex__fail(&examination.trouble, CULEX_ENOMEM, "no memory for %d queues", QUEUES_MAX);
-    else if (is_answered(&examination, backend->ops->queues(backend, &names, &error), &error))
+    else if (is_answered(&examination, store->ops->queues(store, &names, &error), &error))
         names_examine(&examination, names);
     if (has_trouble(&examination))
         culex__report_add(

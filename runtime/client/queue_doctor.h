@@ -11,6 +11,6 @@
 /* Adds to `report` what was found in the queues of the store. Reads only, at most some 4000 records
  * a queue, whatever lies there; waits a second at most, and only when runs wait and none is at
  * work. What cannot be asked is a note. */
-void culex__queues_examine(struct culex_backend *backend, struct culex_report *report);
+void culex__queues_examine(struct culex_store *store, struct culex_report *report);
 
 #endif

@@ -12,13 +12,13 @@ culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
     /* No second try: within a transaction it would meet the same. */
     enum { TIMEOUT_MS = 1 };
     const struct culex_env *env = culex__env_system();
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     culex_client *client = NULL;
     if (db == NULL)
         return culex__fail(error, CULEX_EINVAL, "no database handle");
-    culex_status status = culex__sqlite_borrow(db, schema, env, &backend, error);
+    culex_status status = culex__sqlite_borrow(db, schema, env, &store, error);
     if (status == CULEX_OK)
-        status = culex__client_create(backend, TIMEOUT_MS, env, &client, error);
+        status = culex__client_create(store, TIMEOUT_MS, env, &client, error);
     if (status == CULEX_OK)
         status = culex_client_enqueue(client, type, params, options, ret_id, error);
     culex_client_close(client);

@@ -1,11 +1,10 @@
 /* handler/errand.h - what a handler's client asks of its worker's store.
  *
- *   culex_run_client() -> errand_backend.c --request--> errand_serve.c -> the worker's store
+ *   culex_run_client() -> errand_store.c --request--> errand_serve.c -> the worker's store
  *                                          <--answer---
  *
- * A handler's process has neither the URL of the store nor its password, so that its client is a
- * backend without a store: each call becomes a request, which the supervisor serves between its
- * turns. Handlers on threads go the same way to a connection of their own. Both ends are the same
+ * A handler's process has neither the URL of the store nor its password, so that its client's
+ * store only asks: each call becomes a request, which the supervisor serves between its turns. Handlers on threads go the same way to a connection of their own. Both ends are the same
  * program, so numbers go as they lie in memory; but the one that asks may be broken, and what it
  * sends is checked like a message from an enemy. */
 #ifndef CULEX_HANDLER_ERRAND_H
@@ -67,9 +66,9 @@ const char *culex__errand_take(struct culex_errand_reader *reader, size_t len);
 /* Copies them; zeroes when there is not that much left. */
 void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len);
 
-/* Serves one request on `backend` and fills `answer`, which is empty before. Never fails: what
+/* Serves one request on `store` and fills `answer`, which is empty before. Never fails: what
  * cannot be read or done is what the answer says. True when runs may have been enqueued. */
-bool culex__errand_serve(struct culex_backend *backend, const char *request, size_t len,
+bool culex__errand_serve(struct culex_store *store, const char *request, size_t len,
                          culex_buf *answer);
 
 /* An answer that says `status` and `text` and nothing else. */
@@ -86,10 +85,10 @@ struct culex_errand_way {
     void *self;
 };
 
-/* A backend that enqueues, gets, cancels, retries and forgets runs, tells statistics and the time,
- * and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_backend is returned owned. */
-culex_status culex__errand_backend_open(const struct culex_errand_way *way, int64_t timeout_ms,
-                                        const struct culex_env *env,
-                                        struct culex_backend **ret_backend, culex_error *error);
+/* A store that enqueues, gets, cancels, retries and forgets runs, tells statistics and the time,
+ * and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_store is returned owned. */
+culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_t timeout_ms,
+                                      const struct culex_env *env, struct culex_store **ret_store,
+                                      culex_error *error);
 
 #endif

@@ -140,7 +140,7 @@ static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count
     return CULEX_OK;
 }
 
-static void enqueue_serve(struct culex_backend *backend, const struct culex_errand *errand,
+static void enqueue_serve(struct culex_store *store, const struct culex_errand *errand,
                           struct culex_errand_reader *reader, culex_buf *answer)
 {
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX] = {0};
@@ -157,27 +157,27 @@ static void enqueue_serve(struct culex_backend *backend, const struct culex_erra
     }
     culex_status status = runs_take(reader, count, runs, &error);
     if (status == CULEX_OK)
-        status = backend->ops->enqueue(backend, errand->queue, runs, count, results, &error);
+        status = store->ops->enqueue(store, errand->queue, runs, count, results, &error);
     answer_write(answer, status, &error, results, count * sizeof results[0]);
     free(runs);
 }
 
 /* --- the other verbs ----------------------------------------------------------------------- */
 
-static void now_serve(struct culex_backend *backend, culex_buf *answer)
+static void now_serve(struct culex_store *store, culex_buf *answer)
 {
     int64_t now_ms = 0;
     culex_error error = {0};
-    culex_status status = backend->ops->now(backend, &now_ms, &error);
+    culex_status status = store->ops->now(store, &now_ms, &error);
     answer_write(answer, status, &error, &now_ms, sizeof now_ms);
 }
 
-static void get_serve(struct culex_backend *backend, const struct culex_errand *errand,
+static void get_serve(struct culex_store *store, const struct culex_errand *errand,
                       culex_buf *answer)
 {
     culex_run_info *info = NULL;
     culex_error error = {0};
-    culex_status status = backend->ops->get(backend, errand->queue, errand->id, &info, &error);
+    culex_status status = store->ops->get(store, errand->queue, errand->id, &info, &error);
     if (status == CULEX_OK)
         info_write(answer, info);
     else
@@ -185,31 +185,31 @@ static void get_serve(struct culex_backend *backend, const struct culex_errand *
     culex_run_info_free(info);
 }
 
-static void cancel_serve(struct culex_backend *backend, const struct culex_errand *errand,
+static void cancel_serve(struct culex_store *store, const struct culex_errand *errand,
                          culex_buf *answer)
 {
     culex_run_state state = CULEX_RUN_CANCELLED;
     culex_error error = {0};
-    culex_status status = backend->ops->cancel(backend, errand->queue, errand->id, &state, &error);
+    culex_status status = store->ops->cancel(store, errand->queue, errand->id, &state, &error);
     answer_write(answer, status, &error, &state, sizeof state);
 }
 
-static void stats_serve(struct culex_backend *backend, const struct culex_errand *errand,
+static void stats_serve(struct culex_store *store, const struct culex_errand *errand,
                         culex_buf *answer)
 {
     culex_queue_stats stats = {0};
     culex_error error = {0};
-    culex_status status = backend->ops->stats(backend, errand->queue, &stats, &error);
+    culex_status status = store->ops->stats(store, errand->queue, &stats, &error);
     answer_write(answer, status, &error, &stats, sizeof stats);
 }
 
-static void change_serve(struct culex_backend *backend, const struct culex_errand *errand,
+static void change_serve(struct culex_store *store, const struct culex_errand *errand,
                          culex_buf *answer)
 {
     culex_error error = {0};
     culex_status status = errand->verb == CULEX_ERRAND_RETRY
-                              ? backend->ops->retry(backend, errand->queue, errand->id, &error)
-                              : backend->ops->forget(backend, errand->queue, errand->id, &error);
+                              ? store->ops->retry(store, errand->queue, errand->id, &error)
+                              : store->ops->forget(store, errand->queue, errand->id, &error);
     answer_write(answer, status, &error, NULL, 0);
 }
 
@@ -223,7 +223,7 @@ static culex_status errand_take(struct culex_errand_reader *reader, struct culex
                                                 : culex__queue_check(ret_errand->queue, error);
 }
 
-bool culex__errand_serve(struct culex_backend *backend, const char *request, size_t len,
+bool culex__errand_serve(struct culex_store *store, const char *request, size_t len,
                          culex_buf *answer)
 {
     struct culex_errand_reader reader = {.at = request, .left = len};
@@ -236,23 +236,23 @@ bool culex__errand_serve(struct culex_backend *backend, const char *request, siz
     }
     switch (errand.verb) {
     case CULEX_ERRAND_NOW:
-        now_serve(backend, answer);
+        now_serve(store, answer);
         return false;
     case CULEX_ERRAND_ENQUEUE:
-        enqueue_serve(backend, &errand, &reader, answer);
+        enqueue_serve(store, &errand, &reader, answer);
         return true;
     case CULEX_ERRAND_GET:
-        get_serve(backend, &errand, answer);
+        get_serve(store, &errand, answer);
         return false;
     case CULEX_ERRAND_CANCEL:
-        cancel_serve(backend, &errand, answer);
+        cancel_serve(store, &errand, answer);
         return false;
     case CULEX_ERRAND_RETRY:
     case CULEX_ERRAND_FORGET:
-        change_serve(backend, &errand, answer);
+        change_serve(store, &errand, answer);
         return errand.verb == CULEX_ERRAND_RETRY;
     case CULEX_ERRAND_STATS:
-        stats_serve(backend, &errand, answer);
+        stats_serve(store, &errand, answer);
         return false;
     default:
         culex__errand_refuse(answer, CULEX_EINVAL, "an errand of an unknown kind");

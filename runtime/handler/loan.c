@@ -20,11 +20,11 @@ void culex__loan_release(struct culex_loan *loan)
 /* Half the time for each try, as for every client. */
 static culex_client *client_make(struct culex_loan *loan)
 {
-    struct culex_backend *backend = NULL;
-    if (culex__errand_backend_open(&loan->way, loan->timeout_ms / 2 + 1, loan->env, &backend,
-                                   NULL) != CULEX_OK)
+    struct culex_store *store = NULL;
+    if (culex__errand_store_open(&loan->way, loan->timeout_ms / 2 + 1, loan->env, &store, NULL) !=
+        CULEX_OK)
         return NULL;
-    return culex__client_lend(backend, loan->timeout_ms, loan->env);
+    return culex__client_lend(store, loan->timeout_ms, loan->env);
 }
 
 culex_client *culex__loan_client(struct culex_loan *loan)

@@ -192,7 +192,7 @@ static culex_status set_text(struct culex_settings *settings, const struct optio
                            "write the URL into a file (--url-file, mode 0600), or leave the "
                            "password out and put it into CULEX_PASSWORD",
                            from);
-    if (row->offset == AT(prefix) && culex__backend_prefix_check(value, error) != CULEX_OK) {
+    if (row->offset == AT(prefix) && culex__store_prefix_check(value, error) != CULEX_OK) {
         culex__error_context(error, "%s", from);
         if (error != NULL)
             error->code = CULEX_EUSAGE;

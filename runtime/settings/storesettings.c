@@ -62,7 +62,7 @@ static culex_status told_take(struct culex_store_settings *settings,
     if (told->synchronous != NULL && synchronous == NULL)
         return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
                            told->synchronous);
-    if (told->prefix != NULL && culex__backend_prefix_check(told->prefix, error) != CULEX_OK)
+    if (told->prefix != NULL && culex__store_prefix_check(told->prefix, error) != CULEX_OK)
         return CULEX_EINVAL;
     if (culex__store_timeout_check("timeout_ms", told->timeout_ms, error) != CULEX_OK)
         return CULEX_EINVAL;
@@ -79,7 +79,7 @@ culex_status culex__store_settings_read(const char *url, const culex_client_opti
     struct culex_store_settings settings = {"culex", CULEX_STORE_TIMEOUT_MS, "full"};
     culex_status status = variables_take(&settings, error);
     if (status == CULEX_OK)
-        status = culex__backend_params_read(url, parameter_take, &settings, error);
+        status = culex__store_params_read(url, parameter_take, &settings, error);
     if (status == CULEX_OK)
         status = told_take(&settings, told, error);
     if (status == CULEX_OK)

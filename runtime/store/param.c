@@ -122,12 +122,12 @@ static culex_status url_read(const char *text, struct culex__url *ret_url,
     return culex__url_parse(text, ret_url, error);
 }
 
-culex_status culex__backend_params_read(const char *text, culex__backend_param_fn take, void *user,
-                                        culex_error *error)
+culex_status culex__store_params_read(const char *text, culex__store_param_fn take, void *user,
+                                      culex_error *error)
 {
     struct culex__url url;
     enum culex__param_store store;
-    if (!culex__backend_is_known(text))
+    if (!culex__store_is_known(text))
         return CULEX_OK; /* the opening refuses it */
     culex_status status = url_read(text, &url, &store, error);
     if (status != CULEX_OK)

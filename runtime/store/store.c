@@ -25,20 +25,20 @@ static culex_status scheme_refuse(const char *url, culex_error *error)
                        (int)len, url);
 }
 
-culex_status culex__backend_no_queue(const char *queue, culex_error *error)
+culex_status culex__store_no_queue(const char *queue, culex_error *error)
 {
     return culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
 }
 
-void culex__backend_abandon(struct culex_backend *backend)
+void culex__store_abandon(struct culex_store *store)
 {
-    if (backend->ops->abandon != NULL)
-        backend->ops->abandon(backend);
+    if (store->ops->abandon != NULL)
+        store->ops->abandon(store);
     else
-        backend->ops->close(backend);
+        store->ops->close(store);
 }
 
-bool culex__backend_is_known(const char *url)
+bool culex__store_is_known(const char *url)
 {
     static const char *const schemes[] = {"sqlite:", "memory:", "redis://", "rediss://",
                                           "redis+unix://"};
@@ -49,21 +49,21 @@ bool culex__backend_is_known(const char *url)
     return false;
 }
 
-culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
-                                 const struct culex_env *env, struct culex_backend **ret_backend,
-                                 culex_error *error)
+culex_status culex__store_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error)
 {
-    static const struct culex_backend_options defaults = {0};
+    static const struct culex_store_options defaults = {0};
     if (options == NULL)
         options = &defaults;
     const char *rest = after(url, "sqlite:");
     if (rest != NULL)
-        return culex__sqlite_open(rest, false, options, env, ret_backend, error);
+        return culex__sqlite_open(rest, false, options, env, ret_store, error);
     rest = after(url, "memory:");
     if (rest != NULL)
-        return culex__sqlite_open(rest, true, options, env, ret_backend, error);
+        return culex__sqlite_open(rest, true, options, env, ret_store, error);
     if (after(url, "redis://") != NULL || after(url, "rediss://") != NULL ||
         after(url, "redis+unix://") != NULL)
-        return culex__redis_open(url, options, env, ret_backend, error);
+        return culex__redis_open(url, options, env, ret_store, error);
     return scheme_refuse(url, error);
 }

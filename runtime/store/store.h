@@ -1,7 +1,7 @@
 /* store/store.h - what a store can do: one table, one contract, several stores.
  *
- * A backend is a constant table of operations plus a struct that embeds
- * struct culex_backend first. Every operation is atomic and bounded, takes effect
+ * A store is a constant table of operations plus a struct that embeds
+ * struct culex_store first. Every operation is atomic and bounded, takes effect
  * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN. The meaning of
  * each stands here; sqlite*.c and redis*.c implement it, tests/suite/model.c is the
  * reference, and one conformance suite holds all of them to this page.
@@ -16,7 +16,7 @@
  * a log that was cut off, or a file beside the log of another store, or a log whose file is gone,
  * is CULEX_ECORRUPT at the opening.
  *
- * A backend serves one thread at a time. Strings in requests are borrowed for the
+ * A store serves one thread at a time. Strings in requests are borrowed for the
  * call. Replies own their memory until the matching release.
  *
  * Order of claims within a queue: higher priority first; within a priority in the
@@ -50,7 +50,7 @@
 #include "core/run.h"
 #include "platform/env.h"
 
-struct culex_backend;
+struct culex_store;
 struct sqlite3;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ struct culex_step_reply {
     enum culex_answer *beats;
     struct culex_grant *grants;
     size_t grant_count;
-    void *storage; /* the backend's own */
+    void *storage; /* the store's own */
 };
 
 /* --- other verbs ----------------------------------------------------------------- */
@@ -224,14 +224,14 @@ struct culex_fsck_reply {
     culex_fsck_counts counts;
 };
 
-struct culex_backend_ops {
+struct culex_store_ops {
     const char *name; /* "sqlite", "redis" */
     bool tears;       /* a refused call may leave a part behind, which FSCK clears away */
 
     /* Enqueues up to CULEX_ENQUEUE_BATCH_MAX runs into one queue, sets results[i] for each, and
      * wakes an idle worker. CULEX_OK even when some are refused. CULEX_EFULL when the store itself
      * has no room: then nothing was enqueued. */
-    culex_status (*enqueue)(struct culex_backend *backend, const char *queue,
+    culex_status (*enqueue)(struct culex_store *store, const char *queue,
                             const struct culex_new_run *runs, size_t count,
                             struct culex_enqueue_result *results, culex_error *error);
 
@@ -250,9 +250,9 @@ struct culex_backend_ops {
      * sole grant of its step, and not in_company: whoever takes it starts nothing beside it. Acks
      * of one step name different runs, and so do beats. Fills `reply`; release it with
      * step_release. */
-    culex_status (*step)(struct culex_backend *backend, const struct culex_step *step,
+    culex_status (*step)(struct culex_store *store, const struct culex_step *step,
                          struct culex_step_reply *ret_reply, culex_error *error);
-    void (*step_release)(struct culex_backend *backend, struct culex_step_reply *reply);
+    void (*step_release)(struct culex_store *store, struct culex_step_reply *reply);
 
     /* Worker `worker` now lives as `session`; whatever its previous session held in this
      * queue is taken back to its place: *ret_released runs, charged or not (see above). Also
@@ -260,7 +260,7 @@ struct culex_backend_ops {
      * at most 127 bytes of UTF-8. A session that was replaced so stays it for as long as sessions
      * are remembered: its steps are answered as those that came late, with is_replaced.
      * *ret_now_ms is the store's clock. */
-    culex_status (*hello)(struct culex_backend *backend, const char *queue, const char *worker,
+    culex_status (*hello)(struct culex_store *store, const char *queue, const char *worker,
                           const char *session, size_t *ret_released, int64_t *ret_now_ms,
                           culex_error *error);
 
@@ -270,59 +270,59 @@ struct culex_backend_ops {
      * still scheduled, waiting or active: then that one stands for this tick too. The mark becomes
      * the tick in both cases. When the run is refused (see culex_enqueued, but for FULL) the mark
      * stays, and the tick may be sent again with another id. */
-    culex_status (*tick)(struct culex_backend *backend, const struct culex_tick *tick,
+    culex_status (*tick)(struct culex_store *store, const struct culex_tick *tick,
                          struct culex_tick_reply *ret_reply, culex_error *error);
 
     /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. A queue
      * begins with its first HELLO, or with the first run that was not refused: before that the
      * last five, and LIST, are CULEX_ENOTFOUND and make none. */
-    culex_status (*cancel)(struct culex_backend *backend, const char *queue, culex_uuid id,
+    culex_status (*cancel)(struct culex_store *store, const char *queue, culex_uuid id,
                            culex_run_state *ret_state, culex_error *error);
-    culex_status (*retry)(struct culex_backend *backend, const char *queue, culex_uuid id,
+    culex_status (*retry)(struct culex_store *store, const char *queue, culex_uuid id,
                           culex_error *error);
-    culex_status (*forget)(struct culex_backend *backend, const char *queue, culex_uuid id,
+    culex_status (*forget)(struct culex_store *store, const char *queue, culex_uuid id,
                            culex_error *error);
-    culex_status (*pause)(struct culex_backend *backend, const char *queue, bool is_paused,
+    culex_status (*pause)(struct culex_store *store, const char *queue, bool is_paused,
                           culex_error *error);
-    culex_status (*limit)(struct culex_backend *backend, const char *queue, uint64_t most,
+    culex_status (*limit)(struct culex_store *store, const char *queue, uint64_t most,
                           culex_error *error);
-    culex_status (*purge)(struct culex_backend *backend, const char *queue, culex_run_state state,
+    culex_status (*purge)(struct culex_store *store, const char *queue, culex_run_state state,
                           size_t limit, size_t *ret_deleted, culex_error *error);
-    culex_status (*stats)(struct culex_backend *backend, const char *queue,
+    culex_status (*stats)(struct culex_store *store, const char *queue,
                           culex_queue_stats *ret_stats, culex_error *error);
 
     /* *ret_run is owned by the caller: culex_run_info_free. Whatever reads or purges takes a
      * scheduled run whose time has come for waiting, whether a step has moved it or not. */
-    culex_status (*get)(struct culex_backend *backend, const char *queue, culex_uuid id,
+    culex_status (*get)(struct culex_store *store, const char *queue, culex_uuid id,
                         culex_run_info **ret_run, culex_error *error);
 
     /* At most `limit` (1..1000) runs from `cursor` on; release with list_release. With
      * CULEX_LIST_ANY a page may have some more, may be empty before the end, has no order, and a
      * run that stays in the store from the first page to the last is on one of them for certain,
      * however its state changes meanwhile; it may be on two. */
-    culex_status (*list)(struct culex_backend *backend, const char *queue, culex_run_state state,
+    culex_status (*list)(struct culex_store *store, const char *queue, culex_run_state state,
                          uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                          culex_error *error);
-    /* Any thread may, whatever others do with the backend. */
-    void (*list_release)(struct culex_backend *backend, struct culex_list_reply *reply);
+    /* Any thread may, whatever others do with the store. */
+    void (*list_release)(struct culex_store *store, struct culex_list_reply *reply);
 
     /* Names of all queues, sorted, as one NULL-terminated block to free() at once. */
-    culex_status (*queues)(struct culex_backend *backend, char ***ret_names, culex_error *error);
+    culex_status (*queues)(struct culex_store *store, char ***ret_names, culex_error *error);
 
     /* Looks at a bounded share of the queue's records and indexes from `cursor` on (0 at first),
      * and repairs what disagrees with the records when told so. Records and payloads that cannot be
      * read are counted as damaged and put aside as dead. Runs that change meanwhile are met in
      * their old or new place, never counted as wrong for it. A cursor other than 0 may go on only
      * with the handle that gave it; elsewhere it is CULEX_EINVAL. */
-    culex_status (*fsck)(struct culex_backend *backend, const char *queue, uint64_t cursor,
+    culex_status (*fsck)(struct culex_store *store, const char *queue, uint64_t cursor,
                          bool is_repairing, struct culex_fsck_reply *ret_reply, culex_error *error);
 
     /* Adds what the store's settings promise to `report` (store/report.h). */
-    culex_status (*doctor)(struct culex_backend *backend, struct culex_report *report,
+    culex_status (*doctor)(struct culex_store *store, struct culex_report *report,
                            culex_error *error);
 
     /* The store's clock. */
-    culex_status (*now)(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error);
+    culex_status (*now)(struct culex_store *store, int64_t *ret_now_ms, culex_error *error);
 
     /* Wake-ups are hints: a lost one costs latency, never a run.
      * wake_arm asks to be told when one of `queues` gets work; it returns at once and
@@ -332,42 +332,42 @@ struct culex_backend_ops {
      * wake_take is called when the descriptor is readable: *ret_woken tells whether work
      * may be there (false: timed out, or noise). After CULEX_OK with a reply taken the
      * caller must arm again. Errors drop the wake-up connection; arming opens a new one. */
-    culex_status (*wake_arm)(struct culex_backend *backend, const char *const *queues, size_t count,
+    culex_status (*wake_arm)(struct culex_store *store, const char *const *queues, size_t count,
                              int64_t timeout_ms, int *ret_fd, culex_error *error);
-    culex_status (*wake_take)(struct culex_backend *backend, bool *ret_woken, culex_error *error);
+    culex_status (*wake_take)(struct culex_store *store, bool *ret_woken, culex_error *error);
     /* Takes the request back: whoever is told from now on is another. What came in just before is
      * lost, so a STEP of each queue must follow, which passes it on. Waits for the store, shortly;
      * cannot fail. Nothing happens when nothing is armed. */
-    void (*wake_disarm)(struct culex_backend *backend);
+    void (*wake_disarm)(struct culex_store *store);
 
-    /* Frees the backend. Accepts half-built ones. */
-    void (*close)(struct culex_backend *backend);
+    /* Frees the store. Accepts half-built ones. */
+    void (*close)(struct culex_store *store);
 
-    /* In place of close in a process that was forked from the one that opened the backend: frees
+    /* In place of close in a process that was forked from the one that opened the store: frees
      * what it can without a word to the store and without letting go of a lock of either process.
      * NULL: close does no more than that. */
-    void (*abandon)(struct culex_backend *backend);
+    void (*abandon)(struct culex_store *store);
 };
 
-/* First member of every backend's own struct. */
-struct culex_backend {
-    const struct culex_backend_ops *ops;
+/* First member of every store's own struct. */
+struct culex_store {
+    const struct culex_store_ops *ops;
     const struct culex_env *env;
     const atomic_int_fast64_t *until_ns; /* of the options */
 };
 
 /* The earlier of a deadline of one's own and what the engine allows now. */
-static inline int64_t culex__backend_earlier_ns(const struct culex_backend *backend, int64_t own_ns)
+static inline int64_t culex__store_earlier_ns(const struct culex_store *store, int64_t own_ns)
 {
-    const struct culex_deadline deadline = {own_ns, backend->until_ns};
+    const struct culex_deadline deadline = {own_ns, store->until_ns};
     return culex__deadline_ns(&deadline);
 }
 
 /* How long a Redis key prefix may be. */
 enum { CULEX_STORE_PREFIX_MAX = 64 };
 
-/* What the engine has settled, parameters of the URL included: see culex__backend_params_read. */
-struct culex_backend_options {
+/* What the engine has settled, parameters of the URL included: see culex__store_params_read. */
+struct culex_store_options {
     const char *prefix;      /* Redis: NULL means "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
@@ -378,42 +378,42 @@ struct culex_backend_options {
 };
 
 /* CULEX_ENOTFOUND, in words that are the same for all stores. */
-culex_status culex__backend_no_queue(const char *queue, culex_error *error);
+culex_status culex__store_no_queue(const char *queue, culex_error *error);
 
 /* CULEX_EINVAL for a key prefix that Redis stores do not take. */
-culex_status culex__backend_prefix_check(const char *prefix, culex_error *error);
+culex_status culex__store_prefix_check(const char *prefix, culex_error *error);
 
-/* Hands each parameter of a store's URL that stands for one of culex_backend_options, and is not
+/* Hands each parameter of a store's URL that stands for one of culex_store_options, and is not
  * the store's own, to `take`, which borrows the texts and may refuse. CULEX_EURL when the URL
  * cannot be read or has a parameter that is not for this kind of store. */
-typedef culex_status (*culex__backend_param_fn)(void *user, const char *name, const char *value,
-                                                culex_error *error);
-culex_status culex__backend_params_read(const char *text, culex__backend_param_fn take, void *user,
-                                        culex_error *error);
+typedef culex_status (*culex__store_param_fn)(void *user, const char *name, const char *value,
+                                              culex_error *error);
+culex_status culex__store_params_read(const char *text, culex__store_param_fn take, void *user,
+                                      culex_error *error);
 
 /* The URL's scheme is one of ours. */
-bool culex__backend_is_known(const char *url);
+bool culex__store_is_known(const char *url);
 
 /* See abandon above. */
-void culex__backend_abandon(struct culex_backend *backend);
+void culex__store_abandon(struct culex_store *store);
 
 /* Opens the store at `url` (never NULL here) by its scheme and connects at once.
- * CULEX_EURL when no backend takes the URL. `options` may be NULL. */
-culex_status culex__backend_open(const char *url, const struct culex_backend_options *options,
-                                 const struct culex_env *env, struct culex_backend **ret_backend,
-                                 culex_error *error);
+ * CULEX_EURL when no store takes the URL. `options` may be NULL. */
+culex_status culex__store_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error);
 
-/* One per store; `rest` is what follows the scheme and colon. Called by culex__backend_open. */
+/* One per store; `rest` is what follows the scheme and colon. Called by culex__store_open. */
 culex_status culex__sqlite_open(const char *rest, bool is_memory,
-                                const struct culex_backend_options *options,
-                                const struct culex_env *env, struct culex_backend **ret_backend,
+                                const struct culex_store_options *options,
+                                const struct culex_env *env, struct culex_store **ret_store,
                                 culex_error *error);
 /* An enqueue-only store on a handle that is in a transaction: see culex/sqlite.h. */
 culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
-                                  const struct culex_env *env, struct culex_backend **ret_backend,
+                                  const struct culex_env *env, struct culex_store **ret_store,
                                   culex_error *error);
-culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,
-                               const struct culex_env *env, struct culex_backend **ret_backend,
+culex_status culex__redis_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
                                culex_error *error);
 
 #endif

@@ -32,7 +32,7 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
                        struct culex_left *left)
 {
     const culex_worker *worker = lane->worker;
-    struct culex_backend *store = worker->backend;
+    struct culex_store *store = worker->store;
     uint64_t cursor = 0;
     bool is_stuck;
     do {

@@ -136,7 +136,7 @@ static void run_fill(struct culex_run *run, const struct culex_grant *grant, int
         culex__solitude_hold(run);
     run->created_at_ms = grant->created_at_ms;
     run->timeout_ms = grant->timeout_ms;
-    run->store_timeout_ms = run->lane->worker->store.timeout_ms;
+    run->store_timeout_ms = run->lane->worker->store_settings.timeout_ms;
     run->fingerprint = grant->fingerprint;
     snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->session, (unsigned)grant->attempt);
     run->claimed_ns = sent_ns;

@@ -11,8 +11,8 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     culex_worker *worker = lane->worker;
     size_t released = 0;
     int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
-    culex_status status = worker->backend->ops->hello(worker->backend, lane->name, worker->name,
-                                                      lane->session, &released, &now_ms, error);
+    culex_status status = worker->store->ops->hello(worker->store, lane->name, worker->name,
+                                                    lane->session, &released, &now_ms, error);
     if (status != CULEX_OK)
         return status;
     culex__worker_learn_clock(worker, now_ms, sent_ns);

@@ -435,11 +435,11 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
                               .beats = state->beats,
                               .beat_count = state->beat_count};
     struct culex_step_reply reply = {0};
-    culex_status status = worker->backend->ops->step(worker->backend, &step, &reply, error);
+    culex_status status = worker->store->ops->step(worker->store, &step, &reply, error);
     if (status != CULEX_OK)
         return status;
     step_take_reply(lane, &reply);
-    worker->backend->ops->step_release(worker->backend, &reply);
+    worker->store->ops->step_release(worker->store, &reply);
     return CULEX_OK;
 }
 

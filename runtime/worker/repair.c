@@ -19,7 +19,7 @@ void culex__repair_expect(struct culex_lane *lane, culex_status status)
 {
     bool may_be_torn =
         status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
-    if (may_be_torn && lane->worker->backend->ops->tears)
+    if (may_be_torn && lane->worker->store->ops->tears)
         lane->repair = (struct culex_repair){.is_due = true};
 }
 
@@ -80,11 +80,11 @@ static void repair_end(struct culex_lane *lane)
 /* False when it cannot or should not be done. */
 static bool repair_begin(struct culex_lane *lane, culex_status *ret_status, culex_error *error)
 {
-    struct culex_backend *backend = lane->worker->backend;
+    struct culex_store *store = lane->worker->store;
     culex_queue_stats stats;
     if (lane->repair.cursor != 0)
         return true;
-    *ret_status = backend->ops->stats(backend, lane->name, &stats, error);
+    *ret_status = store->ops->stats(store, lane->name, &stats, error);
     if (*ret_status != CULEX_OK)
         return false;
     if (stats.count[CULEX_RUN_WAITING] > WAITING_MAX)
@@ -94,7 +94,7 @@ static bool repair_begin(struct culex_lane *lane, culex_status *ret_status, cule
 
 void culex__repair_share(struct culex_lane *lane, int64_t now_ns)
 {
-    struct culex_backend *backend = lane->worker->backend;
+    struct culex_store *store = lane->worker->store;
     struct culex_repair *repair = &lane->repair;
     struct culex_fsck_reply reply = {.cursor = 0};
     culex_error error = {0};
@@ -102,7 +102,7 @@ void culex__repair_share(struct culex_lane *lane, int64_t now_ns)
     if (now_ns < culex__repair_next_ns(lane))
         return;
     if (repair_begin(lane, &status, &error))
-        status = backend->ops->fsck(backend, lane->name, repair->cursor, true, &reply, &error);
+        status = store->ops->fsck(store, lane->name, repair->cursor, true, &reply, &error);
     if (status != CULEX_OK) {
         repair_fail(lane, status, &error);
         return;

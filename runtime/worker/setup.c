@@ -167,20 +167,20 @@ static culex_status settings_read(culex_worker *worker, culex_error *error)
     const culex_client_options told = {.timeout_ms = worker->options.store_timeout_ms,
                                        .prefix = worker->options.prefix,
                                        .synchronous = worker->options.synchronous};
-    return culex__store_settings_read(worker->url, &told, &worker->store, error);
+    return culex__store_settings_read(worker->url, &told, &worker->store_settings, error);
 }
 
 static culex_status store_open(culex_worker *worker, culex_error *error)
 {
     char masked[256];
-    struct culex_backend_options options = {.prefix = worker->store.prefix,
-                                            .timeout_ms = worker->store.timeout_ms,
-                                            .synchronous = worker->store.synchronous,
-                                            .folder = worker->folder,
-                                            .until_ns = &worker->until_ns};
-    if (worker->given_backend != NULL) {
-        worker->backend = worker->given_backend;
-        worker->backend->until_ns = &worker->until_ns;
+    struct culex_store_options options = {.prefix = worker->store_settings.prefix,
+                                          .timeout_ms = worker->store_settings.timeout_ms,
+                                          .synchronous = worker->store_settings.synchronous,
+                                          .folder = worker->folder,
+                                          .until_ns = &worker->until_ns};
+    if (worker->given_store != NULL) {
+        worker->store = worker->given_store;
+        worker->store->until_ns = &worker->until_ns;
         return CULEX_OK;
     }
     culex__log_mask_url(worker->url, masked, sizeof masked);
@@ -188,7 +188,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
         culex_status status =
-            culex__backend_open(worker->url, &options, worker->env, &worker->backend, error);
+            culex__store_open(worker->url, &options, worker->env, &worker->store, error);
         if (status == CULEX_OK || culex__status_is_fatal(status))
             return status;
         culex__worker_call_failed(worker, NULL, status, error);
@@ -243,8 +243,9 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
         .serve =
             isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
         .serve_user = worker,
-        .store_timeout_ms =
-            worker->store.timeout_ms > 0 ? worker->store.timeout_ms : CULEX_STORE_TIMEOUT_MS,
+        .store_timeout_ms = worker->store_settings.timeout_ms > 0
+                                ? worker->store_settings.timeout_ms
+                                : CULEX_STORE_TIMEOUT_MS,
         .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
         .forget = forget_secrets};
     culex__home_store_note_folder(&config.home);
@@ -342,16 +343,16 @@ void culex__worker_end(culex_worker *worker)
 {
     if (worker->executor != NULL)
         end_executor(worker);
-    if (worker->backend != NULL)
+    if (worker->store != NULL)
         end_log(worker);
-    if (worker->lent_backend != NULL)
-        worker->lent_backend->ops->close(worker->lent_backend);
-    worker->lent_backend = NULL;
+    if (worker->lent_store != NULL)
+        worker->lent_store->ops->close(worker->lent_store);
+    worker->lent_store = NULL;
     culex__store_url_free(worker->url);
     worker->url = NULL;
-    if (worker->backend != NULL && worker->given_backend == NULL)
-        worker->backend->ops->close(worker->backend);
-    worker->backend = NULL;
+    if (worker->store != NULL && worker->given_store == NULL)
+        worker->store->ops->close(worker->store);
+    worker->store = NULL;
     culex__ticks_free(worker);
     lanes_free(worker);
     run_list_free(worker->free_runs);

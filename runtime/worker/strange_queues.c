@@ -25,7 +25,7 @@ static void queue_advise(const culex_worker *worker, const char *queue)
     char **names = NULL, meant[128];
     if (queue_is_fed(worker, &nearest))
         return;
-    if (worker->backend->ops->queues(worker->backend, &names, NULL) != CULEX_OK)
+    if (worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
         names = NULL; /* not allowed, or out of reach: what the jobs say must do */
     bool is_there = culex__nearest_offer_all(&nearest, names);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
@@ -63,7 +63,7 @@ culex_status culex__queues_check(const culex_worker *worker, culex_error *error)
     bool is_there = false;
     struct culex__nearest nearest = {.word = worker->lane_names[0]};
     if (any_queue_is_fed(worker) ||
-        worker->backend->ops->queues(worker->backend, &names, NULL) != CULEX_OK)
+        worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
         return CULEX_OK; /* not allowed, or out of reach: nobody knows better */
     for (size_t i = 1; i < worker->lane_count && !is_there; i++)
         is_there = culex__nearest_offer_all(&(struct culex__nearest){.word = worker->lane_names[i]},

@@ -144,7 +144,7 @@ static culex_status tick_send(culex_worker *worker, struct culex_tick_state *tic
                                  .run = &run};
     struct culex_tick_reply reply = {0};
     int64_t sent_ns = culex__worker_now_ns(worker);
-    status = worker->backend->ops->tick(worker->backend, &request, &reply, error);
+    status = worker->store->ops->tick(worker->store, &request, &reply, error);
     if (status == CULEX_OK)
         tick_take_reply(worker, tick, &reply, sent_ns);
     return status;

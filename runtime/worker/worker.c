@@ -89,9 +89,9 @@ void culex__worker_set_env(culex_worker *worker, const struct culex_env *env)
     worker->env = worker->log.env = env;
 }
 
-void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend)
+void culex__worker_set_store(culex_worker *worker, struct culex_store *store)
 {
-    worker->given_backend = backend;
+    worker->given_store = store;
 }
 
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make)
@@ -255,7 +255,7 @@ static void wake_leave(culex_worker *worker)
 {
     if (!worker->was_armed)
         return;
-    worker->backend->ops->wake_disarm(worker->backend);
+    worker->store->ops->wake_disarm(worker->store);
     worker->is_armed = worker->was_armed = false;
     lanes_set_hinting(worker);
 }
@@ -288,7 +288,7 @@ static void phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         break;
     case CULEX_WORKER_ABANDONING:
         culex__flight_abandon_all(worker);
-        worker->phase_ns = now_ns + worker->store.timeout_ms * MS;
+        worker->phase_ns = now_ns + worker->store_settings.timeout_ms * MS;
         break;
     }
 }
@@ -485,7 +485,7 @@ static size_t awaited_choose(culex_worker *worker)
 {
     size_t count = 0;
     if (worker->is_armed)
-        worker->backend->ops->wake_disarm(worker->backend);
+        worker->store->ops->wake_disarm(worker->store);
     worker->is_armed = false;
     worker->was_armed = worker->was_armed && all_well_are_awaited(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -519,8 +519,8 @@ static bool wake_arm(culex_worker *worker, int64_t now_ns)
     size_t count = awaited_choose(worker);
     if (count == 0)
         return true;
-    culex_status status = worker->backend->ops->wake_arm(worker->backend, worker->awaited_names,
-                                                         count, LOOK_MS, &fd, &error);
+    culex_status status = worker->store->ops->wake_arm(worker->store, worker->awaited_names, count,
+                                                       LOOK_MS, &fd, &error);
     if (status != CULEX_OK) {
         wake_fail(worker, &error);
         return true;
@@ -539,7 +539,7 @@ static void wake_take(culex_worker *worker)
     bool is_woken = false;
     culex_error error = {0};
     worker->is_armed = false;
-    culex_status status = worker->backend->ops->wake_take(worker->backend, &is_woken, &error);
+    culex_status status = worker->store->ops->wake_take(worker->store, &is_woken, &error);
     if (status != CULEX_OK) {
         wake_fail(worker, &error);
         return;

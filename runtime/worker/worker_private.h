@@ -153,10 +153,10 @@ struct culex_worker {
         options; /* completed: a zero means a default only where `store` has the last word */
     const struct culex_env *env;
     struct culex_log log;
-    culex_executor_make executor_make;   /* of a test; NULL: as options.isolation says */
-    bool is_private;                     /* nobody may look into this process */
-    culex_error setup_error;             /* why a job was not registered, or a setup gave up */
-    struct culex_backend *given_backend; /* of a test; not closed */
+    culex_executor_make executor_make; /* of a test; NULL: as options.isolation says */
+    bool is_private;                   /* nobody may look into this process */
+    culex_error setup_error;           /* why a job was not registered, or a setup gave up */
+    struct culex_store *given_store;   /* of a test; not closed */
     char name[128];
     char session[17];    /* a random token: under which the lanes begin */
     unsigned name_count; /* names that it has had */
@@ -176,13 +176,13 @@ struct culex_worker {
     atomic_bool has_store;  /* before it has one, a stop ends the attempt to reach it at once */
 
     /* The supervisor's. */
-    char *url;                         /* with its password; wiped at the end */
-    struct culex_store_settings store; /* once the URL is known */
+    char *url;                                  /* with its password; wiped at the end */
+    struct culex_store_settings store_settings; /* once the URL is known */
     char folder[CULEX__PATH_SIZE]; /* where the process was at the start: relative paths count from
                                       it */
-    struct culex_backend *backend;
-    struct culex_backend *lent_backend; /* of handler threads, under their client's turn */
-    atomic_bool is_fed;                 /* a handler has enqueued: any lane may have a run */
+    struct culex_store *store;
+    struct culex_store *lent_store; /* of handler threads, under their client's turn */
+    atomic_bool is_fed;             /* a handler has enqueued: any lane may have a run */
     struct culex_executor *executor;
     struct culex_storeclock clock;
     int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
@@ -222,7 +222,7 @@ struct culex_worker {
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
-void culex__worker_set_backend(culex_worker *worker, struct culex_backend *backend);
+void culex__worker_set_store(culex_worker *worker, struct culex_store *store);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
 
 /* Keeps other processes of this user, debuggers and core dumps out of this process as soon as its

@@ -187,19 +187,19 @@ static ssize_t recorder_recv(void *self, int fd, void *ret_bytes, size_t len, in
 static size_t request_record(const char *url, struct recorder *recorder, size_t *ret_offsets)
 {
     culex_error error;
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     recorder->env = *culex__env_system();
     recorder->env.self = recorder;
     recorder->env.send = recorder_send;
     recorder->env.recv = recorder_recv;
-    if (culex__backend_open(url, NULL, &recorder->env, &backend, &error) != CULEX_OK)
+    if (culex__store_open(url, NULL, &recorder->env, &store, &error) != CULEX_OK)
         die("open", &error);
     bench_job job = job_make(1);
     culex_buf payload;
     culex_buf_init(&payload, 0);
     int64_t now_ms = 0;
     if (bench_job_encode(&job, &payload, &error) != CULEX_OK ||
-        backend->ops->now(backend, &now_ms, &error) != CULEX_OK)
+        store->ops->now(store, &now_ms, &error) != CULEX_OK)
         die("encode", &error);
     struct culex_new_run run = {.job = "bench",
                                 .attempts_max = 5,
@@ -217,7 +217,7 @@ static size_t request_record(const char *url, struct recorder *recorder, size_t 
     /* Twice: the first call may also load the script and name the queue. */
     for (int i = 0; i < 2; i++) {
         run.id.b[7] = (uint8_t)i;
-        if (backend->ops->enqueue(backend, "bench", &run, 1, &result, &error) != CULEX_OK)
+        if (store->ops->enqueue(store, "bench", &run, 1, &result, &error) != CULEX_OK)
             die("enqueue", &error);
     }
     size_t count = 0;
@@ -225,7 +225,7 @@ static size_t request_record(const char *url, struct recorder *recorder, size_t 
         if (memcmp(recorder->request + at, run.id.b, 16) == 0)
             ret_offsets[count++] = at + 8;
     culex_buf_release(&payload);
-    backend->ops->close(backend);
+    store->ops->close(store);
     return count;
 }
 

@@ -158,7 +158,7 @@ static void step_once(void)
 {
     struct culex_step step = traffic_step_make(&traffic, 3, 10);
     struct culex_step_reply reply = traffic_step(&traffic, &step);
-    traffic.backend->ops->step_release(traffic.backend, &reply);
+    traffic.store->ops->step_release(traffic.store, &reply);
 }
 
 static void enqueue_once(void)
@@ -178,37 +178,35 @@ static void tick_once(void)
     struct culex_tick tick = {
         .queue = TRAFFIC_QUEUE, .schedule = "nightly", .interval_ms = 1000, .run = &run};
     struct culex_tick_reply reply;
-    need(traffic.backend->ops->tick(traffic.backend, &tick, &reply, NULL) == CULEX_OK, "failed",
-         "");
+    need(traffic.store->ops->tick(traffic.store, &tick, &reply, NULL) == CULEX_OK, "failed", "");
 }
 
 static void look_once(void)
 {
-    struct culex_backend *backend = traffic.backend;
+    struct culex_store *store = traffic.store;
     culex_queue_stats stats;
     culex_run_info *info = NULL;
-    need(backend->ops->stats(backend, TRAFFIC_QUEUE, &stats, NULL) == CULEX_OK, "stats", "");
-    need(backend->ops->get(backend, TRAFFIC_QUEUE, traffic.newest, &info, NULL) == CULEX_OK, "get",
-         "");
+    need(store->ops->stats(store, TRAFFIC_QUEUE, &stats, NULL) == CULEX_OK, "stats", "");
+    need(store->ops->get(store, TRAFFIC_QUEUE, traffic.newest, &info, NULL) == CULEX_OK, "get", "");
     culex_run_info_free(info);
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
         struct culex_list_reply list;
-        need(backend->ops->list(backend, TRAFFIC_QUEUE, (culex_run_state)state, 0, 100, &list,
-                                NULL) == CULEX_OK,
+        need(store->ops->list(store, TRAFFIC_QUEUE, (culex_run_state)state, 0, 100, &list, NULL) ==
+                 CULEX_OK,
              "list", "");
-        backend->ops->list_release(backend, &list);
+        store->ops->list_release(store, &list);
     }
 }
 
 static void manage_once(void)
 {
-    struct culex_backend *backend = traffic.backend;
+    struct culex_store *store = traffic.store;
     culex_run_state state;
-    backend->ops->cancel(backend, TRAFFIC_QUEUE, traffic.newest, &state, NULL);
-    backend->ops->retry(backend, TRAFFIC_QUEUE, traffic.newest, NULL);
-    backend->ops->forget(backend, TRAFFIC_QUEUE, traffic.newest, NULL);
-    backend->ops->pause(backend, TRAFFIC_QUEUE, true, NULL);
-    backend->ops->pause(backend, TRAFFIC_QUEUE, false, NULL);
+    store->ops->cancel(store, TRAFFIC_QUEUE, traffic.newest, &state, NULL);
+    store->ops->retry(store, TRAFFIC_QUEUE, traffic.newest, NULL);
+    store->ops->forget(store, TRAFFIC_QUEUE, traffic.newest, NULL);
+    store->ops->pause(store, TRAFFIC_QUEUE, true, NULL);
+    store->ops->pause(store, TRAFFIC_QUEUE, false, NULL);
 }
 
 static void purge_once(void)
@@ -217,8 +215,8 @@ static void purge_once(void)
                                              CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     size_t deleted;
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        need(traffic.backend->ops->purge(traffic.backend, TRAFFIC_QUEUE, states[i], 900, &deleted,
-                                         NULL) == CULEX_OK,
+        need(traffic.store->ops->purge(traffic.store, TRAFFIC_QUEUE, states[i], 900, &deleted,
+                                       NULL) == CULEX_OK,
              "failed", "");
 }
 
@@ -227,8 +225,8 @@ static void hello_once(void)
 {
     size_t released;
     int64_t now_ms;
-    need(traffic.backend->ops->hello(traffic.backend, TRAFFIC_QUEUE, "ann", "00000000000000ff",
-                                     &released, &now_ms, NULL) == CULEX_OK,
+    need(traffic.store->ops->hello(traffic.store, TRAFFIC_QUEUE, "ann", "00000000000000ff",
+                                   &released, &now_ms, NULL) == CULEX_OK,
          "failed", "");
 }
 
@@ -237,8 +235,8 @@ static void fsck_once(void)
 {
     struct culex_fsck_reply reply = {.cursor = 0};
     do {
-        need(traffic.backend->ops->fsck(traffic.backend, TRAFFIC_QUEUE, reply.cursor, true, &reply,
-                                        NULL) == CULEX_OK,
+        need(traffic.store->ops->fsck(traffic.store, TRAFFIC_QUEUE, reply.cursor, true, &reply,
+                                      NULL) == CULEX_OK,
              "failed", "");
         need(reply.counts.wrong + reply.counts.damaged == 0, "something is wrong", "");
     } while (reply.cursor != 0);
@@ -278,8 +276,8 @@ static void shape_begin(void)
     int64_t now_ms;
     shape = verb = "setting up";
     freeReplyObject(redis_server_command(&server, "FLUSHALL"));
-    need(traffic.backend->ops->hello(traffic.backend, TRAFFIC_QUEUE, "ann", "00000000000000aa",
-                                     &released, &now_ms, NULL) == CULEX_OK,
+    need(traffic.store->ops->hello(traffic.store, TRAFFIC_QUEUE, "ann", "00000000000000aa",
+                                   &released, &now_ms, NULL) == CULEX_OK,
          "no hello", "");
 }
 
@@ -311,7 +309,7 @@ static void take_many(const enum culex_run_event *event)
         for (size_t i = 0; i < count && event != NULL; i++)
             acks[i] = (struct culex_ack){
                 .id = reply.grants[i].id, .attempt = reply.grants[i].attempt, .event = *event};
-        traffic.backend->ops->step_release(traffic.backend, &reply);
+        traffic.store->ops->step_release(traffic.store, &reply);
     } while (count > 0);
 }
 
@@ -321,7 +319,7 @@ static void ghosts_make(void)
         struct culex_new_run run = traffic_run(&traffic);
         culex_run_state state;
         traffic_put(&traffic, &run, 1);
-        need(traffic.backend->ops->cancel(traffic.backend, TRAFFIC_QUEUE, run.id, &state, NULL) ==
+        need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, run.id, &state, NULL) ==
                  CULEX_OK,
              "no cancel", "");
     }

@@ -34,7 +34,7 @@ static int teardown(void **state)
 /* Since the last call. */
 static int64_t work_take(void)
 {
-    const struct culex_sqlite *store = culex__sqlite_of(suite.backend);
+    const struct culex_sqlite *store = culex__sqlite_of(suite.store);
     int64_t work = 0;
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++) {
         if (store->statements[i] != NULL)
@@ -60,8 +60,8 @@ static void put_many(int count, int64_t delay_ms)
             runs[i] = suite_run(&suite);
             runs[i].delay_ms = delay_ms;
         }
-        assert_int_equal(suite.backend->ops->enqueue(suite.backend, suite.queue, runs,
-                                                     CULEX_ENQUEUE_BATCH_MAX, results, NULL),
+        assert_int_equal(suite.store->ops->enqueue(suite.store, suite.queue, runs,
+                                                   CULEX_ENQUEUE_BATCH_MAX, results, NULL),
                          CULEX_OK);
     }
 }
@@ -86,8 +86,8 @@ static void end_all(enum culex_run_event event)
 static void purge_one(culex_run_state state)
 {
     size_t deleted;
-    assert_int_equal(
-        suite.backend->ops->purge(suite.backend, suite.queue, state, 10, &deleted, NULL), CULEX_OK);
+    assert_int_equal(suite.store->ops->purge(suite.store, suite.queue, state, 10, &deleted, NULL),
+                     CULEX_OK);
     assert_int_equal(deleted, 1);
 }
 

@@ -22,21 +22,20 @@ static int64_t driven_clock(void *self)
 
 void traffic_open(struct traffic *traffic, const char *url)
 {
-    const struct culex_backend_options options = {.prefix = TRAFFIC_PREFIX};
+    const struct culex_store_options options = {.prefix = TRAFFIC_PREFIX};
     culex_error error = {0};
     memset(traffic, 0, sizeof *traffic);
     traffic->env = *culex__env_system();
     traffic->env.self = traffic;
     traffic->env.store_clock_ms = driven_clock;
     traffic->now_ms = INT64_C(1800000000000);
-    need(culex__backend_open(url, &options, &traffic->env, &traffic->backend, &error), "open",
-         &error);
+    need(culex__store_open(url, &options, &traffic->env, &traffic->store, &error), "open", &error);
 }
 
 void traffic_close(struct traffic *traffic)
 {
-    traffic->backend->ops->close(traffic->backend);
-    traffic->backend = NULL;
+    traffic->store->ops->close(traffic->store);
+    traffic->store = NULL;
 }
 
 static culex_uuid id_make(struct traffic *traffic)
@@ -71,8 +70,7 @@ void traffic_put(struct traffic *traffic, const struct culex_new_run *runs, size
 {
     struct culex_enqueue_result results[TRAFFIC_BATCH_MAX];
     culex_error error = {0};
-    need(traffic->backend->ops->enqueue(traffic->backend, TRAFFIC_QUEUE, runs, count, results,
-                                        &error),
+    need(traffic->store->ops->enqueue(traffic->store, TRAFFIC_QUEUE, runs, count, results, &error),
          "enqueue", &error);
     for (size_t i = 0; i < count; i++) {
         if (results[i].outcome != CULEX_ENQUEUED_NEW)
@@ -95,6 +93,6 @@ struct culex_step_reply traffic_step(struct traffic *traffic, const struct culex
 {
     struct culex_step_reply reply = {.now_ms = 0};
     culex_error error = {0};
-    need(traffic->backend->ops->step(traffic->backend, step, &reply, &error), "step", &error);
+    need(traffic->store->ops->step(traffic->store, step, &reply, &error), "step", &error);
     return reply;
 }

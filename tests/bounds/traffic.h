@@ -15,7 +15,7 @@ struct traffic {
     struct culex_env env; /* the real one, but for the clock */
     int64_t now_ms;
     uint64_t serial;
-    struct culex_backend *backend;
+    struct culex_store *store;
     culex_uuid newest; /* enqueued */
 };
 

@@ -746,7 +746,7 @@ static culex_status catch_request(void *self, const culex_buf *request, int64_t 
 static void request_catch(struct caught *caught)
 {
     struct culex_errand_way way = {catch_request, caught};
-    struct culex_backend *backend;
+    struct culex_store *store;
     struct culex_enqueue_result results[2];
     struct culex_new_run run = culex__new_run_make(&letter_type);
     run.payload = "{\"act\":0}";
@@ -754,11 +754,10 @@ static void request_catch(struct caught *caught)
     run.tags = "a,b";
     struct culex_new_run runs[2] = {run, run};
     culex_buf_init(&caught->request, CULEX_ERRAND_MAX);
-    assert_int_equal(culex__errand_backend_open(&way, 1000, culex__env_system(), &backend, NULL),
+    assert_int_equal(culex__errand_store_open(&way, 1000, culex__env_system(), &store, NULL),
                      CULEX_OK);
-    assert_int_equal(backend->ops->enqueue(backend, "letters", runs, 2, results, NULL),
-                     CULEX_ECONNECT);
-    backend->ops->close(backend);
+    assert_int_equal(store->ops->enqueue(store, "letters", runs, 2, results, NULL), CULEX_ECONNECT);
+    store->ops->close(store);
 }
 
 /* Any byte wrong, any end cut off: an answer, and never more than a request's own bytes read. */
@@ -766,11 +765,11 @@ static void test_mangled_request_gets_an_answer(void **state)
 {
     struct scene *scene = *state;
     struct caught caught;
-    struct culex_backend *store;
+    struct culex_store *store;
     uint64_t seed = 7;
     unsigned refused = 0;
     request_catch(&caught);
-    assert_int_equal(culex__backend_open(scene->url, NULL, culex__env_system(), &store, NULL),
+    assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
                      CULEX_OK);
     for (int i = 0; i < 20000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;

@@ -246,14 +246,14 @@ static void test_child_sends_nothing(void **state)
 {
     struct scene *scene = *state;
     struct culex_env env = *culex__env_system();
-    struct culex_backend *backend;
+    struct culex_store *store;
     watched = scene->counts;
     real_send = env.send;
     env.send = watched_send;
     culex_client_close(scene->client);
     scene->client = NULL;
-    assert_int_equal(culex__backend_open(scene->url, NULL, &env, &backend, NULL), CULEX_OK);
-    assert_int_equal(culex__client_create(backend, 5000, &env, &scene->client, NULL), CULEX_OK);
+    assert_int_equal(culex__store_open(scene->url, NULL, &env, &store, NULL), CULEX_OK);
+    assert_int_equal(culex__client_create(store, 5000, &env, &scene->client, NULL), CULEX_OK);
     in_child(scene, call_everything_watched);
     assert_int_equal(scene->counts->touched, 0);
     scene->counts->is_child = false;

@@ -61,7 +61,7 @@ static bool drain(struct world *world, culex_job_type *type)
     culex_status status = culex_worker_create(&options, &world->worker, NULL);
     if (status == CULEX_OK) {
         culex__worker_set_env(world->worker, &world->env);
-        culex__worker_set_backend(world->worker, &world->base);
+        culex__worker_set_store(world->worker, &world->base);
         culex__worker_set_executor(world->worker, executor_inline_create);
         culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
         status = culex_worker_register(world->worker, type, number_call, number_handler, world);

@@ -244,10 +244,10 @@ static void test_many_queues_are_told_together(void **state)
 
 static unsigned answers_left;
 
-static culex_status stats_refused(struct culex_backend *backend, const char *queue,
+static culex_status stats_refused(struct culex_store *base, const char *queue,
                                   culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct culex_backend *store = ((struct world *)backend)->store;
+    struct culex_store *store = ((struct world *)base)->store;
     if (answers_left == 0)
         return culex__fail(error, CULEX_EDENIED, "refused");
     answers_left--;
@@ -258,8 +258,8 @@ static culex_status stats_refused(struct culex_backend *backend, const char *que
 static void test_store_that_refuses_midway_is_a_note(void **state)
 {
     struct world *world = *state;
-    static struct culex_backend_ops ops;
-    const struct culex_backend_ops *sound = world->base.ops;
+    static struct culex_store_ops ops;
+    const struct culex_store_ops *sound = world->base.ops;
     culex_job_type type = number_type();
     world_enqueue(world, &type, 1);
     ops = *sound;

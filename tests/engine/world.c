@@ -59,9 +59,9 @@ static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms
 
 /* --- store with faults ----------------------------------------------------------------- */
 
-static struct culex_backend *store_of(struct culex_backend *backend)
+static struct culex_store *store_of(struct culex_store *store)
 {
-    return ((struct world *)backend)->store;
+    return ((struct world *)store)->store;
 }
 
 static enum world_fault fault_take(struct world *world)
@@ -97,11 +97,11 @@ static culex_status fault_fail(enum world_fault fault, culex_error *error)
     return status;
 }
 
-static culex_status fake_enqueue(struct culex_backend *backend, const char *queue,
+static culex_status fake_enqueue(struct culex_store *store, const char *queue,
                                  const struct culex_new_run *runs, size_t count,
                                  struct culex_enqueue_result *results, culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     enum world_fault fault = WORLD_OK;
     world->enqueues++;
     if (world->enqueue_fault_count > 0) {
@@ -115,10 +115,10 @@ static culex_status fake_enqueue(struct culex_backend *backend, const char *queu
     return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
 }
 
-static culex_status fake_step(struct culex_backend *backend, const struct culex_step *step,
+static culex_status fake_step(struct culex_store *store, const struct culex_step *step,
                               struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     struct world_step *trace = &world->steps[world->step_count % WORLD_TRACE_MAX];
     world->step_count++;
     *trace = (struct world_step){.nonce = step->nonce,
@@ -154,26 +154,26 @@ static culex_status fake_step(struct culex_backend *backend, const struct culex_
     return CULEX_OK;
 }
 
-static void fake_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+static void fake_step_release(struct culex_store *store, struct culex_step_reply *reply)
 {
-    store_of(backend)->ops->step_release(store_of(backend), reply);
+    store_of(store)->ops->step_release(store_of(store), reply);
 }
 
-static culex_status fake_hello(struct culex_backend *backend, const char *queue, const char *worker,
+static culex_status fake_hello(struct culex_store *store, const char *queue, const char *worker,
                                const char *session, size_t *ret_released, int64_t *ret_now_ms,
                                culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     if (world->hello_queue != NULL && strcmp(world->hello_queue, queue) == 0)
         return culex__fail(error, world->hello_status, "injected refusal of %s", queue);
-    return store_of(backend)->ops->hello(store_of(backend), queue, worker, session, ret_released,
-                                         ret_now_ms, error);
+    return store_of(store)->ops->hello(store_of(store), queue, worker, session, ret_released,
+                                       ret_now_ms, error);
 }
 
-static culex_status fake_tick(struct culex_backend *backend, const struct culex_tick *tick,
+static culex_status fake_tick(struct culex_store *store, const struct culex_tick *tick,
                               struct culex_tick_reply *ret_reply, culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     struct culex_tick request = *tick;
     struct culex_new_run run = *tick->run;
     if (world->tick_refusals > 0) {
@@ -181,13 +181,13 @@ static culex_status fake_tick(struct culex_backend *backend, const struct culex_
         run.id.b[0] ^= 1; /* years away */
         request.run = &run;
     }
-    return store_of(backend)->ops->tick(store_of(backend), &request, ret_reply, error);
+    return store_of(store)->ops->tick(store_of(store), &request, ret_reply, error);
 }
 
-static culex_status fake_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status fake_cancel(struct culex_store *store, const char *queue, culex_uuid id,
                                 culex_run_state *ret_state, culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     enum world_fault fault = fault_take(world);
     if (fault == WORLD_REFUSE)
         return fault_fail(fault, error);
@@ -195,10 +195,10 @@ static culex_status fake_cancel(struct culex_backend *backend, const char *queue
     return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
 }
 
-static culex_status fake_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status fake_forget(struct culex_store *store, const char *queue, culex_uuid id,
                                 culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     enum world_fault fault = fault_take(world);
     if (fault == WORLD_REFUSE)
         return fault_fail(fault, error);
@@ -206,10 +206,10 @@ static culex_status fake_forget(struct culex_backend *backend, const char *queue
     return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
 }
 
-static culex_status fake_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status fake_retry(struct culex_store *store, const char *queue, culex_uuid id,
                                culex_error *error)
 {
-    struct world *world = (struct world *)backend;
+    struct world *world = (struct world *)store;
     enum world_fault fault = fault_take(world);
     if (fault == WORLD_REFUSE)
         return fault_fail(fault, error);
@@ -217,98 +217,94 @@ static culex_status fake_retry(struct culex_backend *backend, const char *queue,
     return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
 }
 
-static culex_status fake_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+static culex_status fake_pause(struct culex_store *store, const char *queue, bool is_paused,
                                culex_error *error)
 {
-    return store_of(backend)->ops->pause(store_of(backend), queue, is_paused, error);
+    return store_of(store)->ops->pause(store_of(store), queue, is_paused, error);
 }
 
-static culex_status fake_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+static culex_status fake_limit(struct culex_store *store, const char *queue, uint64_t most,
                                culex_error *error)
 {
-    return store_of(backend)->ops->limit(store_of(backend), queue, most, error);
+    return store_of(store)->ops->limit(store_of(store), queue, most, error);
 }
 
-static culex_status fake_purge(struct culex_backend *backend, const char *queue,
-                               culex_run_state state, size_t limit, size_t *ret_deleted,
-                               culex_error *error)
+static culex_status fake_purge(struct culex_store *store, const char *queue, culex_run_state state,
+                               size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    return store_of(backend)->ops->purge(store_of(backend), queue, state, limit, ret_deleted,
-                                         error);
+    return store_of(store)->ops->purge(store_of(store), queue, state, limit, ret_deleted, error);
 }
 
-static culex_status fake_stats(struct culex_backend *backend, const char *queue,
+static culex_status fake_stats(struct culex_store *store, const char *queue,
                                culex_queue_stats *ret_stats, culex_error *error)
 {
-    return store_of(backend)->ops->stats(store_of(backend), queue, ret_stats, error);
+    return store_of(store)->ops->stats(store_of(store), queue, ret_stats, error);
 }
 
-static culex_status fake_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status fake_get(struct culex_store *store, const char *queue, culex_uuid id,
                              culex_run_info **ret_run, culex_error *error)
 {
-    return store_of(backend)->ops->get(store_of(backend), queue, id, ret_run, error);
+    return store_of(store)->ops->get(store_of(store), queue, id, ret_run, error);
 }
 
-static culex_status fake_list(struct culex_backend *backend, const char *queue,
-                              culex_run_state state, uint64_t cursor, size_t limit,
-                              struct culex_list_reply *ret_reply, culex_error *error)
+static culex_status fake_list(struct culex_store *store, const char *queue, culex_run_state state,
+                              uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                              culex_error *error)
 {
-    return store_of(backend)->ops->list(store_of(backend), queue, state, cursor, limit, ret_reply,
-                                        error);
+    return store_of(store)->ops->list(store_of(store), queue, state, cursor, limit, ret_reply,
+                                      error);
 }
 
-static void fake_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+static void fake_list_release(struct culex_store *store, struct culex_list_reply *reply)
 {
-    store_of(backend)->ops->list_release(store_of(backend), reply);
+    store_of(store)->ops->list_release(store_of(store), reply);
 }
 
-static culex_status fake_queues(struct culex_backend *backend, char ***ret_names,
-                                culex_error *error)
+static culex_status fake_queues(struct culex_store *store, char ***ret_names, culex_error *error)
 {
-    return store_of(backend)->ops->queues(store_of(backend), ret_names, error);
+    return store_of(store)->ops->queues(store_of(store), ret_names, error);
 }
 
-static culex_status fake_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+static culex_status fake_fsck(struct culex_store *store, const char *queue, uint64_t cursor,
                               bool is_repairing, struct culex_fsck_reply *ret_reply,
                               culex_error *error)
 {
-    return store_of(backend)->ops->fsck(store_of(backend), queue, cursor, is_repairing, ret_reply,
-                                        error);
+    return store_of(store)->ops->fsck(store_of(store), queue, cursor, is_repairing, ret_reply,
+                                      error);
 }
 
-static culex_status fake_now(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error)
+static culex_status fake_now(struct culex_store *store, int64_t *ret_now_ms, culex_error *error)
 {
-    return store_of(backend)->ops->now(store_of(backend), ret_now_ms, error);
+    return store_of(store)->ops->now(store_of(store), ret_now_ms, error);
 }
 
-static culex_status fake_wake_arm(struct culex_backend *backend, const char *const *queues,
+static culex_status fake_wake_arm(struct culex_store *store, const char *const *queues,
                                   size_t count, int64_t timeout_ms, int *ret_fd, culex_error *error)
 {
-    if (((struct world *)backend)->has_no_wake) {
+    if (((struct world *)store)->has_no_wake) {
         *ret_fd = -1;
         return CULEX_OK;
     }
-    return store_of(backend)->ops->wake_arm(store_of(backend), queues, count, timeout_ms, ret_fd,
-                                            error);
+    return store_of(store)->ops->wake_arm(store_of(store), queues, count, timeout_ms, ret_fd,
+                                          error);
 }
 
-static culex_status fake_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                   culex_error *error)
+static culex_status fake_wake_take(struct culex_store *store, bool *ret_woken, culex_error *error)
 {
-    return store_of(backend)->ops->wake_take(store_of(backend), ret_woken, error);
+    return store_of(store)->ops->wake_take(store_of(store), ret_woken, error);
 }
 
-static void fake_wake_disarm(struct culex_backend *backend)
+static void fake_wake_disarm(struct culex_store *store)
 {
-    store_of(backend)->ops->wake_disarm(store_of(backend));
+    store_of(store)->ops->wake_disarm(store_of(store));
 }
 
-static void fake_close(struct culex_backend *backend)
+static void fake_close(struct culex_store *store)
 {
-    (void)backend; /* the world closes the store itself */
+    (void)store; /* the world closes the store itself */
 }
 
-static const struct culex_backend_ops fake_ops = {
+static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
     .step = fake_step,
@@ -399,7 +395,7 @@ struct world *world_open(void)
     world->base.ops = &fake_ops;
     world->base.env = &world->env;
     world->now_ns = 1000000000;
-    assert_int_equal(culex__backend_open("memory:", NULL, &world->env, &world->store, &error), 0);
+    assert_int_equal(culex__store_open("memory:", NULL, &world->env, &world->store, &error), 0);
     assert_int_equal(culex__client_create(&world->base, 5000, &world->env, &world->client, &error),
                      0);
     return world;
@@ -420,7 +416,7 @@ culex_worker *world_worker(struct world *world, culex_worker_options options,
         options.concurrency = 1;
     assert_int_equal(culex_worker_create(&options, &world->worker, &error), CULEX_OK);
     culex__worker_set_env(world->worker, &world->env);
-    culex__worker_set_backend(world->worker, &world->base);
+    culex__worker_set_store(world->worker, &world->base);
     culex__worker_set_executor(world->worker, executor_inline_create);
     culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
     if (type != NULL)

@@ -41,8 +41,8 @@ enum world_manner {
 };
 
 struct world {
-    struct culex_backend base; /* first: what the worker gets */
-    struct culex_backend *store;
+    struct culex_store base; /* first: what the worker gets */
+    struct culex_store *store;
     struct culex_env env;
     int64_t now_ns; /* boot time; the store's clock is the same plus START_MS */
     int64_t store_skew_ms;

@@ -57,14 +57,13 @@ static void seed_end(struct fixture *fixture, int which, enum culex_run_event ev
     step.ack_count = 1;
     fixture_run_step(fixture, &step, &reply);
     assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
-    fixture->backend->ops->step_release(fixture->backend, &reply);
+    fixture->store->ops->step_release(fixture->store, &reply);
 }
 
 static void seed_cancel(struct fixture *fixture, int which)
 {
     culex_run_state state;
-    assert_ok(
-        fixture->backend->ops->cancel(fixture->backend, "q", ids[which], &state, &call_error));
+    assert_ok(fixture->store->ops->cancel(fixture->store, "q", ids[which], &state, &call_error));
 }
 
 static void seed(struct fixture *fixture)
@@ -73,7 +72,7 @@ static void seed(struct fixture *fixture)
     assert_int_equal(fixture_enqueue(fixture, &gone), CULEX_ENQUEUED_NEW);
     fixture_claim(fixture, gone.id);
     fixture_ack(fixture, SESSION_A, gone.id, 1, CULEX_EVENT_DONE);
-    assert_ok(fixture->backend->ops->forget(fixture->backend, "q", gone.id, &call_error));
+    assert_ok(fixture->store->ops->forget(fixture->store, "q", gone.id, &call_error));
     for (int which = ACTIVE_A; which <= DEAD_A; which++) {
         seed_put(fixture, which, 0, 0);
         fixture_claim(fixture, ids[which]);
@@ -104,8 +103,8 @@ static culex_fsck_counts fsck(struct fixture *fixture, bool is_repairing)
     culex_fsck_counts counts = {0};
     int calls = 0;
     do {
-        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, is_repairing,
-                                              &reply, &call_error));
+        assert_ok(fixture->store->ops->fsck(fixture->store, "q", reply.cursor, is_repairing, &reply,
+                                            &call_error));
         counts.records += reply.counts.records;
         counts.wrong += reply.counts.wrong;
         counts.damaged += reply.counts.damaged;
@@ -173,7 +172,7 @@ static size_t drain(struct fixture *fixture)
                              CULEX_ANSWER_OK);
         done += reply.grant_count;
         is_empty = reply.is_empty;
-        fixture->backend->ops->step_release(fixture->backend, &reply);
+        fixture->store->ops->step_release(fixture->store, &reply);
     }
     assert_true(is_empty);
     return done;
@@ -412,7 +411,7 @@ static void assert_dead_with(struct fixture *fixture, culex_uuid id, const char 
 {
     culex_run_info *run = NULL;
     assert_int_equal(fixture_state(fixture, id), CULEX_RUN_DEAD);
-    assert_ok(fixture->backend->ops->get(fixture->backend, "q", id, &run, &call_error));
+    assert_ok(fixture->store->ops->get(fixture->store, "q", id, &run, &call_error));
     assert_memory_equal(run->error_text, text, strlen(text));
     culex_run_info_free(run);
 }
@@ -565,7 +564,7 @@ static size_t live_on(struct fixture *fixture)
                                          reply.grants[i].attempt, CULEX_EVENT_DONE),
                              CULEX_ANSWER_OK);
         done += reply.grant_count;
-        fixture->backend->ops->step_release(fixture->backend, &reply);
+        fixture->store->ops->step_release(fixture->store, &reply);
     }
     return done;
 }
@@ -668,8 +667,8 @@ static void fill(struct fixture *fixture, int count, bool is_mixed)
         runs[i % BATCH].priority = is_mixed && i % 5 == 0 ? 3 : 0;
         runs[i % BATCH].delay_ms = is_mixed && i % 7 == 0 ? 1 + 5 * i : 0;
         if (i % BATCH == BATCH - 1 || i == count - 1)
-            assert_ok(fixture->backend->ops->enqueue(
-                fixture->backend, "q", runs, (size_t)(i % BATCH) + 1, results, &call_error));
+            assert_ok(fixture->store->ops->enqueue(fixture->store, "q", runs,
+                                                   (size_t)(i % BATCH) + 1, results, &call_error));
     }
 }
 
@@ -678,8 +677,8 @@ static void report_until(struct fixture *fixture, uint64_t *cursor, unsigned sha
 {
     struct culex_fsck_reply reply = {.cursor = *cursor};
     do {
-        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
-                                              &call_error));
+        assert_ok(fixture->store->ops->fsck(fixture->store, "q", reply.cursor, false, &reply,
+                                            &call_error));
         assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
     } while (reply.cursor != 0 && reply.cursor >> 56 != share);
     assert_int_equal(reply.cursor >> 56, share);
@@ -697,11 +696,11 @@ static void test_walk_passes_nobody_by(void **state)
     for (int page = 0; page < PAGES; page++) {
         struct culex_step step = fixture_step(fixture, SESSION_A, 20);
         struct culex_step_reply grants;
-        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, false, &reply,
-                                              &call_error));
+        assert_ok(fixture->store->ops->fsck(fixture->store, "q", reply.cursor, false, &reply,
+                                            &call_error));
         fixture_run_step(fixture, &step, &grants);
         assert_int_equal(grants.grant_count, 20);
-        fixture->backend->ops->step_release(fixture->backend, &grants);
+        fixture->store->ops->step_release(fixture->store, &grants);
         fill(fixture, 30, false);
     }
     report_until(fixture, &reply.cursor, 0);
@@ -727,8 +726,8 @@ static void test_runs_that_left_and_came_back_are_not_missing(void **state)
     report_until(fixture, &cursor, VERIFY);
     for (int i = 0; i < AWAY; i++)
         fixture_ack(fixture, SESSION_A, grants.grants[i].id, 1, CULEX_EVENT_RELEASE);
-    fixture->backend->ops->step_release(fixture->backend, &grants);
-    assert_ok(fixture->backend->ops->retry(fixture->backend, "q", mortal.id, &call_error));
+    fixture->store->ops->step_release(fixture->store, &grants);
+    assert_ok(fixture->store->ops->retry(fixture->store, "q", mortal.id, &call_error));
     fill(fixture, 1200, false);
     report_until(fixture, &cursor, 0);
 }
@@ -743,8 +742,8 @@ static void test_repeated_repair_puts_back_once(void **state)
     uint64_t found = 0, cursor = 0;
     do {
         for (int times = 0; times < 2; times++) {
-            assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", cursor, true, &reply,
-                                                  &call_error));
+            assert_ok(
+                fixture->store->ops->fsck(fixture->store, "q", cursor, true, &reply, &call_error));
             found += reply.counts.wrong;
         }
         cursor = reply.cursor;
@@ -760,12 +759,12 @@ static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
     struct fixture *fixture = *state;
     fill(fixture, RUNS, true);
     struct culex_fsck_reply reply = {.cursor = 0};
-    struct culex_backend *other = fixture_open(fixture, fixture->server.url);
+    struct culex_store *other = fixture_open(fixture, fixture->server.url);
     uint64_t records = 0;
     int calls = 0;
     do {
-        assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", reply.cursor, calls % 2 == 0,
-                                              &reply, &call_error));
+        assert_ok(fixture->store->ops->fsck(fixture->store, "q", reply.cursor, calls % 2 == 0,
+                                            &reply, &call_error));
         assert_int_equal(reply.counts.wrong, 0);
         assert_int_equal(reply.counts.damaged, 0);
         records += reply.counts.records;
@@ -808,14 +807,14 @@ static void test_cursor_of_nobody_is_refused(void **state)
     struct fixture *fixture = *state;
     struct culex_fsck_reply reply;
     culex_error error;
-    assert_int_equal(fixture->backend->ops->fsck(fixture->backend, "q", 77, true, &reply, &error),
+    assert_int_equal(fixture->store->ops->fsck(fixture->store, "q", 77, true, &reply, &error),
                      CULEX_EINVAL);
-    assert_ok(fixture->backend->ops->fsck(fixture->backend, "q", 0, true, &reply, &call_error));
+    assert_ok(fixture->store->ops->fsck(fixture->store, "q", 0, true, &reply, &call_error));
     assert_int_equal(
-        fixture->backend->ops->fsck(fixture->backend, "q", UINT64_MAX, true, &reply, &error),
+        fixture->store->ops->fsck(fixture->store, "q", UINT64_MAX, true, &reply, &error),
         CULEX_EINVAL);
     assert_int_equal(
-        fixture->backend->ops->fsck(fixture->backend, "r", reply.cursor, true, &reply, &error),
+        fixture->store->ops->fsck(fixture->store, "r", reply.cursor, true, &reply, &error),
         CULEX_EINVAL);
 }
 

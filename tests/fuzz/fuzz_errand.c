@@ -11,18 +11,18 @@ enum { STORE_USES = 512 };
 
 unsigned fuzz_taken;
 
-static struct culex_backend *store;
+static struct culex_store *store;
 
 static void store_renew(void)
 {
     static unsigned uses;
-    const struct culex_backend_options options = {.timeout_ms = 1000};
+    const struct culex_store_options options = {.timeout_ms = 1000};
     culex_error error;
     if (uses++ % STORE_USES != 0)
         return;
     if (store != NULL)
         store->ops->close(store);
-    if (culex__backend_open("memory:", &options, culex__env_system(), &store, &error) != CULEX_OK)
+    if (culex__store_open("memory:", &options, culex__env_system(), &store, &error) != CULEX_OK)
         abort();
 }
 

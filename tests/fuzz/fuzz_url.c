@@ -60,7 +60,7 @@ static culex_status parameter_take(void *user, const char *name, const char *val
 static void parameters_check(const char *text)
 {
     culex_error error = {0};
-    culex_status status = culex__backend_params_read(text, parameter_take, NULL, &error);
+    culex_status status = culex__store_params_read(text, parameter_take, NULL, &error);
     if (status != CULEX_OK && status != CULEX_EURL && status != CULEX_ENOMEM)
         abort();
 }

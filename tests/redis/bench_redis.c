@@ -24,11 +24,11 @@ static void id_make(culex_uuid *id, int64_t now_ms, unsigned serial)
     memcpy(id->b + 12, &serial, sizeof serial);
 }
 
-static void fill(struct culex_backend *backend, unsigned runs, unsigned batch)
+static void fill(struct culex_store *store, unsigned runs, unsigned batch)
 {
     struct culex_new_run news[BATCH_MAX];
     struct culex_enqueue_result results[BATCH_MAX];
-    int64_t now_ms = culex__env_clock_ms(backend->env);
+    int64_t now_ms = culex__env_clock_ms(store->env);
     culex_error error;
     for (unsigned done = 0; done < runs; done += batch) {
         for (unsigned i = 0; i < batch; i++) {
@@ -41,12 +41,12 @@ static void fill(struct culex_backend *backend, unsigned runs, unsigned batch)
                                              .payload_len = 32};
             id_make(&news[i].id, now_ms, done + i);
         }
-        if (backend->ops->enqueue(backend, "q", news, batch, results, &error) != CULEX_OK)
+        if (store->ops->enqueue(store, "q", news, batch, results, &error) != CULEX_OK)
             fatal("enqueue", &error);
     }
 }
 
-static unsigned drain(struct culex_backend *backend, unsigned runs, unsigned batch)
+static unsigned drain(struct culex_store *store, unsigned runs, unsigned batch)
 {
     struct culex_ack acks[BATCH_MAX];
     unsigned settled = 0, held = 0;
@@ -62,7 +62,7 @@ static unsigned drain(struct culex_backend *backend, unsigned runs, unsigned bat
                                   .acks = acks,
                                   .ack_count = held};
         struct culex_step_reply reply;
-        if (backend->ops->step(backend, &step, &reply, &error) != CULEX_OK)
+        if (store->ops->step(store, &step, &reply, &error) != CULEX_OK)
             fatal("step", &error);
         settled += held;
         held = (unsigned)reply.grant_count;
@@ -70,7 +70,7 @@ static unsigned drain(struct culex_backend *backend, unsigned runs, unsigned bat
             acks[i] = (struct culex_ack){.id = reply.grants[i].id,
                                          .attempt = reply.grants[i].attempt,
                                          .event = CULEX_EVENT_DONE};
-        backend->ops->step_release(backend, &reply);
+        store->ops->step_release(store, &reply);
         if (held == 0)
             break;
     }
@@ -99,22 +99,22 @@ int main(int argc, char **argv)
     unsigned runs = argc > 1 ? (unsigned)atoi(argv[1]) : 100000;
     unsigned batch = argc > 2 ? (unsigned)atoi(argv[2]) : 32;
     struct redis_server server;
-    struct culex_backend *backend;
+    struct culex_store *store;
     const struct culex_env *env = culex__env_system();
     culex_error error;
     if (batch == 0 || batch > BATCH_MAX || !redis_server_start(&server, NULL))
         return 77;
-    if (culex__backend_open(server.url, NULL, env, &backend, &error) != CULEX_OK)
+    if (culex__store_open(server.url, NULL, env, &store, &error) != CULEX_OK)
         fatal("open", &error);
     double cpu = server_cpu_us(&server);
     int64_t start = culex__env_boottime_ns(env);
-    fill(backend, runs, batch);
+    fill(store, runs, batch);
     report("enqueue", runs, culex__env_boottime_ns(env) - start, server_cpu_us(&server) - cpu);
     cpu = server_cpu_us(&server);
     start = culex__env_boottime_ns(env);
-    unsigned settled = drain(backend, runs, batch);
+    unsigned settled = drain(store, runs, batch);
     report("drain", settled, culex__env_boottime_ns(env) - start, server_cpu_us(&server) - cpu);
-    backend->ops->close(backend);
+    store->ops->close(store);
     redis_server_stop(&server);
     return settled >= runs ? 0 : 1;
 }

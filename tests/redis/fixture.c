@@ -35,11 +35,11 @@ int fixture_group_teardown(void **state)
     return 0;
 }
 
-struct culex_backend *fixture_open(struct fixture *fixture, const char *url)
+struct culex_store *fixture_open(struct fixture *fixture, const char *url)
 {
-    struct culex_backend *backend = NULL;
-    assert_ok(culex__backend_open(url, NULL, &fixture->env, &backend, &call_error));
-    return backend;
+    struct culex_store *store = NULL;
+    assert_ok(culex__store_open(url, NULL, &fixture->env, &store, &call_error));
+    return store;
 }
 
 int fixture_setup(void **state)
@@ -50,16 +50,16 @@ int fixture_setup(void **state)
     fixture_say(fixture, "FLUSHALL %s", "SYNC");
     fixture->now_ms = start_ms;
     fixture->env.store_clock_ms = fixture_clock;
-    fixture->backend = fixture_open(fixture, fixture->server.url);
+    fixture->store = fixture_open(fixture, fixture->server.url);
     return 0;
 }
 
 int fixture_teardown(void **state)
 {
     struct fixture *fixture = *state;
-    if (fixture->backend != NULL)
-        fixture->backend->ops->close(fixture->backend);
-    fixture->backend = NULL;
+    if (fixture->store != NULL)
+        fixture->store->ops->close(fixture->store);
+    fixture->store = NULL;
     return 0;
 }
 
@@ -93,7 +93,7 @@ struct culex_new_run fixture_run(struct fixture *fixture)
 enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run)
 {
     struct culex_enqueue_result result;
-    assert_ok(fixture->backend->ops->enqueue(fixture->backend, "q", run, 1, &result, &call_error));
+    assert_ok(fixture->store->ops->enqueue(fixture->store, "q", run, 1, &result, &call_error));
     return result.outcome;
 }
 
@@ -112,7 +112,7 @@ struct culex_step fixture_step(struct fixture *fixture, const char *session, uin
 void fixture_run_step(struct fixture *fixture, const struct culex_step *step,
                       struct culex_step_reply *ret_reply)
 {
-    assert_ok(fixture->backend->ops->step(fixture->backend, step, ret_reply, &call_error));
+    assert_ok(fixture->store->ops->step(fixture->store, step, ret_reply, &call_error));
 }
 
 uint32_t fixture_claim(struct fixture *fixture, culex_uuid id)
@@ -123,7 +123,7 @@ uint32_t fixture_claim(struct fixture *fixture, culex_uuid id)
     assert_int_equal(reply.grant_count, 1);
     assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
     uint32_t attempt = reply.grants[0].attempt;
-    fixture->backend->ops->step_release(fixture->backend, &reply);
+    fixture->store->ops->step_release(fixture->store, &reply);
     return attempt;
 }
 
@@ -137,7 +137,7 @@ enum culex_answer fixture_ack(struct fixture *fixture, const char *session, cule
     step.ack_count = 1;
     fixture_run_step(fixture, &step, &reply);
     enum culex_answer answer = reply.acks[0];
-    fixture->backend->ops->step_release(fixture->backend, &reply);
+    fixture->store->ops->step_release(fixture->store, &reply);
     return answer;
 }
 
@@ -147,15 +147,15 @@ culex_run_state fixture_state(struct fixture *fixture, culex_uuid id)
     struct culex_list_reply reply;
     /* By listing, so that the index is checked along with the record. */
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
-        assert_ok(fixture->backend->ops->list(fixture->backend, "q", (culex_run_state)state, 0,
-                                              1000, &reply, &call_error));
+        assert_ok(fixture->store->ops->list(fixture->store, "q", (culex_run_state)state, 0, 1000,
+                                            &reply, &call_error));
         for (size_t i = 0; i < reply.count; i++) {
             if (memcmp(&reply.runs[i].id, &id, sizeof id) != 0)
                 continue;
             assert_int_equal(letter, CULEX_RUN_STATE_COUNT); /* in one index only */
             letter = reply.runs[i].state;
         }
-        fixture->backend->ops->list_release(fixture->backend, &reply);
+        fixture->store->ops->list_release(fixture->store, &reply);
     }
     assert_int_not_equal(letter, CULEX_RUN_STATE_COUNT);
     return letter;

@@ -1,4 +1,4 @@
-/* redis/fixture.h - a server, a backend on it and a clock that the test moves. */
+/* redis/fixture.h - a server, a store on it and a clock that the test moves. */
 #ifndef CULEX_TESTS_REDIS_FIXTURE_H
 #define CULEX_TESTS_REDIS_FIXTURE_H
 
@@ -21,20 +21,20 @@
 struct fixture {
     struct redis_server server;
     struct culex_env env;
-    struct culex_backend *backend;
+    struct culex_store *store;
     int64_t now_ms; /* the store's clock */
     uint64_t nonce;
     unsigned serial; /* makes ids differ */
 };
 
-/* One server for a whole group; each test gets an empty one and a fresh backend. */
+/* One server for a whole group; each test gets an empty one and a fresh store. */
 int fixture_group_setup(void **state);
 int fixture_group_teardown(void **state);
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
-/* A backend on the fixture's server; fails the test when it cannot be opened. */
-struct culex_backend *fixture_open(struct fixture *fixture, const char *url);
+/* A store on the fixture's server; fails the test when it cannot be opened. */
+struct culex_store *fixture_open(struct fixture *fixture, const char *url);
 
 /* An id whose own time is `ms`. */
 culex_uuid fixture_id_at(struct fixture *fixture, int64_t ms);

@@ -32,7 +32,7 @@ struct session {
     redisContext *direct; /* past the proxy */
     struct culex_env env;
     int64_t now_ms;
-    struct culex_backend *worker;
+    struct culex_store *worker;
     culex_client *client;
     char answer[ANSWER_SIZE]; /* of the newest call, as text */
     unsigned tries;           /* that it took */
@@ -109,16 +109,16 @@ static bool is_passing(culex_status status)
 
 static void worker_open(struct session *s)
 {
-    struct culex_backend_options options = {.timeout_ms = 20000};
-    REPEAT(s, culex__backend_open(proxy_url(s->proxy), &options, &s->env, &s->worker, &error));
+    struct culex_store_options options = {.timeout_ms = 20000};
+    REPEAT(s, culex__store_open(proxy_url(s->proxy), &options, &s->env, &s->worker, &error));
 }
 
 static void client_open(struct session *s)
 {
-    struct culex_backend_options options = {.timeout_ms = 20000};
-    struct culex_backend *backend = NULL;
-    REPEAT(s, culex__backend_open(proxy_url(s->proxy), &options, &s->env, &backend, &error));
-    REPEAT(s, culex__client_create(backend, 60000, &s->env, &s->client, &error));
+    struct culex_store_options options = {.timeout_ms = 20000};
+    struct culex_store *store = NULL;
+    REPEAT(s, culex__store_open(proxy_url(s->proxy), &options, &s->env, &store, &error));
+    REPEAT(s, culex__client_create(store, 60000, &s->env, &s->client, &error));
 }
 
 /* The client repeats by itself: it must succeed at once. */
@@ -540,8 +540,7 @@ static bool greeting_cut(struct session *s, enum proxy_direction direction, uint
     proxy_set(s->proxy,
               &(struct proxy_fault){
                   .action = PROXY_CUT, .direction = direction, .after = after, .times = 1});
-    culex_status status =
-        culex__backend_open(proxy_url(s->proxy), NULL, &s->env, &s->worker, &error);
+    culex_status status = culex__store_open(proxy_url(s->proxy), NULL, &s->env, &s->worker, &error);
     if (status == CULEX_OK) {
         handles_close(s);
         return false;

@@ -10,10 +10,10 @@
 static culex_doctor_report *examine_url(struct fixture *f, const char *url)
 {
     f->env.store_clock_ms = NULL; /* the server's clock is looked at too */
-    struct culex_backend *backend = fixture_open(f, url);
+    struct culex_store *store = fixture_open(f, url);
     struct culex_report *report = culex__report_create();
-    assert_ok(backend->ops->doctor(backend, report, &call_error));
-    backend->ops->close(backend);
+    assert_ok(store->ops->doctor(store, report, &call_error));
+    store->ops->close(store);
     culex_doctor_report *finished = culex__report_finish(report);
     assert_non_null(finished);
     return finished;
@@ -359,11 +359,11 @@ static void test_cluster_is_noted(void **state)
 static culex_doctor_report *examine_injected(struct fixture *f, const char *match, const char *text)
 {
     struct proxy *proxy = proxy_start(f->server.socket);
-    struct culex_backend *backend = fixture_open(f, proxy_url(proxy));
+    struct culex_store *store = fixture_open(f, proxy_url(proxy));
     struct culex_report *report = culex__report_create();
     proxy_set(proxy, &(struct proxy_fault){.action = PROXY_ANSWER, .match = match, .text = text});
-    assert_ok(backend->ops->doctor(backend, report, &call_error));
-    backend->ops->close(backend);
+    assert_ok(store->ops->doctor(store, report, &call_error));
+    store->ops->close(store);
     proxy_stop(proxy);
     return culex__report_finish(report);
 }
@@ -403,14 +403,14 @@ static void test_server_that_goes_away_fails_the_doctor(void **state)
     culex_status status = CULEX_EUNKNOWN;
     uint64_t k = 0;
     for (; status != CULEX_OK; k += 5) {
-        struct culex_backend *backend = fixture_open(f, proxy_url(proxy));
+        struct culex_store *store = fixture_open(f, proxy_url(proxy));
         struct culex_report *report = culex__report_create();
         proxy_set(proxy, &(struct proxy_fault){.action = PROXY_CUT, .after = k});
         culex_error error;
-        status = backend->ops->doctor(backend, report, &error);
+        status = store->ops->doctor(store, report, &error);
         assert_true(status == CULEX_OK || status == CULEX_EUNKNOWN || status == CULEX_ECONNECT);
         culex__report_free(report);
-        backend->ops->close(backend);
+        store->ops->close(store);
         proxy_set(proxy, NULL);
     }
     assert_true(k > 300);

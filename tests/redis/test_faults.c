@@ -13,17 +13,17 @@ static culex_status enqueue_status(struct fixture *f, const struct culex_new_run
                                    culex_error *error)
 {
     struct culex_enqueue_result result;
-    return f->backend->ops->enqueue(f->backend, "q", run, 1, &result, error);
+    return f->store->ops->enqueue(f->store, "q", run, 1, &result, error);
 }
 
 static culex_status open_status(struct fixture *f, const char *url, int64_t timeout_ms,
                                 culex_error *error)
 {
-    struct culex_backend *backend = NULL;
-    struct culex_backend_options options = {.timeout_ms = timeout_ms};
-    culex_status status = culex__backend_open(url, &options, &f->env, &backend, error);
+    struct culex_store *store = NULL;
+    struct culex_store_options options = {.timeout_ms = timeout_ms};
+    culex_status status = culex__store_open(url, &options, &f->env, &store, error);
     if (status == CULEX_OK)
-        backend->ops->close(backend);
+        store->ops->close(store);
     return status;
 }
 
@@ -69,18 +69,18 @@ static void test_oom__enqueue_is_refused_whole_and_acks_pass(void **state)
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
     assert_int_equal(reply.beats[0], CULEX_ANSWER_OK);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
 
     /* A beat alone: its first effect needs memory, so only the primer lets it pass. */
     step = fixture_step(f, SESSION_A, 0);
     step.beats = &beat, step.beat_count = 1;
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.beats[0], CULEX_ANSWER_OK);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
 
     fixture_say(f, "CONFIG SET maxmemory %s", "0");
     culex_queue_stats stats;
-    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     assert_int_equal(stats.enqueued, 2);
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:payloads"), 1);
@@ -176,13 +176,13 @@ static void test_permission__hello_notices_each_missing_command(void **state)
     url_with(f, "user=bob&password=pw", url, sizeof url);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         fixture_say(f, "ACL SETUSER bob reset on >pw ~* &* +@all -%s", needed[i]);
-        struct culex_backend *backend = fixture_open(f, url);
+        struct culex_store *store = fixture_open(f, url);
         size_t released;
         int64_t now_ms;
         culex_error error;
         culex_status status =
-            backend->ops->hello(backend, "q", "w", SESSION_A, &released, &now_ms, &error);
-        backend->ops->close(backend);
+            store->ops->hello(store, "q", "w", SESSION_A, &released, &now_ms, &error);
+        store->ops->close(store);
         assert_int_equal(status, CULEX_EDENIED);
         assert_non_null(strcasestr(error.text, needed[i]));
         assert_int_equal(fixture_say(f, "DBSIZE%s", ""), 0);
@@ -287,7 +287,7 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
         struct culex_step step = fixture_step(f, SESSION_A, 1);
         fixture_enqueue(f, &run);
         receive_left = cut;
-        culex_status status = f->backend->ops->step(f->backend, &step, &reply, &error);
+        culex_status status = f->store->ops->step(f->store, &step, &reply, &error);
         receive_left = -1;
         if (status != CULEX_OK) {
             assert_int_equal(status, CULEX_EUNKNOWN);
@@ -297,7 +297,7 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
         assert_int_equal(reply.grant_count, 1);
         assert_memory_equal(&reply.grants[0].id, &run.id, sizeof run.id);
         assert_int_equal(reply.grants[0].attempt, 1);
-        f->backend->ops->step_release(f->backend, &reply);
+        f->store->ops->step_release(f->store, &reply);
         fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
         if (status == CULEX_OK)
             break;
@@ -318,11 +318,11 @@ static void test_damaged_record__is_set_aside_and_never_granted(void **state)
     freeReplyObject(redis_server_command(&f->server, "HSET culex:{q}:runs %b 1|W|what", bad.id.b,
                                          sizeof bad.id.b));
     fixture_claim(f, good.id);
-    assert_ok(f->backend->ops->get(f->backend, "q", bad.id, &info, &call_error));
+    assert_ok(f->store->ops->get(f->store, "q", bad.id, &info, &call_error));
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     culex_run_info_free(info);
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
-    assert_ok(f->backend->ops->forget(f->backend, "q", bad.id, &call_error));
+    assert_ok(f->store->ops->forget(f->store, "q", bad.id, &call_error));
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 0);
 }
 
@@ -350,7 +350,7 @@ static void test_memory__of_a_waiting_run(void **state)
             runs[i].payload = payload;
             runs[i].payload_len = PAYLOAD;
         }
-        assert_ok(f->backend->ops->enqueue(f->backend, "q", runs, BATCH, results, &call_error));
+        assert_ok(f->store->ops->enqueue(f->store, "q", runs, BATCH, results, &call_error));
     }
     int64_t each = (used_memory(f) - before) / RUNS - PAYLOAD;
     printf("a waiting run takes %lld bytes beside its payload\n", (long long)each);

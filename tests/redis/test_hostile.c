@@ -59,7 +59,7 @@ enum verb {
     VERBS
 };
 
-static culex_status verb_call(struct fixture *f, struct culex_backend *backend, enum verb verb,
+static culex_status verb_call(struct fixture *f, struct culex_store *store, enum verb verb,
                               culex_error *error)
 {
     struct culex_new_run run = fixture_run(f);
@@ -76,55 +76,55 @@ static culex_status verb_call(struct fixture *f, struct culex_backend *backend, 
     culex_status status;
     switch (verb) {
     case ENQUEUE:
-        return backend->ops->enqueue(backend, "q", &run, 1, &result, error);
+        return store->ops->enqueue(store, "q", &run, 1, &result, error);
     case STEP:
-        status = backend->ops->step(backend, &step, &reply, error);
+        status = store->ops->step(store, &step, &reply, error);
         if (status == CULEX_OK)
-            backend->ops->step_release(backend, &reply);
+            store->ops->step_release(store, &reply);
         return status;
     case HELLO:
-        return backend->ops->hello(backend, "q", "w", SESSION_A, &count, &now_ms, error);
+        return store->ops->hello(store, "q", "w", SESSION_A, &count, &now_ms, error);
     case GET:
-        status = backend->ops->get(backend, "q", run.id, &info, error);
+        status = store->ops->get(store, "q", run.id, &info, error);
         culex_run_info_free(info);
         return status;
     case LIST:
-        status = backend->ops->list(backend, "q", CULEX_RUN_WAITING, 0, 100, &page, error);
+        status = store->ops->list(store, "q", CULEX_RUN_WAITING, 0, 100, &page, error);
         if (status == CULEX_OK)
-            backend->ops->list_release(backend, &page);
+            store->ops->list_release(store, &page);
         return status;
     case STATS:
-        return backend->ops->stats(backend, "q", &stats, error);
+        return store->ops->stats(store, "q", &stats, error);
     case QUEUES:
-        status = backend->ops->queues(backend, &names, error);
+        status = store->ops->queues(store, &names, error);
         free(names);
         return status;
     case CANCEL:
-        return backend->ops->cancel(backend, "q", run.id, &state, error);
+        return store->ops->cancel(store, "q", run.id, &state, error);
     case PURGE:
-        return backend->ops->purge(backend, "q", CULEX_RUN_DEAD, 10, &count, error);
+        return store->ops->purge(store, "q", CULEX_RUN_DEAD, 10, &count, error);
     case PAUSE:
-        return backend->ops->pause(backend, "q", false, error);
+        return store->ops->pause(store, "q", false, error);
     case LIMIT:
-        return backend->ops->limit(backend, "q", 1000000, error);
+        return store->ops->limit(store, "q", 1000000, error);
     default: {
         int64_t (*clock)(void *) = f->env.store_clock_ms;
         f->env.store_clock_ms = NULL; /* so that the server is asked */
-        status = backend->ops->now(backend, &now_ms, error);
+        status = store->ops->now(store, &now_ms, error);
         f->env.store_clock_ms = clock;
         return status;
     }
     }
 }
 
-static struct culex_backend *short_backend(struct fixture *f, const char *url)
+static struct culex_store *short_store(struct fixture *f, const char *url)
 {
-    const struct culex_backend_options options = {.timeout_ms = 20};
-    struct culex_backend *backend = NULL;
-    for (int i = 0; i < 100 && backend == NULL; i++)
-        culex__backend_open(url, &options, &f->env, &backend, NULL);
-    assert_non_null(backend);
-    return backend;
+    const struct culex_store_options options = {.timeout_ms = 20};
+    struct culex_store *store = NULL;
+    for (int i = 0; i < 100 && store == NULL; i++)
+        culex__store_open(url, &options, &f->env, &store, NULL);
+    assert_non_null(store);
+    return store;
 }
 
 static void test_hostile_reply_costs_one_call(void **state)
@@ -132,28 +132,28 @@ static void test_hostile_reply_costs_one_call(void **state)
     struct fixture *f = *state;
     struct proxy *proxy = proxy_start(f->server.socket);
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
-        struct culex_backend *backend = short_backend(f, proxy_url(proxy));
+        struct culex_store *store = short_store(f, proxy_url(proxy));
         for (int verb = 0; verb < VERBS; verb++) {
             culex_error error = {.code = CULEX_OK};
             size_t text_len = strlen(hostile[i]);
             /* So that the answer meets the verb and not the greeting or the probe. */
-            for (int k = 0; k < 100 && verb_call(f, backend, ENQUEUE, NULL) != CULEX_OK; k++)
+            for (int k = 0; k < 100 && verb_call(f, store, ENQUEUE, NULL) != CULEX_OK; k++)
                 continue;
-            verb_call(f, backend, HELLO, NULL);
+            verb_call(f, store, HELLO, NULL);
             proxy_set(proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
                                                    .text = hostile[i],
                                                    .text_len = text_len,
                                                    .times = 1});
-            culex_status status = verb_call(f, backend, (enum verb)verb, &error);
+            culex_status status = verb_call(f, store, (enum verb)verb, &error);
             if (proxy_hits(proxy) != 1)
                 fail_msg("reply %d never met verb %d", (int)i, verb);
             if (status == CULEX_OK && i < 18)
                 fail_msg("verb %d took reply %d", verb, (int)i);
             proxy_set(proxy, NULL);
         }
-        for (int k = 0; k < 100 && verb_call(f, backend, STATS, NULL) != CULEX_OK; k++)
+        for (int k = 0; k < 100 && verb_call(f, store, STATS, NULL) != CULEX_OK; k++)
             assert_true(k < 99);
-        backend->ops->close(backend);
+        store->ops->close(store);
     }
     proxy_stop(proxy);
 }
@@ -230,8 +230,8 @@ static culex_status drip_receive(struct drip *drip, int64_t limit_ms, culex_erro
     drip->env.boottime_ns = drip_boottime;
     drip->env.recv = drip_recv;
     drip->env.close = drip_close;
-    const struct culex_backend backend = {.env = &drip->env};
-    culex__redis_conn_init(&conn, &backend, &target);
+    const struct culex_store store = {.env = &drip->env};
+    culex__redis_conn_init(&conn, &store, &target);
     conn.fd = 1000;
     conn.reader = culex__redis_reader_create(&conn.limits);
     culex_status status =
@@ -290,14 +290,14 @@ static void test_injected_refusal_of_auth_never_shows_the_password(void **state)
     struct proxy *proxy = proxy_start(f->server.socket);
     char url[192];
     culex_error error;
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     snprintf(url, sizeof url, "%s?user=ann&password=hunter2", proxy_url(proxy));
     proxy_set(proxy, &(struct proxy_fault){
                          .action = PROXY_ANSWER,
                          .match = "AUTH",
                          .text = "-ERR unknown command 'AUTH', with args beginning with: 'ann' "
                                  "'hunter2'\r\n"});
-    assert_int_equal(culex__backend_open(url, NULL, &f->env, &backend, &error), CULEX_EDENIED);
+    assert_int_equal(culex__store_open(url, NULL, &f->env, &store, &error), CULEX_EDENIED);
     assert_null(strstr(error.text, "hunter2"));
     assert_non_null(strstr(error.text, "login"));
     proxy_stop(proxy);
@@ -313,8 +313,8 @@ static void test_injected_last_words_are_heard(void **state)
                                            .text = "-ERR max number of clients reached\r\n"});
     for (int i = 0; i < 100; i++) {
         culex_error error;
-        struct culex_backend *backend = NULL;
-        assert_int_equal(culex__backend_open(urls[i % 2], NULL, &f->env, &backend, &error),
+        struct culex_store *store = NULL;
+        assert_int_equal(culex__store_open(urls[i % 2], NULL, &f->env, &store, &error),
                          CULEX_EBUSY);
         assert_non_null(strstr(error.text, "raise maxclients"));
     }
@@ -322,8 +322,8 @@ static void test_injected_last_words_are_heard(void **state)
               &(struct proxy_fault){.action = PROXY_REFUSE,
                                     .text = "-DENIED Redis is running in protected mode\r\n"});
     culex_error error;
-    struct culex_backend *backend = NULL;
-    assert_int_equal(culex__backend_open(urls[0], NULL, &f->env, &backend, &error), CULEX_EDENIED);
+    struct culex_store *store = NULL;
+    assert_int_equal(culex__store_open(urls[0], NULL, &f->env, &store, &error), CULEX_EDENIED);
     assert_non_null(strstr(error.text, "bind address"));
     proxy_stop(proxy);
 }

@@ -33,7 +33,7 @@ static void good_expect(struct fixture *f, culex_uuid good)
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
     assert_memory_equal(&reply.grants[0].id, &good, sizeof good);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
     assert_int_equal(fixture_ack(f, SESSION_A, good, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
 }
 
@@ -52,7 +52,7 @@ static void info_free(culex_run_info *info)
 static culex_run_info *info_get(struct fixture *f, culex_uuid id)
 {
     culex_run_info *info = NULL;
-    assert_ok(f->backend->ops->get(f->backend, "q", id, &info, &call_error));
+    assert_ok(f->store->ops->get(f->store, "q", id, &info, &call_error));
     return info;
 }
 
@@ -87,7 +87,7 @@ static void test_long_payload__is_set_aside_again_after_a_retry(void **state)
     struct culex_new_run bad, good;
     pair_make(f, "payloads", LONG, &bad, &good);
     good_expect(f, good.id);
-    assert_ok(f->backend->ops->retry(f->backend, "q", bad.id, &call_error));
+    assert_ok(f->store->ops->retry(f->store, "q", bad.id, &call_error));
     struct culex_new_run more = fixture_run(f);
     fixture_enqueue(f, &more);
     good_expect(f, more.id);
@@ -104,11 +104,11 @@ static void test_long_payload__is_not_in_a_repeated_answer(void **state)
     fixture_enqueue(f, &run);
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
     values_swell(f, "payloads", LONG);
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 0);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
 }
 
 /* Lists of dead runs and of all, which must have their end whatever lies there. */
@@ -118,8 +118,8 @@ static void lists_expect(struct fixture *f)
     const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_ACTIVE, CULEX_RUN_DEAD,
                                       CULEX_LIST_ANY};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        assert_ok(f->backend->ops->list(f->backend, "q", states[i], 0, 10, &reply, &call_error));
-        f->backend->ops->list_release(f->backend, &reply);
+        assert_ok(f->store->ops->list(f->store, "q", states[i], 0, 10, &reply, &call_error));
+        f->store->ops->list_release(f->store, &reply);
     }
 }
 

@@ -88,13 +88,13 @@ static culex_client *client_open(struct stage *s, const char *role)
     return client;
 }
 
-static struct culex_backend *backend_open(const char *url)
+static struct culex_store *store_open(const char *url)
 {
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     culex_error error;
-    if (culex__backend_open(url, NULL, culex__env_system(), &backend, &error) != CULEX_OK)
+    if (culex__store_open(url, NULL, culex__env_system(), &store, &error) != CULEX_OK)
         fail_msg("%s", error.text);
-    return backend;
+    return store;
 }
 
 #define assert_ok(call)                                                                            \
@@ -235,9 +235,9 @@ static void test_producer_cannot_claim_cancel_or_delete(void **state)
     culex_error error;
     size_t count;
     int64_t now_ms;
-    struct culex_backend *backend = backend_open(url_of(s, "culex-producer", "producer-password"));
+    struct culex_store *store = store_open(url_of(s, "culex-producer", "producer-password"));
     assert_int_equal(
-        backend->ops->hello(backend, "numbers", "w", "aaaaaaaaaaaaaaaa", &count, &now_ms, &error),
+        store->ops->hello(store, "numbers", "w", "aaaaaaaaaaaaaaaa", &count, &now_ms, &error),
         CULEX_EDENIED);
     struct culex_step step = {.queue = "numbers",
                               .session = "aaaaaaaaaaaaaaaa",
@@ -246,8 +246,8 @@ static void test_producer_cannot_claim_cancel_or_delete(void **state)
                               .max_bytes = 1000,
                               .lease_ms = 1000};
     struct culex_step_reply reply;
-    assert_int_equal(backend->ops->step(backend, &step, &reply, &error), CULEX_EDENIED);
-    backend->ops->close(backend);
+    assert_int_equal(store->ops->step(store, &step, &reply, &error), CULEX_EDENIED);
+    store->ops->close(store);
     assert_int_equal(culex_client_cancel(producer, "numbers", id, NULL, &error), CULEX_EDENIED);
     assert_int_equal(culex_client_delete(producer, "numbers", id, &error), CULEX_EDENIED);
     assert_int_equal(culex_client_purge(producer, "numbers", CULEX_RUN_WAITING, 10, &count, &error),
@@ -340,10 +340,10 @@ static void assert_denied(const struct stage *s, culex_status status, const cule
                  status != CULEX_OK ? error->text : "");
 }
 
-static struct culex_backend *without(struct stage *s, const char *command)
+static struct culex_store *without(struct stage *s, const char *command)
 {
     tell(s, "ACL SETUSER bob reset on >pw ~* &* +@all -%s", command);
-    return backend_open(url_of(s, "bob", "pw"));
+    return store_open(url_of(s, "bob", "pw"));
 }
 
 static void test_permission_worker_is_refused_without_each_command(void **state)
@@ -357,22 +357,22 @@ static void test_permission_worker_is_refused_without_each_command(void **state)
     command_add(&commands, "evalsha");
     assert_true(commands.count > 20);
     for (size_t i = 0; i < commands.count; i++) {
-        struct culex_backend *backend = without(s, commands.names[i]);
+        struct culex_store *store = without(s, commands.names[i]);
         culex_error error;
         size_t released;
         int64_t now_ms;
         culex_status status =
-            backend->ops->hello(backend, "q", "w", "aaaaaaaaaaaaaaaa", &released, &now_ms, &error);
+            store->ops->hello(store, "q", "w", "aaaaaaaaaaaaaaaa", &released, &now_ms, &error);
         assert_denied(s, status, &error, "hello", commands.names[i]);
-        backend->ops->close(backend);
+        store->ops->close(store);
         assert_int_equal(keys_count(s), 0);
     }
     printf("%zu commands\n", commands.count);
 }
 
-static struct culex_new_run new_run(const struct culex_backend *backend)
+static struct culex_new_run new_run(const struct culex_store *store)
 {
-    int64_t ms = culex__env_clock_ms(backend->env);
+    int64_t ms = culex__env_clock_ms(store->env);
     struct culex_new_run run = {.job = "j",
                                 .attempts_max = 1,
                                 .keep_success_ms = 1000,
@@ -393,19 +393,19 @@ static void test_permission_producer_is_refused_without_each_command(void **stat
     commands_collect(&commands, &culex__redis_enqueue);
     assert_true(commands.count > 10);
     for (size_t i = 0; i < commands.count; i++) {
-        struct culex_backend *backend = without(s, commands.names[i]);
-        struct culex_new_run run = new_run(backend);
+        struct culex_store *store = without(s, commands.names[i]);
+        struct culex_new_run run = new_run(store);
         struct culex_enqueue_result result;
         culex_error error;
-        culex_status status = backend->ops->enqueue(backend, "q", &run, 1, &result, &error);
+        culex_status status = store->ops->enqueue(store, "q", &run, 1, &result, &error);
         assert_denied(s, status, &error, "enqueue", commands.names[i]);
-        backend->ops->close(backend);
+        store->ops->close(store);
         assert_int_equal(keys_count(s), 0);
     }
 }
 
 /* Operators' verbs, each on a handle that has done nothing else. */
-static culex_status operate_once(struct culex_backend *backend, size_t verb, culex_uuid id,
+static culex_status operate_once(struct culex_store *store, size_t verb, culex_uuid id,
                                  culex_error *error)
 {
     culex_run_state state;
@@ -413,17 +413,17 @@ static culex_status operate_once(struct culex_backend *backend, size_t verb, cul
     size_t deleted;
     switch (verb) {
     case 0:
-        return backend->ops->cancel(backend, "q", id, &state, error);
+        return store->ops->cancel(store, "q", id, &state, error);
     case 1:
-        return backend->ops->retry(backend, "q", id, error);
+        return store->ops->retry(store, "q", id, error);
     case 2:
-        return backend->ops->forget(backend, "q", id, error);
+        return store->ops->forget(store, "q", id, error);
     case 3:
-        return backend->ops->purge(backend, "q", CULEX_RUN_WAITING, 10, &deleted, error);
+        return store->ops->purge(store, "q", CULEX_RUN_WAITING, 10, &deleted, error);
     case 4:
-        return backend->ops->fsck(backend, "q", 0, true, &checked, error);
+        return store->ops->fsck(store, "q", 0, true, &checked, error);
     default:
-        return backend->ops->pause(backend, "q", true, error);
+        return store->ops->pause(store, "q", true, error);
     }
 }
 
@@ -434,7 +434,7 @@ static void test_permission_operator_is_refused_without_each_command(void **stat
         &culex__redis_purge,  &culex__redis_fsck,  &culex__redis_pause};
     static const char *const names[] = {"cancel", "retry", "delete", "purge", "fsck", "pause"};
     struct stage *s = *state;
-    struct culex_backend *owner = backend_open(s->server.url);
+    struct culex_store *owner = store_open(s->server.url);
     struct culex_new_run run = new_run(owner);
     struct culex_enqueue_result result;
     assert_ok(owner->ops->enqueue(owner, "q", &run, 1, &result, &call_error));
@@ -442,11 +442,11 @@ static void test_permission_operator_is_refused_without_each_command(void **stat
         struct commands commands = {.count = 0};
         commands_collect(&commands, scripts[verb]);
         for (size_t i = 0; i < commands.count; i++) {
-            struct culex_backend *backend = without(s, commands.names[i]);
+            struct culex_store *store = without(s, commands.names[i]);
             culex_error error;
-            culex_status status = operate_once(backend, verb, run.id, &error);
+            culex_status status = operate_once(store, verb, run.id, &error);
             assert_denied(s, status, &error, names[verb], commands.names[i]);
-            backend->ops->close(backend);
+            store->ops->close(store);
         }
     }
     culex_queue_stats stats;
@@ -459,22 +459,22 @@ static void test_permission_operator_is_refused_without_each_command(void **stat
 static void test_permission_is_asked_again_on_a_new_connection(void **state)
 {
     struct stage *s = *state;
-    struct culex_backend *backend = without(s, "flushall");
-    struct culex_new_run run = new_run(backend);
+    struct culex_store *store = without(s, "flushall");
+    struct culex_new_run run = new_run(store);
     struct culex_enqueue_result result;
     culex_run_state after;
     culex_error error;
-    assert_ok(backend->ops->enqueue(backend, "q", &run, 1, &result, &call_error));
-    assert_ok(backend->ops->pause(backend, "q", false, &call_error)); /* all is tried by now */
+    assert_ok(store->ops->enqueue(store, "q", &run, 1, &result, &call_error));
+    assert_ok(store->ops->pause(store, "q", false, &call_error)); /* all is tried by now */
     /* A cancel without ZADD would take the run off its queue and put it nowhere. */
     tell(s, "ACL SETUSER bob -%s", "zadd");
     freeReplyObject(say(s, "CLIENT KILL TYPE normal"));
-    culex_status status = backend->ops->cancel(backend, "q", run.id, &after, &error);
+    culex_status status = store->ops->cancel(store, "q", run.id, &after, &error);
     assert_denied(s, status, &error, "cancel", "zadd");
     tell(s, "ACL SETUSER bob +%s", "zadd");
-    assert_ok(backend->ops->cancel(backend, "q", run.id, &after, &call_error));
+    assert_ok(store->ops->cancel(store, "q", run.id, &after, &call_error));
     assert_int_equal(after, CULEX_RUN_CANCELLED);
-    backend->ops->close(backend);
+    store->ops->close(store);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

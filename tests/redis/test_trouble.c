@@ -577,13 +577,13 @@ static void *loading_witness(void *arg)
 {
     struct theatre *t = arg;
     for (int i = 0; i < WAIT_TURNS; i++) {
-        struct culex_backend *backend = NULL;
+        struct culex_store *store = NULL;
         culex_error error = {.text = ""};
         culex_queue_stats stats;
-        if (culex__backend_open(t->server.url, NULL, culex__env_system(), &backend, &error) ==
+        if (culex__store_open(t->server.url, NULL, culex__env_system(), &store, &error) ==
             CULEX_OK) {
-            culex_status status = backend->ops->stats(backend, "numbers", &stats, &error);
-            backend->ops->close(backend);
+            culex_status status = store->ops->stats(store, "numbers", &stats, &error);
+            store->ops->close(store);
             if (status == CULEX_EBUSY && strstr(error.text, "LOADING") != NULL &&
                 strstr(error.text, "reading its data") != NULL)
                 return t;

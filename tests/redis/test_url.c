@@ -125,18 +125,17 @@ static void test_url__long_one_is_refused(void **state)
     free(url);
 }
 
-static void test_backend_open__unknown_scheme(void **state)
+static void test_store_open__unknown_scheme(void **state)
 {
     (void)state;
-    struct culex_backend *backend;
+    struct culex_store *store;
     culex_error error;
     assert_int_equal(
-        culex__backend_open("mysql://u:sEcret@h", NULL, culex__env_system(), &backend, &error),
+        culex__store_open("mysql://u:sEcret@h", NULL, culex__env_system(), &store, &error),
         CULEX_EURL);
     assert_non_null(strstr(error.text, "mysql"));
     assert_null(strstr(error.text, "sEcret"));
-    assert_int_equal(culex__backend_open("", NULL, culex__env_system(), &backend, &error),
-                     CULEX_EURL);
+    assert_int_equal(culex__store_open("", NULL, culex__env_system(), &store, &error), CULEX_EURL);
 }
 
 /* Every prefix and every changed byte of good ones: no crash, and under ASan no overrun. */
@@ -165,7 +164,7 @@ int main(void)
         cmocka_unit_test(test_url__bad_ones_say_what_and_never_the_password),
         cmocka_unit_test(test_url__tls_says_what_to_do),
         cmocka_unit_test(test_url__long_one_is_refused),
-        cmocka_unit_test(test_backend_open__unknown_scheme),
+        cmocka_unit_test(test_store_open__unknown_scheme),
         cmocka_unit_test(test_url__mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

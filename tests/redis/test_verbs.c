@@ -22,7 +22,7 @@ static void test_step__claims_and_acks(void **state)
     assert_int_equal(reply.due_in_ms, 1000);
     assert_int_equal(reply.now_ms, f->now_ms);
     assert_false(reply.is_empty);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
     assert_int_equal(fixture_state(f, run.id), CULEX_RUN_ACTIVE);
     assert_int_equal(fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
     assert_int_equal(fixture_state(f, run.id), CULEX_RUN_DONE);
@@ -36,7 +36,7 @@ static void test_clock__is_the_servers(void **state)
     f->now_ms = here_ms; /* ids carry it */
     struct culex_new_run run = fixture_run(f);
     assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
-    assert_ok(f->backend->ops->now(f->backend, &now_ms, &call_error));
+    assert_ok(f->store->ops->now(f->store, &now_ms, &call_error));
     assert_true(now_ms >= here_ms && now_ms < here_ms + 60000);
     assert_int_equal(fixture_claim(f, run.id), 1);
 }
@@ -51,14 +51,14 @@ static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
         runs[i] = fixture_run(f);
         fixture_enqueue(f, &runs[i]);
     }
-    assert_ok(f->backend->ops->cancel(f->backend, "q", runs[0].id, &after, &call_error));
-    assert_ok(f->backend->ops->cancel(f->backend, "q", runs[1].id, &after, &call_error));
-    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_ok(f->store->ops->cancel(f->store, "q", runs[0].id, &after, &call_error));
+    assert_ok(f->store->ops->cancel(f->store, "q", runs[1].id, &after, &call_error));
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 1);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 3);
     fixture_claim(f, runs[2].id);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
-    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
 }
 
@@ -73,7 +73,7 @@ static void test_cancel__ghosts_hide_no_work(void **state)
         fixture_enqueue(f, &runs[i]);
     }
     for (int i = 0; i < 3; i++)
-        assert_ok(f->backend->ops->cancel(f->backend, "q", runs[i].id, &after, &call_error));
+        assert_ok(f->store->ops->cancel(f->store, "q", runs[i].id, &after, &call_error));
     fixture_say(f, "DEL %s", "culex:{q}:wake");
     fixture_claim(f, runs[3].id);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
@@ -81,7 +81,7 @@ static void test_cancel__ghosts_hide_no_work(void **state)
 
 static void pause_queue(struct fixture *f, bool is_paused)
 {
-    assert_ok(f->backend->ops->pause(f->backend, "q", is_paused, &call_error));
+    assert_ok(f->store->ops->pause(f->store, "q", is_paused, &call_error));
     fixture_say(f, "DEL %s", "culex:{q}:wake");
 }
 
@@ -96,22 +96,22 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
     struct culex_tick_reply ticked;
     size_t released;
     int64_t now_ms;
-    assert_ok(f->backend->ops->hello(f->backend, "q", "host/1", "00000000000000aa", &released,
-                                     &now_ms, &call_error));
+    assert_ok(f->store->ops->hello(f->store, "q", "host/1", "00000000000000aa", &released, &now_ms,
+                                   &call_error));
     pause_queue(f, true);
     runs[1].priority = 5;
     fixture_enqueue(f, &runs[0]);
     fixture_enqueue(f, &runs[1]);
-    assert_ok(f->backend->ops->tick(f->backend, &tick, &ticked, &call_error));
+    assert_ok(f->store->ops->tick(f->store, &tick, &ticked, &call_error));
     assert_true(ticked.is_enqueued);
     fixture_say(f, "LPOP %s", "culex:{q}:ready");
     fixture_say(f, "DEL %s", "culex:{q}:urgent");
     do
-        assert_ok(f->backend->ops->fsck(f->backend, "q", reply.cursor, true, &reply, &call_error));
+        assert_ok(f->store->ops->fsck(f->store, "q", reply.cursor, true, &reply, &call_error));
     while (reply.cursor != 0);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 2);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 0);
-    assert_ok(f->backend->ops->pause(f->backend, "q", false, &call_error));
+    assert_ok(f->store->ops->pause(f->store, "q", false, &call_error));
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
 }
 
@@ -119,8 +119,7 @@ static void worker_hello(struct fixture *f, const char *name, const char *sessio
 {
     size_t released;
     int64_t now_ms;
-    assert_ok(
-        f->backend->ops->hello(f->backend, "q", name, session, &released, &now_ms, &call_error));
+    assert_ok(f->store->ops->hello(f->store, "q", name, session, &released, &now_ms, &call_error));
 }
 
 /* A name for every worker that ever started would fill `meta`, for each start may bring a new one.
@@ -139,7 +138,7 @@ static void test_hello__names_of_silent_workers_are_forgotten(void **state)
         struct culex_step step = fixture_step(f, SESSION_A, 0);
         struct culex_step_reply reply;
         fixture_run_step(f, &step, &reply);
-        f->backend->ops->step_release(f->backend, &reply);
+        f->store->ops->step_release(f->store, &reply);
         f->now_ms += 60001;
     }
     assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "worker:ann"), 1);
@@ -161,15 +160,15 @@ static void time_step(struct fixture *f, int64_t ms, uint32_t want)
     f->now_ms += ms;
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 0);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
 }
 
 static size_t dead_count(struct fixture *f)
 {
     struct culex_list_reply list;
-    assert_ok(f->backend->ops->list(f->backend, "q", CULEX_RUN_DEAD, 0, 100, &list, &call_error));
+    assert_ok(f->store->ops->list(f->store, "q", CULEX_RUN_DEAD, 0, 100, &list, &call_error));
     size_t count = list.count;
-    f->backend->ops->list_release(f->backend, &list);
+    f->store->ops->list_release(f->store, &list);
     return count;
 }
 
@@ -197,11 +196,11 @@ static void test_damaged__step_puts_it_aside_for_good(void **state)
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:damaged"), 4);
     assert_int_equal(fixture_say(f, "HINCRBY culex:{q}:meta %s 0", "damaged"), 4);
     do {
-        assert_ok(f->backend->ops->fsck(f->backend, "q", reply.cursor, false, &reply, &call_error));
+        assert_ok(f->store->ops->fsck(f->store, "q", reply.cursor, false, &reply, &call_error));
         assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
     } while (reply.cursor != 0);
     for (int i = 0; i < 4; i++)
-        assert_ok(f->backend->ops->forget(f->backend, "q", runs[i].id, &call_error));
+        assert_ok(f->store->ops->forget(f->store, "q", runs[i].id, &call_error));
     assert_int_equal(dead_count(f), 0);
 }
 
@@ -235,20 +234,20 @@ static void test_queues__are_announced_again(void **state)
     for (int is_worker = 0; is_worker < 2; is_worker++) {
         f->env.boottime_ns = culex__env_system()->boottime_ns;
         fixture_enqueue(f, &run);
-        assert_ok(f->backend->ops->hello(f->backend, "q", "w", SESSION_A, &released, &now_ms,
-                                         &call_error));
+        assert_ok(
+            f->store->ops->hello(f->store, "q", "w", SESSION_A, &released, &now_ms, &call_error));
         fixture_say(f, "FLUSHALL %s", "SYNC");
         f->env.boottime_ns = later_boottime;
         if (is_worker) {
             fixture_run_step(f, &step, &reply);
-            f->backend->ops->step_release(f->backend, &reply);
+            f->store->ops->step_release(f->store, &reply);
         } else {
             fixture_enqueue(f, &run);
         }
         assert_int_equal(fixture_say(f, "SISMEMBER culex:queues %s", "q"), 1);
-        f->backend->ops->close(f->backend);
+        f->store->ops->close(f->store);
         f->env.boottime_ns = culex__env_system()->boottime_ns;
-        f->backend = fixture_open(f, f->server.url);
+        f->store = fixture_open(f, f->server.url);
     }
 }
 
@@ -264,7 +263,7 @@ static void test_seen__slots_are_dropped_when_their_time_is_over(void **state)
         fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
         assert_true(seen_total(f) <= 4);
     }
-    assert_ok(f->backend->ops->forget(f->backend, "q", run.id, &call_error));
+    assert_ok(f->store->ops->forget(f->store, "q", run.id, &call_error));
     f->now_ms += CULEX_ID_HORIZON_MS;
     assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_DUPLICATE);
     f->now_ms += 1;

@@ -7,7 +7,7 @@ static int arm(struct fixture *f, int64_t timeout_ms)
 {
     static const char *const queues[] = {"other", "q"};
     int fd = -1;
-    assert_ok(f->backend->ops->wake_arm(f->backend, queues, 2, timeout_ms, &fd, &call_error));
+    assert_ok(f->store->ops->wake_arm(f->store, queues, 2, timeout_ms, &fd, &call_error));
     assert_true(fd >= 0);
     return fd;
 }
@@ -17,7 +17,7 @@ static bool is_woken(struct fixture *f, int fd)
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     bool woken;
     assert_int_equal(poll(&wait, 1, 5000), 1);
-    assert_ok(f->backend->ops->wake_take(f->backend, &woken, &call_error));
+    assert_ok(f->store->ops->wake_take(f->store, &woken, &call_error));
     return woken;
 }
 
@@ -94,7 +94,7 @@ static void test_wake__a_full_worker_hands_its_token_on(void **state)
     struct culex_step step = fixture_step(f, SESSION_A, 0);
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 0);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
     assert_int_equal(tokens(f), 1);
 }
 
@@ -104,15 +104,15 @@ static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **stat
     struct culex_new_run run = fixture_run(f);
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
-    assert_ok(f->backend->ops->pause(f->backend, "q", true, &call_error));
+    assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
     assert_true(is_woken(f, arm(f, 5000)));
     struct culex_step step = fixture_step(f, SESSION_A, 1);
     fixture_run_step(f, &step, &reply);
     assert_true(reply.is_paused);
     assert_int_equal(reply.grant_count, 0);
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
     assert_int_equal(tokens(f), 0);
-    assert_ok(f->backend->ops->pause(f->backend, "q", false, &call_error));
+    assert_ok(f->store->ops->pause(f->store, "q", false, &call_error));
     assert_int_equal(tokens(f), 1);
 }
 
@@ -124,7 +124,7 @@ static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **sta
     bool woken;
     assert_true(fixture_say(f, "CLIENT KILL TYPE normal SKIPME %s", "yes") >= 1);
     assert_int_equal(poll(&wait, 1, 5000), 1);
-    assert_int_not_equal(f->backend->ops->wake_take(f->backend, &woken, NULL), CULEX_OK);
+    assert_int_not_equal(f->store->ops->wake_take(f->store, &woken, NULL), CULEX_OK);
     struct culex_new_run run = fixture_run(f);
     fd = arm(f, 5000);
     fixture_enqueue(f, &run);

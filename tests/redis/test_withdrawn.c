@@ -12,8 +12,8 @@
 
 struct play {
     struct fixture *f;
-    struct culex_backend *bob; /* whose right goes */
-    struct culex_new_run run;  /* the run that matters */
+    struct culex_store *bob;  /* whose right goes */
+    struct culex_new_run run; /* the run that matters */
     bool is_enqueued;
     bool is_damaged; /* its record: it cannot be executed, and must be put aside */
     bool is_executed;
@@ -433,7 +433,7 @@ static void somebody_steps(struct play *play, uint32_t want)
         play->is_executed |= memcmp(&grant->id, &play->run.id, sizeof grant->id) == 0;
         fixture_ack(f, "cccccccccccccccc", grant->id, grant->attempt, CULEX_EVENT_DONE);
     }
-    f->backend->ops->step_release(f->backend, &reply);
+    f->store->ops->step_release(f->store, &reply);
 }
 
 /* First for longer than anything is kept, so that a live run which stands among final ones gets
@@ -598,7 +598,7 @@ static void ack_repeat(struct play *play, const struct situation *situation, con
         !is_amid_ack(command))
         fail_msg("%s after %s: answered %d", situation->name, command, (int)play->answer);
     time_passes(play);
-    assert_ok(f->backend->ops->stats(f->backend, "q", &stats, &call_error));
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     if (stats.lost > 0)
         fail_msg("%s after %s: charged with a loss", situation->name, command);
 }

@@ -21,7 +21,7 @@ enum { SEEN_MAX = 16 };
 struct stage {
     const char *url;
     culex_client *client;
-    struct culex_backend *backend; /* a second handle: the worker */
+    struct culex_store *store; /* a second handle: the worker */
     uint64_t nonce;
 };
 
@@ -73,20 +73,20 @@ static size_t claim(struct stage *s, const char *queue, uint32_t want, enum cule
                               .lease_ms = 3600000};
     struct culex_step_reply reply;
     struct culex_ack acks[100];
-    assert_ok(s->backend->ops->step(s->backend, &step, &reply, &call_error));
+    assert_ok(s->store->ops->step(s->store, &step, &reply, &call_error));
     size_t count = reply.grant_count;
     for (size_t i = 0; i < count; i++)
         acks[i] = (struct culex_ack){
             .id = reply.grants[i].id, .attempt = reply.grants[i].attempt, .event = event};
-    s->backend->ops->step_release(s->backend, &reply);
+    s->store->ops->step_release(s->store, &reply);
     if (event == CULEX_EVENT_CLAIM)
         return count;
     step.want = 0;
     step.nonce = ++s->nonce;
     step.acks = acks;
     step.ack_count = count;
-    assert_ok(s->backend->ops->step(s->backend, &step, &reply, &call_error));
-    s->backend->ops->step_release(s->backend, &reply);
+    assert_ok(s->store->ops->step(s->store, &step, &reply, &call_error));
+    s->store->ops->step_release(s->store, &reply);
     return count;
 }
 
@@ -139,7 +139,7 @@ static void test_live_counts_each_version_of_each_job_by_state(void **state)
     live(s, NULL, true, &seen);
     assert_int_equal(seen.count, 0);
     int64_t before_ms, after_ms;
-    assert_ok(s->backend->ops->now(s->backend, &before_ms, &call_error));
+    assert_ok(s->store->ops->now(s->store, &before_ms, &call_error));
     put(s, "shop.ping", "mail", old, 0); /* becomes done */
     assert_int_equal(claim(s, "mail", 1, CULEX_EVENT_DONE), 1);
     put(s, "shop.ping", "mail", old, 0); /* becomes dead */
@@ -153,7 +153,7 @@ static void test_live_counts_each_version_of_each_job_by_state(void **state)
     put(s, "shop.ping", "mail", new, 0);
     put(s, "shop.add", "mail", 7, 0);
     put(s, "shop.ping", "late", old, 0);
-    assert_ok(s->backend->ops->now(s->backend, &after_ms, &call_error));
+    assert_ok(s->store->ops->now(s->store, &after_ms, &call_error));
 
     live(s, NULL, false, &seen);
     assert_int_equal(seen.count, 4);
@@ -186,7 +186,7 @@ static void test_live_counts_the_oldest_run(void **state)
     culex_run_info *run = NULL;
     assert_ok(culex_client_get(s->client, "mail", first, &run, &call_error));
     for (int64_t now_ms = 0; now_ms <= run->created_at_ms;)
-        assert_ok(s->backend->ops->now(s->backend, &now_ms, &call_error));
+        assert_ok(s->store->ops->now(s->store, &now_ms, &call_error));
     put(s, "shop.ping", "mail", 1, 0);
     live(s, NULL, false, &seen);
     assert_row(&seen, 0, "mail", "shop.ping", 1, 2);
@@ -258,9 +258,9 @@ static int stage_open(void **state)
     size_t released;
     int64_t now_ms;
     if (culex_client_open(url, NULL, &stage.client, &error) != CULEX_OK ||
-        culex__backend_open(url, NULL, culex__env_system(), &stage.backend, &error) != CULEX_OK ||
-        stage.backend->ops->hello(stage.backend, "mail", "w", "aaaaaaaaaaaaaaaa", &released,
-                                  &now_ms, &error) != CULEX_OK) {
+        culex__store_open(url, NULL, culex__env_system(), &stage.store, &error) != CULEX_OK ||
+        stage.store->ops->hello(stage.store, "mail", "w", "aaaaaaaaaaaaaaaa", &released, &now_ms,
+                                &error) != CULEX_OK) {
         fprintf(stderr, "%s\n", error.text);
         return -1;
     }
@@ -272,7 +272,7 @@ static int stage_close(void **state)
 {
     struct stage *s = *state;
     culex_client_close(s->client);
-    s->backend->ops->close(s->backend);
+    s->store->ops->close(s->store);
     return 0;
 }
 

@@ -100,7 +100,7 @@ static void worker_body(struct sim_process *process)
     struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     culex_error error = {0};
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     culex_worker_options options = {.url = "redis://sim",
                                     .name = process->name,
                                     .concurrency = (unsigned)sim_between(random, 1, 4),
@@ -125,15 +125,15 @@ static void worker_body(struct sim_process *process)
         sim_may_fail(
             culex_worker_register(worker, &cast->jobs[i], sim_handler_call, handler, process));
     }
-    while (world->options.is_sqlite && backend == NULL && !process->is_killed) {
-        if (sim_store_open(process, options.store_timeout_ms, &backend, &error) != CULEX_OK)
+    while (world->options.is_sqlite && store == NULL && !process->is_killed) {
+        if (sim_store_open(process, options.store_timeout_ms, &store, &error) != CULEX_OK)
             sim_sleep(process, sim_between(random, 1, 500) * SIM_MS);
     }
-    if (backend != NULL)
-        culex__worker_set_backend(worker, backend);
+    if (store != NULL)
+        culex__worker_set_store(worker, store);
     process->worker = worker;
     culex_status status = CULEX_OK;
-    if (!process->is_killed && (!world->options.is_sqlite || backend != NULL))
+    if (!process->is_killed && (!world->options.is_sqlite || store != NULL))
         status = culex_worker_run(worker, &error);
     if (worker->counts.timed_out > 0)
         SOMETIMES(TIMED_OUT);
@@ -146,8 +146,8 @@ static void worker_body(struct sim_process *process)
         sim_oracle_worker_ended(world->oracle, worker->session);
     process->worker = NULL;
     culex_worker_free(worker);
-    if (backend != NULL)
-        backend->ops->close(backend);
+    if (store != NULL)
+        store->ops->close(store);
 }
 
 static void worker_start(struct sim_world *world, struct seat *seat)
@@ -204,16 +204,16 @@ static struct known *known_pick_dead(struct sim_world *world)
 static culex_status client_open(struct sim_process *process, culex_client **ret_client)
 {
     struct sim_world *world = process->world;
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {0};
     int64_t timeout_ms = sim_between(&world->random, 300, 5000);
-    struct culex_backend_options options = {.timeout_ms = timeout_ms / 2 + 1};
+    struct culex_store_options options = {.timeout_ms = timeout_ms / 2 + 1};
     culex_status status =
         world->options.is_sqlite
-            ? sim_store_open(process, timeout_ms / 2 + 1, &backend, &error)
-            : culex__backend_open("redis://sim", &options, &process->env, &backend, &error);
+            ? sim_store_open(process, timeout_ms / 2 + 1, &store, &error)
+            : culex__store_open("redis://sim", &options, &process->env, &store, &error);
     if (status == CULEX_OK)
-        status = culex__client_create(backend, timeout_ms, &process->env, ret_client, &error);
+        status = culex__client_create(store, timeout_ms, &process->env, ret_client, &error);
     return status;
 }
 
@@ -274,10 +274,10 @@ struct unique_call {
     struct culex_enqueue_result result;
 };
 
-static culex_status unique_call(struct culex_backend *backend, void *arg, culex_error *error)
+static culex_status unique_call(struct culex_store *store, void *arg, culex_error *error)
 {
     struct unique_call *call = arg;
-    return backend->ops->enqueue(backend, "alpha", &call->run, 1, &call->result, error);
+    return store->ops->enqueue(store, "alpha", &call->run, 1, &call->result, error);
 }
 
 /* Schemas cannot ask for a unique key yet; stores know them. */

@@ -27,16 +27,16 @@ struct sim_store {
 };
 
 struct handle {
-    struct culex_backend base;
+    struct culex_store base;
     struct sim_process *process;
-    struct culex_backend *inner;
+    struct culex_store *inner;
     bool has_wake, is_interrupted;
     struct handle *next;
 };
 
-static struct handle *handle_of(struct culex_backend *backend)
+static struct handle *handle_of(struct culex_store *base)
 {
-    return (struct handle *)backend;
+    return (struct handle *)base;
 }
 
 static void must(const struct sim_store *store, int rc)
@@ -183,10 +183,10 @@ static void wake_one(struct sim_world *world)
     sim_process_poke(found);
 }
 
-static culex_status on_wake_arm(struct culex_backend *backend, const char *const *queues,
-                                size_t count, int64_t timeout_ms, int *ret_fd, culex_error *error)
+static culex_status on_wake_arm(struct culex_store *base, const char *const *queues, size_t count,
+                                int64_t timeout_ms, int *ret_fd, culex_error *error)
 {
-    struct handle *handle = handle_of(backend);
+    struct handle *handle = handle_of(base);
     (void)queues;
     (void)count;
     (void)timeout_ms;
@@ -196,18 +196,18 @@ static culex_status on_wake_arm(struct culex_backend *backend, const char *const
     return CULEX_OK;
 }
 
-static culex_status on_wake_take(struct culex_backend *backend, bool *ret_woken, culex_error *error)
+static culex_status on_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error)
 {
-    struct sim_process *process = handle_of(backend)->process;
+    struct sim_process *process = handle_of(base)->process;
     (void)error;
     *ret_woken = process->is_woken;
     process->is_woken = false;
     return CULEX_OK;
 }
 
-static void on_wake_disarm(struct culex_backend *backend)
+static void on_wake_disarm(struct culex_store *base)
 {
-    struct sim_process *process = handle_of(backend)->process;
+    struct sim_process *process = handle_of(base)->process;
     process->is_armed = process->is_woken = false;
 }
 
@@ -289,9 +289,9 @@ static enum trouble trouble_draw(struct handle *handle)
 }
 
 /* Before the call. False when the process is dead. */
-static bool call_enter(struct culex_backend *backend, enum trouble *ret_trouble, culex_error *error)
+static bool call_enter(struct culex_store *base, enum trouble *ret_trouble, culex_error *error)
 {
-    struct handle *handle = handle_of(backend);
+    struct handle *handle = handle_of(base);
     *ret_trouble = TROUBLE_NONE;
     if (!handle->process->is_killed)
         *ret_trouble = trouble_draw(handle);
@@ -302,10 +302,10 @@ static bool call_enter(struct culex_backend *backend, enum trouble *ret_trouble,
 }
 
 /* After it: `call` is filled and the oracle hears of what has changed. */
-static struct sim_call *call_told(struct culex_backend *backend, enum sim_verb verb,
-                                  const char *queue, culex_status status)
+static struct sim_call *call_told(struct culex_store *base, enum sim_verb verb, const char *queue,
+                                  culex_status status)
 {
-    struct handle *handle = handle_of(backend);
+    struct handle *handle = handle_of(base);
     struct sim_call *call = sim_oracle_begin(handle->process->world->oracle);
     call->verb = verb;
     call->now_ms = culex__sqlite_of(handle->inner)->now_ms;
@@ -327,10 +327,10 @@ static void changes_tell(struct handle *handle)
         wake_one(world);
 }
 
-static culex_status call_leave(struct culex_backend *backend, enum trouble trouble,
-                               culex_status status, culex_error *error)
+static culex_status call_leave(struct culex_store *base, enum trouble trouble, culex_status status,
+                               culex_error *error)
 {
-    struct handle *handle = handle_of(backend);
+    struct handle *handle = handle_of(base);
     struct sim_world *world = handle->process->world;
     sqlite3 *db = culex__sqlite_of(handle->inner)->db;
     if (!sqlite3_get_autocommit(db))
@@ -358,22 +358,21 @@ static culex_status call_leave(struct culex_backend *backend, enum trouble troub
 }
 
 /* The end of a verb whose call says nothing more. */
-static culex_status plain_leave(struct culex_backend *backend, enum sim_verb verb,
-                                const char *queue, enum trouble trouble, culex_status status,
-                                culex_error *error)
+static culex_status plain_leave(struct culex_store *base, enum sim_verb verb, const char *queue,
+                                enum trouble trouble, culex_status status, culex_error *error)
 {
-    call_told(backend, verb, queue, status);
-    changes_tell(handle_of(backend));
-    return call_leave(backend, trouble, status, error);
+    call_told(base, verb, queue, status);
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
 }
 
-static culex_status on_enqueue(struct culex_backend *backend, const char *queue,
+static culex_status on_enqueue(struct culex_store *base, const char *queue,
                                const struct culex_new_run *runs, size_t count,
                                struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->enqueue(inner, queue, runs, count, results, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
@@ -382,7 +381,7 @@ static culex_status on_enqueue(struct culex_backend *backend, const char *queue,
         if (results[i].outcome == CULEX_ENQUEUED_EXPIRED)
             SOMETIMES(ENQUEUE_TOO_OLD);
     }
-    return plain_leave(backend, SIM_ENQUEUE, queue, trouble, status, error);
+    return plain_leave(base, SIM_ENQUEUE, queue, trouble, status, error);
 }
 
 static char answer_letter(enum culex_answer answer)
@@ -430,202 +429,201 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
     call->grant_count = call->is_failed ? 0 : reply->grant_count;
 }
 
-static culex_status on_step(struct culex_backend *backend, const struct culex_step *step,
+static culex_status on_step(struct culex_store *base, const struct culex_step *step,
                             struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->step(inner, step, ret_reply, error);
     if (status == CULEX_ESTATE || status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT)
-        sim_violation(handle_of(backend)->process->world->oracle, NULL,
+        sim_violation(handle_of(base)->process->world->oracle, NULL,
                       "a step is refused as a whole: %s", culex_status_text(status));
-    step_fill(call_told(backend, SIM_STEP, step->queue, status), step, ret_reply);
-    changes_tell(handle_of(backend));
-    culex_status told = call_leave(backend, trouble, status, error);
+    step_fill(call_told(base, SIM_STEP, step->queue, status), step, ret_reply);
+    changes_tell(handle_of(base));
+    culex_status told = call_leave(base, trouble, status, error);
     if (told != CULEX_OK && status == CULEX_OK)
         inner->ops->step_release(inner, ret_reply);
     return told;
 }
 
-static void on_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+static void on_step_release(struct culex_store *base, struct culex_step_reply *reply)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     inner->ops->step_release(inner, reply);
 }
 
-static culex_status on_hello(struct culex_backend *backend, const char *queue, const char *worker,
+static culex_status on_hello(struct culex_store *base, const char *queue, const char *worker,
                              const char *session, size_t *ret_released, int64_t *ret_now_ms,
                              culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status =
         inner->ops->hello(inner, queue, worker, session, ret_released, ret_now_ms, error);
-    struct sim_call *call = call_told(backend, SIM_HELLO, queue, status);
+    struct sim_call *call = call_told(base, SIM_HELLO, queue, status);
     snprintf(call->worker, sizeof call->worker, "%s", worker);
     snprintf(call->session, sizeof call->session, "%s", session);
-    changes_tell(handle_of(backend));
-    return call_leave(backend, trouble, status, error);
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
 }
 
-static culex_status on_tick(struct culex_backend *backend, const struct culex_tick *tick,
+static culex_status on_tick(struct culex_store *base, const struct culex_tick *tick,
                             struct culex_tick_reply *ret_reply, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->tick(inner, tick, ret_reply, error);
-    struct sim_call *call = call_told(backend, SIM_TICK, tick->queue, status);
+    struct sim_call *call = call_told(base, SIM_TICK, tick->queue, status);
     snprintf(call->worker, sizeof call->worker, "%s", tick->schedule);
     call->interval_ms = tick->interval_ms;
     call->is_enqueued = status == CULEX_OK && ret_reply->is_enqueued;
     call->mark_ms = ret_reply->mark_ms;
-    changes_tell(handle_of(backend));
-    return call_leave(backend, trouble, status, error);
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
 }
 
-static culex_status on_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status on_cancel(struct culex_store *base, const char *queue, culex_uuid id,
                               culex_run_state *ret_state, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->cancel(inner, queue, id, ret_state, error);
-    return plain_leave(backend, SIM_CANCEL, queue, trouble, status, error);
+    return plain_leave(base, SIM_CANCEL, queue, trouble, status, error);
 }
 
-static culex_status on_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status on_retry(struct culex_store *base, const char *queue, culex_uuid id,
                              culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->retry(inner, queue, id, error);
-    return plain_leave(backend, SIM_RETRY, queue, trouble, status, error);
+    return plain_leave(base, SIM_RETRY, queue, trouble, status, error);
 }
 
-static culex_status on_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status on_forget(struct culex_store *base, const char *queue, culex_uuid id,
                               culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->forget(inner, queue, id, error);
-    return plain_leave(backend, SIM_FORGET, queue, trouble, status, error);
+    return plain_leave(base, SIM_FORGET, queue, trouble, status, error);
 }
 
-static culex_status on_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+static culex_status on_pause(struct culex_store *base, const char *queue, bool is_paused,
                              culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->pause(inner, queue, is_paused, error);
-    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
 }
 
-static culex_status on_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+static culex_status on_limit(struct culex_store *base, const char *queue, uint64_t most,
                              culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->limit(inner, queue, most, error);
-    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
 }
 
-static culex_status on_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+static culex_status on_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
                             bool is_repairing, struct culex_fsck_reply *ret_reply,
                             culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->fsck(inner, queue, cursor, is_repairing, ret_reply, error);
-    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
 }
 
-static culex_status on_doctor(struct culex_backend *backend, struct culex_report *report,
+static culex_status on_doctor(struct culex_store *base, struct culex_report *report,
                               culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     return inner->ops->doctor(inner, report, error);
 }
 
-static culex_status on_purge(struct culex_backend *backend, const char *queue,
-                             culex_run_state state, size_t limit, size_t *ret_deleted,
-                             culex_error *error)
+static culex_status on_purge(struct culex_store *base, const char *queue, culex_run_state state,
+                             size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->purge(inner, queue, state, limit, ret_deleted, error);
-    return plain_leave(backend, SIM_PURGE, queue, trouble, status, error);
+    return plain_leave(base, SIM_PURGE, queue, trouble, status, error);
 }
 
-static culex_status on_stats(struct culex_backend *backend, const char *queue,
+static culex_status on_stats(struct culex_store *base, const char *queue,
                              culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
-    if (!call_enter(backend, &trouble, error))
+    if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status = inner->ops->stats(inner, queue, ret_stats, error);
-    return plain_leave(backend, SIM_OTHER, queue, trouble, status, error);
+    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
 }
 
-static culex_status on_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status on_get(struct culex_store *base, const char *queue, culex_uuid id,
                            culex_run_info **ret_run, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
-    return handle_of(backend)->process->is_killed
+    struct culex_store *inner = handle_of(base)->inner;
+    return handle_of(base)->process->is_killed
                ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
                : inner->ops->get(inner, queue, id, ret_run, error);
 }
 
-static culex_status on_list(struct culex_backend *backend, const char *queue, culex_run_state state,
+static culex_status on_list(struct culex_store *base, const char *queue, culex_run_state state,
                             uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                             culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
-    return handle_of(backend)->process->is_killed
+    struct culex_store *inner = handle_of(base)->inner;
+    return handle_of(base)->process->is_killed
                ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
                : inner->ops->list(inner, queue, state, cursor, limit, ret_reply, error);
 }
 
-static void on_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+static void on_list_release(struct culex_store *base, struct culex_list_reply *reply)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     inner->ops->list_release(inner, reply);
 }
 
-static culex_status on_queues(struct culex_backend *backend, char ***ret_names, culex_error *error)
+static culex_status on_queues(struct culex_store *base, char ***ret_names, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     return inner->ops->queues(inner, ret_names, error);
 }
 
-static culex_status on_now(struct culex_backend *backend, int64_t *ret_now_ms, culex_error *error)
+static culex_status on_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
 {
-    struct culex_backend *inner = handle_of(backend)->inner;
+    struct culex_store *inner = handle_of(base)->inner;
     return inner->ops->now(inner, ret_now_ms, error);
 }
 
-static void on_close(struct culex_backend *backend)
+static void on_close(struct culex_store *base)
 {
-    struct handle *handle = handle_of(backend);
+    struct handle *handle = handle_of(base);
     struct handle **at = &handle->process->world->store->handles;
     while (*at != handle)
         at = &(*at)->next;
@@ -635,7 +633,7 @@ static void on_close(struct culex_backend *backend)
     free(handle);
 }
 
-static const struct culex_backend_ops handle_ops = {
+static const struct culex_store_ops handle_ops = {
     .name = "sim",
     .enqueue = on_enqueue,
     .step = on_step,
@@ -665,14 +663,14 @@ static const struct culex_backend_ops handle_ops = {
 /* --- life ---------------------------------------------------------------------------------- */
 
 culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
-                            struct culex_backend **ret_backend, culex_error *error)
+                            struct culex_store **ret_store, culex_error *error)
 {
-    struct culex_backend_options options = {.timeout_ms = timeout_ms, .synchronous = "off"};
+    struct culex_store_options options = {.timeout_ms = timeout_ms, .synchronous = "off"};
     struct handle *handle = calloc(1, sizeof *handle);
     if (handle == NULL)
         abort();
     culex_status status =
-        culex__backend_open("memory:sim", &options, &process->env, &handle->inner, error);
+        culex__store_open("memory:sim", &options, &process->env, &handle->inner, error);
     if (status != CULEX_OK) {
         free(handle);
         return status;
@@ -684,7 +682,7 @@ culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
     sqlite3_update_hook(culex__sqlite_of(handle->inner)->db, on_update, process->world->store);
     handle->next = process->world->store->handles;
     process->world->store->handles = handle;
-    *ret_backend = &handle->base;
+    *ret_store = &handle->base;
     return CULEX_OK;
 }
 
@@ -712,15 +710,15 @@ void sim_store_init(struct sim_world *world)
                                   .clock_ms = still_clock_ms,
                                   .boottime_ns = still_boottime_ns,
                                   .random = still_random};
-    struct culex_backend_options options = {.timeout_ms = 1000, .synchronous = "off"};
-    struct culex_backend *backend = NULL;
+    struct culex_store_options options = {.timeout_ms = 1000, .synchronous = "off"};
+    struct culex_store *base = NULL;
     culex_error error = {0};
     if (store == NULL ||
-        culex__backend_open("memory:sim", &options, &env, &backend, &error) != CULEX_OK) {
+        culex__store_open("memory:sim", &options, &env, &base, &error) != CULEX_OK) {
         fprintf(stderr, "sim: no store: %s\n", error.text);
         abort();
     }
-    must(store, sqlite3_open_v2(culex__sqlite_of(backend)->uri, &store->root,
+    must(store, sqlite3_open_v2(culex__sqlite_of(base)->uri, &store->root,
                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS " WHERE seq = ?", -1, &store->row, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
@@ -738,7 +736,7 @@ void sim_store_init(struct sim_world *world)
                     " OR EXISTS (SELECT 1 FROM run r WHERE queue = q.queue AND state = 'A'"
                     "    AND progress <> '50 attempt ' || attempt)",
                     -1, &store->queues, NULL));
-    backend->ops->close(backend);
+    base->ops->close(base);
 }
 
 void sim_store_release(struct sim_world *world)

@@ -228,7 +228,7 @@ void sim_hands_heal(struct sim_hands *hands);
 void sim_store_init(struct sim_world *world);
 void sim_store_release(struct sim_world *world);
 culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
-                            struct culex_backend **ret_backend, culex_error *error);
+                            struct culex_store **ret_store, culex_error *error);
 void sim_store_check(struct sim_world *world);
 void sim_store_heal(struct sim_world *world);
 

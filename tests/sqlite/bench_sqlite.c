@@ -42,7 +42,7 @@ static struct culex_new_run make_run(void)
     return run;
 }
 
-static void enqueue(struct culex_backend *store, size_t batch)
+static void enqueue(struct culex_store *store, size_t batch)
 {
     struct culex_new_run runs[256];
     struct culex_enqueue_result results[256];
@@ -57,7 +57,7 @@ static void enqueue(struct culex_backend *store, size_t batch)
     printf("enqueue, %3zu a transaction  %8.0f runs/s\n", batch, RUNS / (seconds() - start));
 }
 
-static void drain(struct culex_backend *store, uint32_t batch)
+static void drain(struct culex_store *store, uint32_t batch)
 {
     static uint64_t nonce; /* never a smaller one of this session */
     struct culex_ack acks[256];
@@ -89,11 +89,11 @@ static void drain(struct culex_backend *store, uint32_t batch)
 
 int main(int argc, char **argv)
 {
-    struct culex_backend_options options = {.synchronous = argc > 1 ? argv[1] : "normal"};
+    struct culex_store_options options = {.synchronous = argc > 1 ? argv[1] : "normal"};
     char path[] = "bench-sqlite-XXXXXX";
     char command[128];
     culex_error error;
-    struct culex_backend *store;
+    struct culex_store *store;
     env = culex__env_system();
     int fd = mkstemp(path);
     if (fd < 0)

@@ -64,18 +64,18 @@ int fixture_teardown(void **state)
     return 0;
 }
 
-static culex_status open_as(struct fixture *fixture, int version, struct culex_backend **ret_store,
+static culex_status open_as(struct fixture *fixture, int version, struct culex_store **ret_store,
                             culex_error *error)
 {
-    struct culex_backend_options options = {.timeout_ms = 300, .synchronous = "normal"};
+    struct culex_store_options options = {.timeout_ms = 300, .synchronous = "normal"};
     return culex__sqlite_open_as(version, fixture->path, false, &options, &fixture->env, ret_store,
                                  error);
 }
 
-struct culex_backend *fixture_open(struct fixture *fixture, int version)
+struct culex_store *fixture_open(struct fixture *fixture, int version)
 {
     culex_error error = {.text = ""};
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     if (open_as(fixture, version, &store, &error) != CULEX_OK)
         fail_msg("open: %s", error.text);
     return store;
@@ -83,7 +83,7 @@ struct culex_backend *fixture_open(struct fixture *fixture, int version)
 
 culex_status fixture_try_open(struct fixture *fixture, culex_error *error)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_status status = open_as(fixture, sqlite3_libversion_number(), &store, error);
     if (status == CULEX_OK)
         store->ops->close(store);
@@ -116,7 +116,7 @@ struct culex_new_run fixture_run(struct fixture *fixture, const void *payload, s
     return run;
 }
 
-enum culex_enqueued fixture_enqueue(struct culex_backend *store, const char *queue,
+enum culex_enqueued fixture_enqueue(struct culex_store *store, const char *queue,
                                     const struct culex_new_run *run)
 {
     struct culex_enqueue_result result;
@@ -132,7 +132,7 @@ uint64_t fixture_nonce(void)
     return ++nonce;
 }
 
-struct culex_step_reply fixture_step(struct culex_backend *store, const char *queue,
+struct culex_step_reply fixture_step(struct culex_store *store, const char *queue,
                                      const char *session, uint32_t want,
                                      const struct culex_ack *acks, size_t ack_count)
 {

@@ -17,7 +17,7 @@ struct fixture {
     char path[96];
     struct culex_env env;
     int64_t now_ms;
-    struct culex_backend *store;
+    struct culex_store *store;
 };
 
 /* Makes the folder; opens nothing. */
@@ -29,7 +29,7 @@ int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
 /* Opens the file with a short timeout. `version` as in culex__sqlite_open_as. */
-struct culex_backend *fixture_open(struct fixture *fixture, int version);
+struct culex_store *fixture_open(struct fixture *fixture, int version);
 culex_status fixture_try_open(struct fixture *fixture, culex_error *error);
 
 /* A run with a fresh id of the fixture's time, job "test.job", five attempts. */
@@ -37,14 +37,14 @@ struct culex_new_run fixture_run(struct fixture *fixture, const void *payload, s
 culex_uuid fixture_id(int64_t ms);
 
 /* Enqueues one run and returns what became of it; fails the test on any error. */
-enum culex_enqueued fixture_enqueue(struct culex_backend *store, const char *queue,
+enum culex_enqueued fixture_enqueue(struct culex_store *store, const char *queue,
                                     const struct culex_new_run *run);
 
 /* Greater than all before it. */
 uint64_t fixture_nonce(void);
 
 /* One step of session `session` with a fresh nonce; release the reply. */
-struct culex_step_reply fixture_step(struct culex_backend *store, const char *queue,
+struct culex_step_reply fixture_step(struct culex_store *store, const char *queue,
                                      const char *session, uint32_t want,
                                      const struct culex_ack *acks, size_t ack_count);
 

@@ -41,7 +41,7 @@ static size_t payload_size(const struct world *world, int64_t number)
 
 /* --- filling ------------------------------------------------------------------------------- */
 
-static culex_status add_batch(struct fixture *fixture, struct culex_backend *store,
+static culex_status add_batch(struct fixture *fixture, struct culex_store *store,
                               const struct world *world, int64_t number, culex_error *error)
 {
     static const char payload[PAYLOAD_MAX];
@@ -56,7 +56,7 @@ static culex_status add_batch(struct fixture *fixture, struct culex_backend *sto
 }
 
 /* A worker that is there meanwhile takes a run now and then. */
-static int64_t work_a_little(struct culex_backend *store)
+static int64_t work_a_little(struct culex_store *store)
 {
     struct culex_step_reply reply = fixture_step(store, "q", WORKER, 1, NULL, 0);
     int64_t count = (int64_t)reply.grant_count;
@@ -72,8 +72,8 @@ static int64_t work_a_little(struct culex_backend *store)
 }
 
 /* Until the disk is full: how many are there in the end. */
-static int64_t fill(struct fixture *fixture, struct culex_backend *store,
-                    struct culex_backend *worker, const struct world *world)
+static int64_t fill(struct fixture *fixture, struct culex_store *store, struct culex_store *worker,
+                    const struct world *world)
 {
     enum { BETWEEN = 40 };
     culex_error error = {.text = ""};
@@ -92,7 +92,7 @@ static int64_t fill(struct fixture *fixture, struct culex_backend *store,
 
 /* --- draining ------------------------------------------------------------------------------ */
 
-static culex_status work_batch(struct culex_backend *store, struct culex_ack acks[CLAIM],
+static culex_status work_batch(struct culex_store *store, struct culex_ack acks[CLAIM],
                                size_t *count, culex_error *error)
 {
     struct culex_step_reply reply;
@@ -119,8 +119,7 @@ static culex_status work_batch(struct culex_backend *store, struct culex_ack ack
 }
 
 /* As long as there are any; the clock goes on, so that those that are done are forgotten. */
-static int64_t drain(struct fixture *fixture, struct culex_backend *store,
-                     const struct world *world)
+static int64_t drain(struct fixture *fixture, struct culex_store *store, const struct world *world)
 {
     struct culex_ack acks[CLAIM];
     culex_error error = {.text = ""};
@@ -139,7 +138,7 @@ static int64_t drain(struct fixture *fixture, struct culex_backend *store,
 }
 
 /* Past every retention. */
-static void forget_all(struct fixture *fixture, struct culex_backend *store)
+static void forget_all(struct fixture *fixture, struct culex_store *store)
 {
     fixture->now_ms += 60000 + LEASE_MS;
     for (int i = 0; i < 4000; i++) {
@@ -148,12 +147,12 @@ static void forget_all(struct fixture *fixture, struct culex_backend *store)
     }
 }
 
-static struct culex_backend *hire(struct fixture *fixture, const struct world *world)
+static struct culex_store *hire(struct fixture *fixture, const struct world *world)
 {
     size_t released;
     int64_t now_ms;
     culex_error error = {.text = ""};
-    struct culex_backend *store = fixture_open(fixture, world->version);
+    struct culex_store *store = fixture_open(fixture, world->version);
     if (store->ops->hello(store, "q", "w", WORKER, &released, &now_ms, &error) != CULEX_OK)
         fail_msg("%s: hello: %s", world->name, error.text);
     return store;
@@ -170,7 +169,7 @@ static void reserve_remove(struct fixture *fixture)
 static void fill_and_drain(struct fixture *fixture, const struct world *world)
 {
     int64_t first = 0;
-    struct culex_backend *producer = NULL, *worker = world->is_late ? NULL : hire(fixture, world);
+    struct culex_store *producer = NULL, *worker = world->is_late ? NULL : hire(fixture, world);
     for (int i = 0; i < FILLS; i++) {
         if (producer == NULL)
             producer = fixture_open(fixture, world->version);

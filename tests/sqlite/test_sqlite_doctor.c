@@ -46,7 +46,7 @@ int __wrap_statvfs64(const char *path, struct statvfs *ret_info)
 
 /* --- reports --------------------------------------------------------------------------- */
 
-static culex_doctor_report *examine(struct culex_backend *store)
+static culex_doctor_report *examine(struct culex_store *store)
 {
     culex_error error = {.text = ""};
     struct culex_report *report = culex__report_create();
@@ -68,7 +68,7 @@ static const culex_finding *find(const culex_doctor_report *report, const char *
     return NULL;
 }
 
-static void expect(struct culex_backend *store, const char *id, culex_severity severity,
+static void expect(struct culex_store *store, const char *id, culex_severity severity,
                    const char *text)
 {
     culex_doctor_report *report = examine(store);
@@ -80,12 +80,12 @@ static void expect(struct culex_backend *store, const char *id, culex_severity s
     culex_doctor_report_free(report);
 }
 
-static struct culex_backend *open_with(struct fixture *fixture, const char *options_of_url,
-                                       const char *synchronous)
+static struct culex_store *open_with(struct fixture *fixture, const char *options_of_url,
+                                     const char *synchronous)
 {
     char url[160];
-    struct culex_backend_options options = {.timeout_ms = 5000, .synchronous = synchronous};
-    struct culex_backend *store = NULL;
+    struct culex_store_options options = {.timeout_ms = 5000, .synchronous = synchronous};
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     snprintf(url, sizeof url, "%s%s", fixture->path, options_of_url);
     if (culex__sqlite_open(url, false, &options, &fixture->env, &store, &error) != CULEX_OK)
@@ -95,7 +95,7 @@ static struct culex_backend *open_with(struct fixture *fixture, const char *opti
 
 /* --- promises -------------------------------------------------------------------------- */
 
-static void expect_promise(struct culex_backend *store, const char *text, culex_severity severity)
+static void expect_promise(struct culex_store *store, const char *text, culex_severity severity)
 {
     culex_doctor_report *report = examine(store);
     if (strstr(report->promise, text) == NULL)
@@ -116,7 +116,7 @@ static void test_promise__follows_synchronous(void **state)
 static void test_promise__memory_survives_nothing(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     assert_int_equal(culex__sqlite_open("doctor", true, NULL, &fixture->env, &store, NULL),
                      CULEX_OK);
     culex_doctor_report *report = examine(store);

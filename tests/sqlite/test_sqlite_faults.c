@@ -78,8 +78,8 @@ static void count_sqlite_memory(void)
 
 static culex_status open_enqueue_step(struct fixture *fixture, const struct culex_new_run *run)
 {
-    struct culex_backend_options options = {.timeout_ms = 300, .synchronous = "off"};
-    struct culex_backend *store = NULL;
+    struct culex_store_options options = {.timeout_ms = 300, .synchronous = "off"};
+    struct culex_store *store = NULL;
     struct culex_enqueue_result result;
     struct culex_step_reply reply;
     struct culex_run_info *info;
@@ -249,7 +249,7 @@ static void test_locked__by_a_checkpoint(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, 3040001);
-    struct culex_backend *other = fixture_open(fixture, 3040001);
+    struct culex_store *other = fixture_open(fixture, 3040001);
     int fd = culex__sqlite_of(other)->lock_fd;
     assert_true(fd >= 0);
     struct culex_new_run run = fixture_run(fixture, "x", 1);
@@ -310,7 +310,7 @@ static void test_checkpoint__never_beside_a_writer(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, 3040001);
-    struct culex_backend *writer = fixture_open(fixture, 3040001);
+    struct culex_store *writer = fixture_open(fixture, 3040001);
     struct culex_new_run run = fixture_run(fixture, "x", 1);
     fixture_enqueue(fixture->store, "q", &run);
     assert_int_equal(culex__sqlite_begin(culex__sqlite_of(writer), NULL), CULEX_OK);
@@ -521,8 +521,8 @@ static void test_foreign__newer_format(void **state)
 static void test_open__clear_errors(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *store;
-    struct culex_backend_options odd = {.synchronous = "sometimes"};
+    struct culex_store *store;
+    struct culex_store_options odd = {.synchronous = "sometimes"};
     culex_error error;
     char path[128];
     snprintf(path, sizeof path, "%s/no/such/q.db", fixture->folder);

@@ -48,7 +48,7 @@ static void reserve_set(struct fixture *fixture, int64_t size)
 
 /* --- runs ------------------------------------------------------------------------------ */
 
-static culex_status try_enqueue(struct fixture *fixture, struct culex_backend *store, size_t len,
+static culex_status try_enqueue(struct fixture *fixture, struct culex_store *store, size_t len,
                                 culex_error *error)
 {
     static const char payload[LONG_BYTES];
@@ -58,7 +58,7 @@ static culex_status try_enqueue(struct fixture *fixture, struct culex_backend *s
     return store->ops->enqueue(store, "q", &run, 1, &result, error);
 }
 
-static int64_t enqueue_some(struct fixture *fixture, struct culex_backend *store, int most)
+static int64_t enqueue_some(struct fixture *fixture, struct culex_store *store, int most)
 {
     culex_error error = {.text = ""};
     int64_t stored = 0;
@@ -73,7 +73,7 @@ static int64_t enqueue_some(struct fixture *fixture, struct culex_backend *store
 }
 
 /* Claims up to eight and settles them as `event`: how many there were. */
-static size_t work_off(struct culex_backend *store, const char *session, enum culex_run_event event)
+static size_t work_off(struct culex_store *store, const char *session, enum culex_run_event event)
 {
     struct culex_ack acks[8];
     struct culex_step_reply reply = fixture_step(store, "q", session, 8, NULL, 0);
@@ -91,7 +91,7 @@ static size_t work_off(struct culex_backend *store, const char *session, enum cu
 
 /* --- one process ----------------------------------------------------------------------- */
 
-static void beat_and_release(struct culex_backend *store)
+static void beat_and_release(struct culex_store *store)
 {
     struct culex_step_reply reply = fixture_step(store, "q", TWO, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
@@ -118,7 +118,7 @@ static void drain_on_full_disk(struct fixture *fixture, int version)
 {
     culex_error error;
     fixture->store = fixture_open(fixture, version);
-    struct culex_backend *store = fixture->store;
+    struct culex_store *store = fixture->store;
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
     int64_t stored = enqueue_some(fixture, store, 600);
     assert_int_equal(stored, 600);
@@ -170,7 +170,7 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, GUARDED);
-    struct culex_backend *store = fixture->store;
+    struct culex_store *store = fixture->store;
     assert_int_equal(enqueue_some(fixture, store, 200), 200);
     struct culex_step_reply reply = fixture_step(store, "q", ONE, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
@@ -200,7 +200,7 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
 static void log_of_a_reader_is_worked_off(struct fixture *fixture, int version)
 {
     fixture->store = fixture_open(fixture, version);
-    struct culex_backend *store = fixture->store;
+    struct culex_store *store = fixture->store;
     culex_error error = {.text = ""};
     int64_t stored = enqueue_some(fixture, store, 10), done = 0, part;
     sqlite3 *reader = reader_open(fixture);
@@ -224,7 +224,7 @@ static void test_disk_full__the_same_log_with_checkpoints_by_sqlite(void **state
     log_of_a_reader_is_worked_off(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
 
-static culex_status try_batch(struct fixture *fixture, struct culex_backend *store, size_t count,
+static culex_status try_batch(struct fixture *fixture, struct culex_store *store, size_t count,
                               culex_error *error)
 {
     static const char payload[LONG_BYTES];
@@ -243,7 +243,7 @@ static void test_disk_full__file_does_not_grow_from_enqueues(void **state)
     struct fixture *fixture = *state;
     culex_error error = {.text = ""};
     fixture->store = fixture_open(fixture, GUARDED);
-    struct culex_backend *store = fixture->store;
+    struct culex_store *store = fixture->store;
     assert_int_equal(try_batch(fixture, store, ENDED, &error), CULEX_OK);
     for (int left = ENDED; left > 0; left -= 8)
         work_off(store, ONE, CULEX_EVENT_DONE);
@@ -267,7 +267,7 @@ static void work_in_child(struct fixture *fixture, int number, int in, int out)
 {
     char session[17], go;
     snprintf(session, sizeof session, "%016d", number);
-    struct culex_backend *store = fixture_open(fixture, GUARDED);
+    struct culex_store *store = fixture_open(fixture, GUARDED);
     int64_t done = 0;
     size_t count = 0;
     if (read(in, &go, 1) != 1)
@@ -479,7 +479,7 @@ static void test_reserve__deleted_file_is_made_again(void **state)
 static void test_reserve__none_when_told_so(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *store;
+    struct culex_store *store;
     culex_error error = {.text = ""};
     char url[128];
     snprintf(url, sizeof url, "%s?reserve=0", fixture->path);

@@ -25,7 +25,7 @@ static void move(const struct fixture *fixture, const char *from, const char *to
     assert_int_equal(rename(named(fixture, from), named(fixture, to)), 0);
 }
 
-static culex_status enqueue_to(struct fixture *fixture, struct culex_backend *store, size_t len,
+static culex_status enqueue_to(struct fixture *fixture, struct culex_store *store, size_t len,
                                culex_error *error)
 {
     static const char payload[4096] = "{}";
@@ -56,7 +56,7 @@ static void expect_moved(struct fixture *fixture, const char *says)
                               .nonce = fixture_nonce(),
                               .want = 1,
                               .lease_ms = 1000};
-    const struct culex_backend_ops *ops = fixture->store->ops;
+    const struct culex_store_ops *ops = fixture->store->ops;
     assert_int_equal(try_enqueue(fixture, &error), CULEX_EMOVED);
     expect_text(&error, says);
     assert_int_equal(ops->step(fixture->store, &step, &reply, &error), CULEX_EMOVED);
@@ -195,7 +195,7 @@ static void test_cut__of_what_is_written_back_is_told(void **state)
     struct fixture *fixture = *state;
     begin_filled(fixture, GUARDED);
     write_back(fixture);
-    struct culex_backend *other = fixture_open(fixture, GUARDED);
+    struct culex_store *other = fixture_open(fixture, GUARDED);
     culex_error error = {.text = ""};
     assert_int_equal(truncate(fixture->path, length_of(fixture) - 8192), 0);
     expect_moved(fixture, "was cut off while it was open here at");
@@ -210,7 +210,7 @@ static void test_grown__in_the_log_is_no_cut(void **state)
     culex_error error = {.text = ""};
     for (size_t k = 0; k < 2; k++) {
         begin_as(fixture, versions[k]);
-        struct culex_backend *reader = fixture_open(fixture, versions[k]);
+        struct culex_store *reader = fixture_open(fixture, versions[k]);
         struct culex_sqlite *idle = culex__sqlite_of(reader);
         assert_int_equal(culex__sqlite_begin_read(idle, &error), CULEX_OK);
         assert_int_equal(sqlite3_exec(idle->db, "SELECT count(*) FROM run", NULL, NULL, NULL), 0);
@@ -231,7 +231,7 @@ static void test_vacuumed__is_no_cut(void **state)
     culex_error error = {.text = ""};
     begin_filled(fixture, GUARDED);
     write_back(fixture);
-    struct culex_backend *idle = fixture_open(fixture, GUARDED);
+    struct culex_store *idle = fixture_open(fixture, GUARDED);
     int64_t before = length_of(fixture);
     fixture_sql(fixture, "DELETE FROM payload; DELETE FROM run; VACUUM");
     write_back(fixture);
@@ -261,7 +261,7 @@ static void test_overwritten__by_another_store_is_told(void **state)
     char command[400];
     begin_copied(&other, 90);
     begin_filled(fixture, GUARDED);
-    struct culex_backend *second = fixture_open(fixture, GUARDED);
+    struct culex_store *second = fixture_open(fixture, GUARDED);
     snprintf(command, sizeof command, "cp %s %s", other.path, fixture->path);
     assert_int_equal(system(command), 0);
     int64_t length = length_of(fixture);
@@ -363,7 +363,7 @@ static void expect_hole_told(int64_t length)
     culex_error error = {.text = ""};
     fixture_init(&fixture);
     begin_logged(&fixture, GUARDED);
-    struct culex_backend *blind = fixture_open(&fixture, GUARDED);
+    struct culex_store *blind = fixture_open(&fixture, GUARDED);
     for (int i = 0; i < 10; i++) /* it has the pages in memory that it is to write */
         assert_int_equal(enqueue_to(&fixture, blind, 2, &error), CULEX_OK);
     int64_t before = log_length(&fixture);
@@ -409,7 +409,7 @@ static void test_written_back_log__is_no_cut(void **state)
     culex_error error = {.text = ""};
     char sql[64];
     begin_filled(fixture, GUARDED);
-    struct culex_backend *idle = fixture_open(fixture, GUARDED);
+    struct culex_store *idle = fixture_open(fixture, GUARDED);
     for (int i = 0; i < 32; i++) {
         snprintf(sql, sizeof sql, "PRAGMA wal_checkpoint(%s)", modes[i % 4]);
         fixture_sql(fixture, sql);
@@ -442,7 +442,7 @@ static void test_borrowed__is_told_as_well(void **state)
 {
     struct fixture *fixture = *state;
     culex_error error = {.text = ""};
-    struct culex_backend *borrowed = NULL;
+    struct culex_store *borrowed = NULL;
     sqlite3 *db = NULL;
     begin(fixture);
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
@@ -489,9 +489,9 @@ static void test_removed_index__is_told_and_the_log_is_kept(void **state)
 }
 
 static culex_status open_named(struct fixture *fixture, const char *name, const char *folder,
-                               struct culex_backend **ret_store, culex_error *error)
+                               struct culex_store **ret_store, culex_error *error)
 {
-    struct culex_backend_options options = {
+    struct culex_store_options options = {
         .timeout_ms = 300, .synchronous = "normal", .folder = folder};
     return culex__sqlite_open_as(GUARDED, name, false, &options, &fixture->env, ret_store, error);
 }
@@ -578,7 +578,7 @@ static void test_removed__nobody_begins_a_store_beside_its_index(void **state)
 static void test_removed__the_next_store_outlives_the_last_user_of_the_old_one(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *next;
+    struct culex_store *next;
     culex_error error = {.text = ""};
     for (size_t k = 0; k < 2; k++) {
         begin_as(fixture, versions[k]);
@@ -606,7 +606,7 @@ static void enter(const char *folder)
 static void test_relative__means_one_file_wherever_the_program_goes(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *second = NULL;
+    struct culex_store *second = NULL;
     culex_error error = {.text = ""};
     const char *const queues[] = {"q"};
     int fd;
@@ -650,7 +650,7 @@ static void link_to(const struct fixture *fixture, const char *target)
 
 static void store_make(struct fixture *fixture, const char *name)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     assert_int_equal(open_named(fixture, name, fixture->folder, &store, &error), CULEX_OK);
     store->ops->close(store);
@@ -698,7 +698,7 @@ static void test_retargeted_link__to_the_folder_is_told(void **state)
 static void test_link_to_nothing__makes_the_store_where_it_leads(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *second = NULL;
+    struct culex_store *second = NULL;
     culex_error error = {.text = ""};
     assert_int_equal(symlink(".", named(fixture, ".folder")), 0);
     assert_int_equal(symlink("q.db.folder/q.db", named(fixture, ".far")), 0);
@@ -752,7 +752,7 @@ static void twin_make(const struct fixture *fixture)
 /* Of an opening by `name`, which leaves nothing there. */
 static void expect_name_refused(struct fixture *fixture, const char *name, const char *says)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     assert_int_equal(open_named(fixture, name, fixture->folder, &store, &error), CULEX_ECORRUPT);
     if (strstr(error.text, says) == NULL || strstr(error.text, name) == NULL)
@@ -820,7 +820,7 @@ static void test_second_name__with_a_log_of_its_own_is_told(void **state)
 static void test_second_name__of_a_borrowed_handle_is_refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *borrowed = NULL;
+    struct culex_store *borrowed = NULL;
     culex_error error = {.text = ""};
     sqlite3 *db = NULL;
     begin(fixture);

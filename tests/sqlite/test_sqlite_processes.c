@@ -18,10 +18,10 @@
 enum { PRODUCERS = 2, WORKERS = 2, RUNS_EACH = 400, KILLS = 20, DEADLINE_MS = 20000 };
 
 /* The children's stores: patient, real clock. */
-static struct culex_backend *open_patient(struct fixture *fixture, int version)
+static struct culex_store *open_patient(struct fixture *fixture, int version)
 {
-    struct culex_backend_options options = {.timeout_ms = 20000, .synchronous = "normal"};
-    struct culex_backend *store = NULL;
+    struct culex_store_options options = {.timeout_ms = 20000, .synchronous = "normal"};
+    struct culex_store *store = NULL;
     culex_error error;
     if (culex__sqlite_open_as(version, fixture->path, false, &options, culex__env_system(), &store,
                               &error) != CULEX_OK) {
@@ -49,7 +49,7 @@ static struct culex_new_run real_run(struct fixture *fixture)
 /* Writes each id that was acknowledged into the pipe. */
 static void produce(struct fixture *fixture, int version, int out, int count)
 {
-    struct culex_backend *store = open_patient(fixture, version);
+    struct culex_store *store = open_patient(fixture, version);
     for (int i = 0; i < count; i++) {
         struct culex_new_run run = real_run(fixture);
         struct culex_enqueue_result result;
@@ -69,7 +69,7 @@ static void produce(struct fixture *fixture, int version, int out, int count)
 static void work(struct fixture *fixture, int version, uint64_t name, int64_t lease_ms,
                  uint64_t count)
 {
-    struct culex_backend *store = open_patient(fixture, version);
+    struct culex_store *store = open_patient(fixture, version);
     struct culex_ack acks[8];
     char session[17];
     snprintf(session, sizeof session, "%016llx", (unsigned long long)name);
@@ -197,7 +197,7 @@ static bool is_over(pid_t child)
 static void look(struct fixture *fixture)
 {
     culex_error error;
-    struct culex_backend *store = open_patient(fixture, 3040001);
+    struct culex_store *store = open_patient(fixture, 3040001);
     while (culex__sqlite_place_check(culex__sqlite_of(store), &error) == CULEX_OK)
         ;
     fprintf(stderr, "look: %s\n", error.text);
@@ -266,7 +266,7 @@ static void test_open__many_at_once_create_one_file(void **state)
 
 static void check_acknowledged(struct fixture *fixture, int in)
 {
-    struct culex_backend *store = open_patient(fixture, sqlite3_libversion_number());
+    struct culex_store *store = open_patient(fixture, sqlite3_libversion_number());
     culex_uuid id;
     size_t count = 0;
     while (read(in, &id, sizeof id) == (ssize_t)sizeof id) {
@@ -323,7 +323,7 @@ static bool is_readable(int fd, int timeout_ms)
     return poll(&watched, 1, timeout_ms) == 1;
 }
 
-static int arm(struct culex_backend *store)
+static int arm(struct culex_store *store)
 {
     const char *queues[] = {"q", "r"};
     int fd = -1;
@@ -334,7 +334,7 @@ static int arm(struct culex_backend *store)
     return fd;
 }
 
-static bool take(struct culex_backend *store)
+static bool take(struct culex_store *store)
 {
     bool is_woken = false;
     assert_int_equal(store->ops->wake_take(store, &is_woken, NULL), CULEX_OK);
@@ -351,7 +351,7 @@ static void elsewhere_work(struct fixture *fixture, int fd)
 {
     char byte;
     while (read(fd, &byte, 1) == 1) {
-        struct culex_backend *store = open_patient(fixture, 3040001);
+        struct culex_store *store = open_patient(fixture, 3040001);
         struct culex_new_run run = real_run(fixture);
         fixture_enqueue(store, "q", &run);
         store->ops->close(store);
@@ -390,7 +390,7 @@ static void test_wake__from_another_process(void **state)
 {
     struct fixture *fixture = *state;
     struct elsewhere elsewhere = elsewhere_begin(fixture);
-    struct culex_backend *store = open_patient(fixture, 3040001);
+    struct culex_store *store = open_patient(fixture, 3040001);
     int fd = arm(store);
     assert_false(is_readable(fd, 0) && take(store)); /* nothing there */
     elsewhere_enqueue(&elsewhere);
@@ -412,7 +412,7 @@ static void test_wake__work_that_came_before_arming(void **state)
 {
     struct fixture *fixture = *state;
     struct elsewhere elsewhere = elsewhere_begin(fixture);
-    struct culex_backend *store = open_patient(fixture, 3040001);
+    struct culex_store *store = open_patient(fixture, 3040001);
     elsewhere_enqueue(&elsewhere);
     int fd = arm(store);
     assert_true(is_readable(fd, 0));
@@ -425,10 +425,10 @@ static void test_wake__work_that_came_before_arming(void **state)
 static void test_wake__one_at_a_time_in_a_chain(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *stores[3];
+    struct culex_store *stores[3];
     int fds[2];
     for (int i = 0; i < 3; i++) {
-        struct culex_backend_options options = {.timeout_ms = 20000};
+        struct culex_store_options options = {.timeout_ms = 20000};
         assert_int_equal(culex__sqlite_open(fixture->folder, true, &options, culex__env_system(),
                                             &stores[i], NULL),
                          CULEX_OK);
@@ -455,8 +455,8 @@ static void test_wake__one_at_a_time_in_a_chain(void **state)
 static void test_wake__busy_worker_is_passed_over(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *busy = open_patient(fixture, 3040001);
-    struct culex_backend *idle = open_patient(fixture, 3040001);
+    struct culex_store *busy = open_patient(fixture, 3040001);
+    struct culex_store *idle = open_patient(fixture, 3040001);
     struct culex_new_run run = real_run(fixture);
     int busy_fd = arm(busy);
     fixture_enqueue(idle, "q", &run);
@@ -480,7 +480,7 @@ static void test_wake__busy_worker_is_passed_over(void **state)
 static void test_wake__foreign_writer(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *store = open_patient(fixture, 3040001);
+    struct culex_store *store = open_patient(fixture, 3040001);
     struct culex_new_run run = real_run(fixture);
     run.delay_ms = 3600000;
     fixture_enqueue(store, "q", &run);
@@ -508,7 +508,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct culex_backend *own = open_patient(fixture, 3040001);
+        struct culex_store *own = open_patient(fixture, 3040001);
         arm(own);
         assert_int_equal(write(ready[1], "x", 1), 1);
         pause();
@@ -519,7 +519,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
     waitpid(child, NULL, 0);
     close(ready[0]);
     close(ready[1]);
-    struct culex_backend *store = open_patient(fixture, 3040001);
+    struct culex_store *store = open_patient(fixture, 3040001);
     assert_int_equal(fixture_ask(fixture, "SELECT count(DISTINCT address) FROM waker"), 1);
     for (int i = 0; i < 2; i++) {
         struct culex_new_run run = real_run(fixture);
@@ -534,8 +534,8 @@ static void test_wake__dead_sockets_are_removed(void **state)
 static void test_recent__not_past_another_writer(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *one = open_patient(fixture, 3040001);
-    struct culex_backend *other = open_patient(fixture, 3040001);
+    struct culex_store *one = open_patient(fixture, 3040001);
+    struct culex_store *other = open_patient(fixture, 3040001);
     for (int i = 0; i < 4; i++) {
         struct culex_new_run run = real_run(fixture);
         fixture_enqueue(i % 2 == 0 ? one : other, "q", &run);

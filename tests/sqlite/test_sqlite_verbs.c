@@ -17,7 +17,7 @@ static int setup(void **state, enum kind kind)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture_init(fixture);
     if (kind == KIND_MEMORY) {
-        struct culex_backend_options options = {.timeout_ms = 300};
+        struct culex_store_options options = {.timeout_ms = 300};
         assert_int_equal(culex__sqlite_open(fixture->folder, true, &options, &fixture->env,
                                             &fixture->store, NULL),
                          CULEX_OK);
@@ -427,7 +427,7 @@ static void test_beat__extends_no_further_than_the_timeout(void **state)
 static void test_cancel__in_every_state(void **state)
 {
     struct fixture *fixture = *state;
-    const struct culex_backend_ops *ops = fixture->store->ops;
+    const struct culex_store_ops *ops = fixture->store->ops;
     culex_run_state after;
     culex_uuid active = put(fixture, "active");
     uint32_t attempt = claim(fixture, ONE, active);
@@ -454,7 +454,7 @@ static void test_cancel__in_every_state(void **state)
 static void test_nonce__repeat_changes_nothing_and_answers_the_same(void **state)
 {
     struct fixture *fixture = *state;
-    const struct culex_backend_ops *ops = fixture->store->ops;
+    const struct culex_store_ops *ops = fixture->store->ops;
     culex_uuid first = put(fixture, "first"), second = put(fixture, "second");
     uint32_t attempt = claim(fixture, ONE, first);
     struct culex_ack report = {
@@ -508,7 +508,7 @@ static void test_nonce__repeat_of_an_empty_step_stays_empty(void **state)
 static void test_hello__new_session_gives_back_what_the_old_one_held(void **state)
 {
     struct fixture *fixture = *state;
-    const struct culex_backend_ops *ops = fixture->store->ops;
+    const struct culex_store_ops *ops = fixture->store->ops;
     size_t released = 9;
     int64_t now;
     assert_int_equal(ops->hello(fixture->store, "q", "w1", ONE, &released, &now, NULL), CULEX_OK);
@@ -575,7 +575,7 @@ static void test_list__pages_through_one_state(void **state)
 static void test_purge__and_forget(void **state)
 {
     struct fixture *fixture = *state;
-    const struct culex_backend_ops *ops = fixture->store->ops;
+    const struct culex_store_ops *ops = fixture->store->ops;
     size_t deleted;
     for (int i = 0; i < 5; i++)
         put(fixture, "x");
@@ -646,9 +646,9 @@ struct thread {
     bool has_failed;
 };
 
-static culex_status open_again(const struct thread *thread, struct culex_backend **ret_store)
+static culex_status open_again(const struct thread *thread, struct culex_store **ret_store)
 {
-    struct culex_backend_options options = {.timeout_ms = 20000, .synchronous = "off"};
+    struct culex_store_options options = {.timeout_ms = 20000, .synchronous = "off"};
     const char *rest = thread->is_memory ? thread->fixture->folder : thread->fixture->path;
     return culex__sqlite_open(rest, thread->is_memory, &options, &thread->fixture->env, ret_store,
                               NULL);
@@ -657,7 +657,7 @@ static culex_status open_again(const struct thread *thread, struct culex_backend
 static void *thread_main(void *user)
 {
     struct thread *thread = user;
-    struct culex_backend *store;
+    struct culex_store *store;
     if (open_again(thread, &store) != CULEX_OK) {
         thread->has_failed = true;
         return NULL;

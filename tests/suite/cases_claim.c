@@ -90,11 +90,11 @@ void case_claim__bytes_are_bounded_beyond_the_first(struct suite *suite)
 void case_claim__paused_queue_gives_nothing_out(struct suite *suite)
 {
     culex_uuid id = suite_put(suite);
-    assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, true, NULL));
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     assert_true(suite->reply.is_paused);
     assert_false(suite->reply.is_empty);
-    assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, false, NULL));
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
     suite_take(suite, ANN, id);
     assert_false(suite->reply.is_paused);
 }
@@ -677,8 +677,7 @@ void case_claim__nonsense_is_refused_and_changes_nothing(struct suite *suite)
         struct culex_step_reply reply;
         step.acks = &ack;
         step.ack_count = 1;
-        assert_int_equal(suite->backend->ops->step(suite->backend, &step, &reply, NULL),
-                         CULEX_EINVAL);
+        assert_int_equal(suite->store->ops->step(suite->store, &step, &reply, NULL), CULEX_EINVAL);
         assert_state(suite, id, CULEX_RUN_ACTIVE);
     }
     assert_int_equal(suite_stats(suite).stale, 0);

@@ -53,7 +53,7 @@ void case_enqueue__repeat_within_a_batch_is_a_duplicate(struct suite *suite)
     runs[1] = runs[0];
     runs[2] = runs[0];
     runs[2].content++;
-    assert_ok(suite->backend->ops->enqueue(suite->backend, suite->queue, runs, 3, results, NULL));
+    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, 3, results, NULL));
     assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
     assert_int_equal(results[1].outcome, CULEX_ENQUEUED_DUPLICATE);
     assert_int_equal(results[2].outcome, CULEX_ENQUEUED_CONFLICT);
@@ -68,11 +68,11 @@ void case_enqueue__id_of_a_forgotten_run_is_remembered(struct suite *suite)
     suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
     suite_put_run(suite, &deleted);
     suite_cancel(suite, deleted.id);
-    assert_ok(suite->backend->ops->forget(suite->backend, suite->queue, deleted.id, NULL));
+    assert_ok(suite->store->ops->forget(suite->store, suite->queue, deleted.id, NULL));
     size_t count = 0;
     suite_put_run(suite, &purged);
-    assert_ok(suite->backend->ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 10,
-                                         &count, NULL));
+    assert_ok(
+        suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 10, &count, NULL));
     assert_int_equal(count, 1);
     assert_int_equal(suite_enqueue(suite, &purged), CULEX_ENQUEUED_DUPLICATE);
     suite_pass(suite, SUITE_MINUTE_MS + 1);
@@ -114,8 +114,7 @@ void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
     struct culex_enqueue_result results[COUNT];
     for (int i = 0; i < COUNT; i++)
         runs[i] = suite_run(suite);
-    assert_ok(
-        suite->backend->ops->enqueue(suite->backend, suite->queue, runs, COUNT, results, NULL));
+    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, COUNT, results, NULL));
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(results[i].outcome, CULEX_ENQUEUED_NEW);
         suite_take(suite, ANN, runs[i].id);
@@ -130,7 +129,7 @@ void case_enqueue__unique_key_names_its_holder(struct suite *suite)
     runs[0].unique_key = runs[1].unique_key = "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff"
                                               "00ff00ff00ff00ff";
     runs[2].unique_key = "00ff";
-    assert_ok(suite->backend->ops->enqueue(suite->backend, suite->queue, runs, 3, results, NULL));
+    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, 3, results, NULL));
     assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
     assert_int_equal(results[1].outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
     assert_memory_equal(&results[1].holder, &runs[0].id, sizeof runs[0].id);
@@ -163,8 +162,8 @@ void case_enqueue__unique_key_is_free_after_every_end(struct suite *suite)
     run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
     size_t deleted = 0;
-    assert_ok(suite->backend->ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 10,
-                                         &deleted, NULL));
+    assert_ok(suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 10, &deleted,
+                                       NULL));
     assert_int_equal(deleted, 1);
     run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
@@ -211,8 +210,7 @@ static void refused(struct suite *suite, struct culex_new_run bad)
 {
     struct culex_new_run runs[2] = {suite_run(suite), bad};
     struct culex_enqueue_result results[2];
-    assert_true(suite->backend->ops->enqueue(suite->backend, suite->queue, runs, 2, results, NULL) <
-                0);
+    assert_true(suite->store->ops->enqueue(suite->store, suite->queue, runs, 2, results, NULL) < 0);
     assert_null(suite_get(suite, runs[0].id));
     assert_null(suite_get(suite, bad.id));
 }
@@ -240,10 +238,10 @@ void case_enqueue__bars_and_control_characters_do_no_harm(struct suite *suite)
         struct culex_enqueue_result result;
         run.tags = texts[i];
         named.job = texts[i];
-        if (suite->backend->ops->enqueue(suite->backend, suite->queue, &run, 1, &result, NULL) ==
+        if (suite->store->ops->enqueue(suite->store, suite->queue, &run, 1, &result, NULL) ==
             CULEX_OK)
             assert_string_equal(suite_get(suite, run.id)->tags, texts[i]);
-        if (suite->backend->ops->enqueue(suite->backend, suite->queue, &named, 1, &result, NULL) ==
+        if (suite->store->ops->enqueue(suite->store, suite->queue, &named, 1, &result, NULL) ==
             CULEX_OK)
             assert_string_equal(suite_get(suite, named.id)->job, texts[i]);
     }
@@ -311,14 +309,14 @@ void case_enqueue__hostile_bytes_come_back_unchanged(struct suite *suite)
 
 void case_enqueue__second_handle_sees_it(struct suite *suite)
 {
-    if (strcmp(suite->store, "model") == 0)
+    if (strcmp(suite->kind, "model") == 0)
         skip();
     culex_uuid id = suite_put(suite);
-    struct culex_backend *first = suite->backend, *second = suite_open_again(suite);
-    suite->backend = second;
+    struct culex_store *first = suite->store, *second = suite_open_again(suite);
+    suite->store = second;
     uint32_t attempt = suite_take(suite, ANN, id);
     second->ops->step_release(second, &suite->reply);
-    suite->backend = first;
+    suite->store = first;
     assert_state(suite, id, CULEX_RUN_ACTIVE);
     assert_int_equal(suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
     second->ops->close(second);

@@ -9,8 +9,8 @@ static culex_fsck_counts fsck(struct suite *suite, bool is_repairing)
     struct culex_fsck_reply reply = {.cursor = 0};
     culex_fsck_counts counts = {0};
     for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
-        assert_ok(suite->backend->ops->fsck(suite->backend, suite->queue, reply.cursor,
-                                            is_repairing, &reply, NULL));
+        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, is_repairing,
+                                          &reply, NULL));
         counts.records += reply.counts.records;
         counts.wrong += reply.counts.wrong;
         counts.damaged += reply.counts.damaged;
@@ -68,8 +68,8 @@ void case_fsck__moving_runs_are_not_wrong(struct suite *suite)
     for (int i = 0; i < 300; i++)
         suite_put(suite);
     for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
-        assert_ok(suite->backend->ops->fsck(suite->backend, suite->queue, reply.cursor,
-                                            calls % 2 == 0, &reply, NULL));
+        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, calls % 2 == 0,
+                                          &reply, NULL));
         assert_int_equal(reply.counts.wrong, 0);
         assert_int_equal(reply.counts.damaged, 0);
         assert_int_equal(suite_claim(suite, ANN, 3), 3);

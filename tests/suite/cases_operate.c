@@ -15,7 +15,7 @@ static struct culex_tick_reply tick_run(struct suite *suite, const struct culex_
                                  .interval_ms = 60000,
                                  .run = run};
     struct culex_tick_reply reply = {0};
-    assert_ok(suite->backend->ops->tick(suite->backend, &request, &reply, NULL));
+    assert_ok(suite->store->ops->tick(suite->store, &request, &reply, NULL));
     assert_int_equal(reply.now_ms, suite->now_ms);
     return reply;
 }
@@ -142,7 +142,7 @@ void case_tick__without_time_means_now(struct suite *suite)
 static culex_status cancel(struct suite *suite, culex_uuid id, culex_run_state *ret_state)
 {
     *ret_state = CULEX_RUN_STATE_COUNT;
-    return suite->backend->ops->cancel(suite->backend, suite->queue, id, ret_state, NULL);
+    return suite->store->ops->cancel(suite->store, suite->queue, id, ret_state, NULL);
 }
 
 void case_cancel__scheduled_and_waiting_at_once(struct suite *suite)
@@ -188,7 +188,7 @@ void case_cancel__final_or_unknown_is_refused(struct suite *suite)
 
 static culex_status retry(struct suite *suite, culex_uuid id)
 {
-    return suite->backend->ops->retry(suite->backend, suite->queue, id, NULL);
+    return suite->store->ops->retry(suite->store, suite->queue, id, NULL);
 }
 
 void case_retry__dead_run_starts_afresh(struct suite *suite)
@@ -240,15 +240,15 @@ void case_retry__expired_run_may_start(struct suite *suite)
 
 void case_forget__final_runs_only(struct suite *suite)
 {
-    const struct culex_backend_ops *ops = suite->backend->ops;
+    const struct culex_store_ops *ops = suite->store->ops;
     culex_uuid id = suite_put(suite);
-    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ESTATE);
+    assert_int_equal(ops->forget(suite->store, suite->queue, id, NULL), CULEX_ESTATE);
     uint32_t attempt = suite_take(suite, ANN, id);
-    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ESTATE);
+    assert_int_equal(ops->forget(suite->store, suite->queue, id, NULL), CULEX_ESTATE);
     suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0);
-    assert_ok(ops->forget(suite->backend, suite->queue, id, NULL));
+    assert_ok(ops->forget(suite->store, suite->queue, id, NULL));
     assert_null(suite_get(suite, id));
-    assert_int_equal(ops->forget(suite->backend, suite->queue, id, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(ops->forget(suite->store, suite->queue, id, NULL), CULEX_ENOTFOUND);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
 }
 
@@ -257,7 +257,7 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     culex_uuid held = suite_put(suite);
     suite_take(suite, ANN, held);
     for (int i = 0; i < 2; i++)
-        assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, true, NULL));
+        assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
     assert_true(suite_stats(suite).paused);
     culex_uuid id = suite_put(suite);
     assert_int_equal(suite_end(suite, ANN, held, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
@@ -266,7 +266,7 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     suite_take(suite, ANN, suite_put(suite));
     strcpy(suite->queue, "mail");
     for (int i = 0; i < 2; i++)
-        assert_ok(suite->backend->ops->pause(suite->backend, suite->queue, false, NULL));
+        assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
     assert_false(suite_stats(suite).paused);
     suite_take(suite, ANN, id);
 }
@@ -278,7 +278,7 @@ enum { QUEUE_VERBS = 7 };
 /* What concerns a queue as a whole. */
 static culex_status queue_call(struct suite *suite, int verb, int state)
 {
-    struct culex_backend *store = suite->backend;
+    struct culex_store *store = suite->store;
     struct culex_list_reply page = {0};
     culex_queue_stats stats;
     size_t deleted;
@@ -319,7 +319,7 @@ static size_t queues_count(struct suite *suite)
 {
     char **names = NULL;
     size_t count = 0;
-    assert_ok(suite->backend->ops->queues(suite->backend, &names, NULL));
+    assert_ok(suite->store->ops->queues(suite->store, &names, NULL));
     while (names[count] != NULL)
         count++;
     free(names);
@@ -337,7 +337,7 @@ void case_queue__unknown_is_not_found_and_not_made(struct suite *suite)
     assert_int_equal(suite_stats(suite).limit, 0);
     assert_false(suite_stats(suite).paused);
     strcpy(suite->queue, "mial");
-    suite->backend->ops->pause(suite->backend, suite->queue, true, &error);
+    suite->store->ops->pause(suite->store, suite->queue, true, &error);
     assert_int_equal(error.code, CULEX_ENOTFOUND);
     assert_true(error.text[0] != '\0');
     assert_int_equal(queues_count(suite), 1);
@@ -375,10 +375,10 @@ void case_queue__refused_run_begins_none(struct suite *suite)
 
 void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
 {
-    const struct culex_backend_ops *ops = suite->backend->ops;
+    const struct culex_store_ops *ops = suite->store->ops;
     struct culex_new_run scheduled = suite_run(suite), other;
     suite_hello(suite, "host/1", ANN);
-    assert_ok(ops->limit(suite->backend, suite->queue, 3, NULL));
+    assert_ok(ops->limit(suite->store, suite->queue, 3, NULL));
     assert_int_equal(suite_stats(suite).limit, 3);
     culex_uuid held = suite_put(suite);
     suite_take(suite, ANN, held);
@@ -391,7 +391,7 @@ void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
     assert_int_equal(suite_enqueue(suite, &scheduled), CULEX_ENQUEUED_DUPLICATE);
     suite_end(suite, ANN, held, 1, CULEX_EVENT_FAIL, 1000); /* a retry is not refused */
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
-    assert_ok(ops->limit(suite->backend, suite->queue, 0, NULL));
+    assert_ok(ops->limit(suite->store, suite->queue, 0, NULL));
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_NEW);
     assert_int_equal(suite_stats(suite).limit, 0);
 }
@@ -400,7 +400,7 @@ void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
 
 void case_purge__stops_at_its_limit(struct suite *suite)
 {
-    const struct culex_backend_ops *ops = suite->backend->ops;
+    const struct culex_store_ops *ops = suite->store->ops;
     for (int i = 0; i < 10; i++) {
         struct culex_new_run run = suite_run(suite);
         run.delay_ms = i < 3 ? 5000 : 0;
@@ -408,13 +408,13 @@ void case_purge__stops_at_its_limit(struct suite *suite)
     }
     suite_claim(suite, ANN, 1);
     size_t deleted = 0;
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
     assert_int_equal(deleted, 4);
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
     assert_int_equal(deleted, 2);
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 4, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 4, &deleted, NULL));
     assert_int_equal(deleted, 3);
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_DEAD, 4, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_DEAD, 4, &deleted, NULL));
     assert_int_equal(deleted, 0);
     culex_queue_stats stats = suite_stats(suite);
     assert_int_equal(stats.count[CULEX_RUN_ACTIVE], 1);
@@ -425,8 +425,8 @@ void case_purge__active_is_refused(struct suite *suite)
 {
     suite_take(suite, ANN, suite_put(suite));
     size_t deleted = 99;
-    assert_true(suite->backend->ops->purge(suite->backend, suite->queue, CULEX_RUN_ACTIVE, 4,
-                                           &deleted, NULL) < 0);
+    assert_true(suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_ACTIVE, 4, &deleted,
+                                         NULL) < 0);
     assert_int_equal(deleted, 99);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 1);
 }
@@ -440,8 +440,8 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
     int pages = 0;
     do {
         struct culex_list_reply reply = {0};
-        assert_ok(suite->backend->ops->list(suite->backend, suite->queue, state, cursor, limit,
-                                            &reply, NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, state, cursor, limit, &reply,
+                                          NULL));
         assert_true(reply.count <= limit || state == CULEX_LIST_ANY);
         for (size_t i = 0; i < reply.count; i++) {
             if (state != CULEX_LIST_ANY)
@@ -451,7 +451,7 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
         }
         listed += reply.count;
         cursor = reply.cursor;
-        suite->backend->ops->list_release(suite->backend, &reply);
+        suite->store->ops->list_release(suite->store, &reply);
         assert_true(++pages < 1000);
     } while (cursor != 0);
     return listed;
@@ -524,14 +524,14 @@ void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
         ids[i] = suite_put(suite);
     do {
         struct culex_list_reply reply = {0};
-        assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_LIST_ANY, cursor,
-                                            20, &reply, NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, cursor, 20,
+                                          &reply, NULL));
         for (size_t i = 0; i < reply.count; i++) {
             for (int j = 0; j < COUNT; j++)
                 seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
         }
         cursor = reply.cursor;
-        suite->backend->ops->list_release(suite->backend, &reply);
+        suite->store->ops->list_release(suite->store, &reply);
         suite_claim(suite, ANN, 20);
     } while (cursor != 0);
     for (int i = 0; i < COUNT; i++)
@@ -547,8 +547,8 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     suite_put_run(suite, &run);
     const culex_run_info *info = suite_get(suite, run.id);
     struct culex_list_reply reply = {0};
-    assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 0, 10,
-                                        &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 0, 10,
+                                      &reply, NULL));
     assert_int_equal(reply.count, 1);
     const culex_run_info *row = &reply.runs[0];
     assert_memory_equal(&row->id, &info->id, sizeof info->id);
@@ -562,7 +562,7 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     assert_int_equal(row->attempts_max, info->attempts_max);
     assert_true(row->fingerprint == info->fingerprint);
     assert_int_equal(row->payload.len, 0);
-    suite->backend->ops->list_release(suite->backend, &reply);
+    suite->store->ops->list_release(suite->store, &reply);
 }
 
 void case_stats__counts_follow_the_runs(struct suite *suite)
@@ -621,28 +621,28 @@ void case_list__due_run_waits_before_any_step(struct suite *suite)
     }
     struct culex_list_reply reply = {0};
     size_t due = 0;
-    assert_ok(suite->backend->ops->list(suite->backend, suite->queue, CULEX_LIST_ANY, 0, 100,
-                                        &reply, NULL));
+    assert_ok(
+        suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, 0, 100, &reply, NULL));
     for (size_t i = 0; i < reply.count; i++)
         due += reply.runs[i].state == CULEX_RUN_WAITING && reply.runs[i].at_ms == 0;
     assert_int_equal(due, 3);
-    suite->backend->ops->list_release(suite->backend, &reply);
+    suite->store->ops->list_release(suite->store, &reply);
     assert_int_equal(suite_claim(suite, ANN, 10), 3); /* reading has changed nothing */
 }
 
 void case_purge__due_run_counts_as_waiting(struct suite *suite)
 {
-    const struct culex_backend_ops *ops = suite->backend->ops;
+    const struct culex_store_ops *ops = suite->store->ops;
     culex_uuid ids[3];
     size_t deleted = 0;
     put_due(suite, ids);
     suite_put(suite);
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_SCHEDULED, 9, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 9, &deleted, NULL));
     assert_int_equal(deleted, 1);
     assert_null(suite_get(suite, ids[2]));
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 2, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 2, &deleted, NULL));
     assert_int_equal(deleted, 2);
-    assert_ok(ops->purge(suite->backend, suite->queue, CULEX_RUN_WAITING, 9, &deleted, NULL));
+    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 9, &deleted, NULL));
     assert_int_equal(deleted, 1);
     assert_int_equal(suite_claim(suite, ANN, 10), 0);
 }
@@ -657,7 +657,7 @@ void case_queues__are_sorted(struct suite *suite)
         suite_put(suite);
     }
     char **listed = NULL;
-    assert_ok(suite->backend->ops->queues(suite->backend, &listed, NULL));
+    assert_ok(suite->store->ops->queues(suite->store, &listed, NULL));
     for (size_t i = 0; i < 5; i++) {
         assert_non_null(listed[i]);
         assert_string_equal(listed[i], sorted[i]);
@@ -670,7 +670,7 @@ void case_now__is_the_stores_clock(struct suite *suite)
 {
     int64_t now_ms = 0;
     suite->now_ms += 12345;
-    assert_ok(suite->backend->ops->now(suite->backend, &now_ms, NULL));
+    assert_ok(suite->store->ops->now(suite->store, &now_ms, NULL));
     assert_int_equal(now_ms, suite->now_ms);
 }
 
@@ -683,7 +683,7 @@ static int arm(struct suite *suite)
     int fd = -2;
     suite_hello(suite, "host/1", ANN);
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
-    assert_ok(suite->backend->ops->wake_arm(suite->backend, queues, 2, 10000, &fd, NULL));
+    assert_ok(suite->store->ops->wake_arm(suite->store, queues, 2, 10000, &fd, NULL));
     if (fd == -1)
         skip();
     return fd;
@@ -697,7 +697,7 @@ static bool is_woken(struct suite *suite, int fd)
         bool woken = false;
         if (poll(&wait, 1, 100) <= 0)
             continue;
-        assert_ok(suite->backend->ops->wake_take(suite->backend, &woken, NULL));
+        assert_ok(suite->store->ops->wake_take(suite->store, &woken, NULL));
         if (woken)
             return true;
         arm(suite);
@@ -709,10 +709,10 @@ void case_wake__enqueue_from_another_handle_wakes(struct suite *suite)
 {
     for (int i = 0; i < 3; i++) {
         int fd = arm(suite);
-        struct culex_backend *first = suite->backend, *second = suite_open_again(suite);
-        suite->backend = second;
+        struct culex_store *first = suite->store, *second = suite_open_again(suite);
+        suite->store = second;
         culex_uuid id = suite_put(suite);
-        suite->backend = first;
+        suite->store = first;
         assert_true(is_woken(suite, fd));
         suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
         second->ops->close(second);
@@ -727,7 +727,7 @@ static void arm_quietly(struct suite *suite)
         struct pollfd wait = {.fd = arm(suite), .events = POLLIN};
         is_woken = poll(&wait, 1, 100) > 0;
         if (is_woken)
-            assert_ok(suite->backend->ops->wake_take(suite->backend, &is_woken, NULL));
+            assert_ok(suite->store->ops->wake_take(suite->store, &is_woken, NULL));
     }
 }
 
@@ -739,14 +739,14 @@ void case_wake__who_left_takes_no_wake_up(struct suite *suite)
         culex_uuid id = suite_put(suite);
         uint32_t attempt = suite_take(suite, ANN, id);
         arm_quietly(suite);
-        struct culex_backend *leaving = suite->backend, *staying = suite_open_again(suite);
+        struct culex_store *leaving = suite->store, *staying = suite_open_again(suite);
         int fd = -1;
         assert_ok(staying->ops->wake_arm(staying, queues, 1, 10000, &fd, NULL));
         leaving->ops->wake_disarm(leaving);
         suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 0);
-        suite->backend = staying;
+        suite->store = staying;
         bool is_told = is_woken(suite, fd);
-        suite->backend = leaving;
+        suite->store = leaving;
         assert_true(is_told);
         suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
         staying->ops->close(staying);
@@ -758,7 +758,7 @@ void case_wake__release_wakes(struct suite *suite)
     culex_uuid id = suite_put(suite);
     uint32_t attempt = suite_take(suite, BOB, id);
     int fd = arm(suite);
-    struct culex_backend *first = suite->backend, *second = suite_open_again(suite);
+    struct culex_store *first = suite->store, *second = suite_open_again(suite);
     struct culex_ack ack = {.id = id, .attempt = attempt, .event = CULEX_EVENT_RELEASE};
     struct culex_step step = suite_step_make(suite, BOB, 0);
     struct culex_step_reply reply;
@@ -767,6 +767,6 @@ void case_wake__release_wakes(struct suite *suite)
     assert_ok(second->ops->step(second, &step, &reply, NULL));
     second->ops->step_release(second, &reply);
     second->ops->close(second);
-    suite->backend = first;
+    suite->store = first;
     assert_true(is_woken(suite, fd));
 }

@@ -42,7 +42,7 @@ static culex_uuid reach(struct suite *suite, culex_run_state state, uint32_t *re
 static void cause(struct suite *suite, enum culex_run_event event, culex_uuid id,
                   culex_run_state state, uint32_t attempt)
 {
-    const struct culex_backend_ops *ops = suite->backend->ops;
+    const struct culex_store_ops *ops = suite->store->ops;
     bool is_active = state == CULEX_RUN_ACTIVE;
     culex_run_state ret_state;
     switch (event) {
@@ -61,12 +61,12 @@ static void cause(struct suite *suite, enum culex_run_event event, culex_uuid id
         break;
     case CULEX_EVENT_CANCEL: {
         bool is_final = state >= CULEX_RUN_DONE;
-        assert_int_equal(ops->cancel(suite->backend, suite->queue, id, &ret_state, NULL),
+        assert_int_equal(ops->cancel(suite->store, suite->queue, id, &ret_state, NULL),
                          is_final ? CULEX_ESTATE : CULEX_OK);
         break;
     }
     case CULEX_EVENT_RETRY:
-        assert_int_equal(ops->retry(suite->backend, suite->queue, id, NULL),
+        assert_int_equal(ops->retry(suite->store, suite->queue, id, NULL),
                          state == CULEX_RUN_DEAD ? CULEX_OK : CULEX_ESTATE);
         break;
     default: {
@@ -885,8 +885,7 @@ void case_settle__progress_out_of_form_is_refused_whole(struct suite *suite)
         struct culex_step_reply reply = {0};
         step.acks = &ack;
         step.ack_count = 1;
-        assert_int_equal(suite->backend->ops->step(suite->backend, &step, &reply, NULL),
-                         CULEX_EINVAL);
+        assert_int_equal(suite->store->ops->step(suite->store, &step, &reply, NULL), CULEX_EINVAL);
     }
     assert_int_equal(suite_state(suite, id), CULEX_RUN_ACTIVE);
     struct culex_ack ack = {.id = id,
@@ -914,8 +913,7 @@ void case_beat__progress_out_of_form_is_refused_whole(struct suite *suite)
         struct culex_step_reply reply = {0};
         step.beats = &beat;
         step.beat_count = 1;
-        assert_int_equal(suite->backend->ops->step(suite->backend, &step, &reply, NULL),
-                         CULEX_EINVAL);
+        assert_int_equal(suite->store->ops->step(suite->store, &step, &reply, NULL), CULEX_EINVAL);
     }
     assert_int_equal(suite_get(suite, id)->at_ms, at_ms);
     assert_progress(suite, id, -1, "");

@@ -402,7 +402,7 @@ static bool same_stats(const culex_queue_stats *store, const culex_queue_stats *
 bool compare_queue(struct compare *compare, const char *queue, size_t page)
 {
     culex_queue_stats store, model;
-    struct culex_backend *reference = &compare->model->base;
+    struct culex_store *reference = &compare->model->base;
     culex_status status = compare->store->ops->stats(compare->store, queue, &store, NULL);
     culex_status expected = reference->ops->stats(reference, queue, &model, NULL);
     if (status != expected)

@@ -7,7 +7,7 @@
 #include "model.h"
 
 struct compare {
-    struct culex_backend *store;
+    struct culex_store *store;
     struct model *model;
 };
 

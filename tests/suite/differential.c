@@ -58,7 +58,7 @@ struct world {
     struct culex_env env;
     int64_t now_ms, newest_ms; /* the clock, and the furthest it has been */
     struct compare compare;
-    struct culex_backend *handles[SESSIONS]; /* each session steps on its own */
+    struct culex_store *handles[SESSIONS]; /* each session steps on its own */
     uint64_t random, serial;
     unsigned long op;
     bool is_traced;
@@ -101,7 +101,7 @@ static int64_t driven_clock(void *self)
     return ((struct world *)self)->now_ms;
 }
 
-static struct culex_backend *handle_pick(struct world *world)
+static struct culex_store *handle_pick(struct world *world)
 {
     return world->handles[below(world, SESSIONS)];
 }
@@ -206,7 +206,7 @@ static bool same_outcome(const struct world *world, struct culex_enqueue_result 
 
 static bool op_enqueue(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     struct culex_new_run runs[STEP_MAX];
     struct culex_enqueue_result mine[STEP_MAX], theirs[STEP_MAX];
     size_t count = 1 + (size_t)below(world, STEP_MAX);
@@ -231,7 +231,7 @@ static bool op_enqueue(struct world *world, int queue)
 
 static bool op_tick(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     struct culex_new_run run = run_make(world, queue);
     struct culex_tick_reply mine, theirs;
     struct culex_tick tick = {.queue = queues[queue],
@@ -258,7 +258,7 @@ static bool op_tick(struct world *world, int queue)
 /* --- STEP ------------------------------------------------------------------------------ */
 
 static bool step_apply(struct world *world, const struct culex_step *step,
-                       struct culex_backend *store, int session, int queue)
+                       struct culex_store *store, int session, int queue)
 {
     struct culex_step_reply reply = {0};
     culex_error error = {0};
@@ -336,7 +336,7 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
 static int64_t claims_left(const struct world *world, int queue)
 {
     culex_queue_stats stats = {.limit = 0};
-    struct culex_backend *model = &world->compare.model->base;
+    struct culex_store *model = &world->compare.model->base;
     model->ops->stats(model, queues[queue], &stats, NULL);
     int64_t left = ACTIVE_MAX - (int64_t)stats.count[CULEX_RUN_ACTIVE];
     return left < 0 ? 0 : left < STEP_MAX ? left : STEP_MAX;
@@ -469,7 +469,7 @@ static bool same_status(const struct world *world, const char *verb, culex_statu
 
 static bool op_cancel(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_uuid id = id_pick(world, queue);
     culex_run_state mine = CULEX_RUN_STATE_COUNT, theirs = CULEX_RUN_STATE_COUNT;
     culex_status status;
@@ -483,7 +483,7 @@ static bool op_cancel(struct world *world, int queue)
 
 static bool op_retry(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_uuid id = id_pick(world, queue);
     culex_status status;
     TRACE(world, "retry");
@@ -493,7 +493,7 @@ static bool op_retry(struct world *world, int queue)
 
 static bool op_forget(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_uuid id = id_pick(world, queue);
     culex_status status;
     TRACE(world, "forget");
@@ -503,7 +503,7 @@ static bool op_forget(struct world *world, int queue)
 
 static bool op_purge(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_run_state state = (culex_run_state)below(world, CULEX_RUN_STATE_COUNT);
     size_t mine = 0, theirs = 0;
     culex_status status;
@@ -517,7 +517,7 @@ static bool op_purge(struct world *world, int queue)
 
 static bool op_pause(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     bool is_paused = chance(world, 30);
     culex_status status;
     TRACE(world, "pause %d", is_paused);
@@ -528,7 +528,7 @@ static bool op_pause(struct world *world, int queue)
 
 static bool op_limit(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     uint64_t most = chance(world, 40) ? (uint64_t)below(world, 60) : 0;
     culex_status status;
     TRACE(world, "limit %d", (int)most);
@@ -538,7 +538,7 @@ static bool op_limit(struct world *world, int queue)
 
 static bool op_hello(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     int session = (int)below(world, SESSIONS);
     char worker[16];
     size_t mine = 0, theirs = 0;
@@ -566,7 +566,7 @@ static bool op_hello(struct world *world, int queue)
 /* Whatever has happened, every index agrees with the records; a repair finds nothing to do. */
 static bool op_fsck(struct world *world, int queue)
 {
-    struct culex_backend *store = handle_pick(world);
+    struct culex_store *store = handle_pick(world);
     struct culex_fsck_reply reply = {.cursor = 0};
     bool is_repairing = chance(world, 50);
     uint64_t bad = 0;

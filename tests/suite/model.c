@@ -68,9 +68,9 @@ static void *grow(void *array, size_t count)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-static struct model *of(struct culex_backend *backend)
+static struct model *of(struct culex_store *store)
 {
-    return (struct model *)backend;
+    return (struct model *)store;
 }
 
 static int64_t now_of(const struct model *model)
@@ -387,7 +387,7 @@ static bool is_acceptable(const struct culex_new_run *made)
     return made->priority >= 0 && made->priority <= 9 && made->attempts_max >= 1;
 }
 
-static culex_status model_enqueue(struct culex_backend *backend, const char *queue,
+static culex_status model_enqueue(struct culex_store *store, const char *queue,
                                   const struct culex_new_run *runs, size_t count,
                                   struct culex_enqueue_result *results, culex_error *error)
 {
@@ -396,7 +396,7 @@ static culex_status model_enqueue(struct culex_backend *backend, const char *que
             return culex__fail(error, CULEX_EINVAL, "run %zu is out of range", i);
     }
     for (size_t i = 0; i < count; i++)
-        results[i] = enqueue_one(of(backend), queue_of(of(backend), queue), &runs[i]);
+        results[i] = enqueue_one(of(store), queue_of(of(store), queue), &runs[i]);
     return CULEX_OK;
 }
 
@@ -728,10 +728,10 @@ static bool is_workers_event(enum culex_run_event event)
            event == CULEX_EVENT_DISCARD;
 }
 
-static culex_status model_step(struct culex_backend *backend, const struct culex_step *step,
+static culex_status model_step(struct culex_store *store, const struct culex_step *step,
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct model *model = of(backend);
+    struct model *model = of(store);
     if (step->ack_count > MODEL_BATCH_MAX || step->beat_count > MODEL_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "too many acks or beats");
     for (size_t i = 0; i < step->ack_count; i++) {
@@ -774,9 +774,9 @@ static culex_status model_step(struct culex_backend *backend, const struct culex
     return CULEX_OK;
 }
 
-static void model_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+static void model_step_release(struct culex_store *store, struct culex_step_reply *reply)
 {
-    (void)backend;
+    (void)store;
     memset(reply, 0, sizeof *reply);
 }
 
@@ -796,12 +796,12 @@ static struct model_run *last_held(const struct model *model, const struct model
     return last;
 }
 
-static culex_status model_hello(struct culex_backend *backend, const char *queue,
-                                const char *worker, const char *session, size_t *ret_released,
-                                int64_t *ret_now_ms, culex_error *error)
+static culex_status model_hello(struct culex_store *store, const char *queue, const char *worker,
+                                const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                                culex_error *error)
 {
     (void)error;
-    struct model *model = of(backend);
+    struct model *model = of(store);
     struct model_queue *home = queue_of(model, queue);
     home->is_begun = true;
     struct model_name *name = name_of(model, &model->workers, &model->worker_count, home, worker);
@@ -860,11 +860,11 @@ static bool tick_take(struct model *model, struct model_queue *queue, struct mod
     return true;
 }
 
-static culex_status model_tick(struct culex_backend *backend, const struct culex_tick *tick,
+static culex_status model_tick(struct culex_store *store, const struct culex_tick *tick,
                                struct culex_tick_reply *ret_reply, culex_error *error)
 {
     (void)error;
-    struct model *model = of(backend);
+    struct model *model = of(store);
     struct model_queue *queue = queue_of(model, tick->queue);
     struct model_name *schedule =
         name_of(model, &model->schedules, &model->schedule_count, queue, tick->schedule);
@@ -879,18 +879,18 @@ static culex_status model_tick(struct culex_backend *backend, const struct culex
     return CULEX_OK;
 }
 
-static culex_status get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status get_run(struct culex_store *store, const char *queue, culex_uuid id,
                             struct model_run **ret_run, culex_error *error)
 {
-    *ret_run = model_find(of(backend), queue, id);
+    *ret_run = model_find(of(store), queue, id);
     return *ret_run != NULL ? CULEX_OK : culex__fail(error, CULEX_ENOTFOUND, "no such run");
 }
 
-static culex_status model_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status model_cancel(struct culex_store *store, const char *queue, culex_uuid id,
                                  culex_run_state *ret_state, culex_error *error)
 {
     struct model_run *run;
-    culex_status status = get_run(backend, queue, id, &run, error);
+    culex_status status = get_run(store, queue, id, &run, error);
     if (status != CULEX_OK)
         return status;
     if (is_final(run->state))
@@ -898,34 +898,34 @@ static culex_status model_cancel(struct culex_backend *backend, const char *queu
     if (run->state == CULEX_RUN_ACTIVE)
         run->is_cancel_requested = true;
     else
-        make_final(of(backend), run, CULEX_RUN_CANCELLED);
+        make_final(of(store), run, CULEX_RUN_CANCELLED);
     *ret_state = run->state;
     return CULEX_OK;
 }
 
-static culex_status model_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status model_retry(struct culex_store *store, const char *queue, culex_uuid id,
                                 culex_error *error)
 {
     struct model_run *run;
-    culex_status status = get_run(backend, queue, id, &run, error);
+    culex_status status = get_run(store, queue, id, &run, error);
     if (status != CULEX_OK)
         return status;
     if (run->state != CULEX_RUN_DEAD)
         return culex__fail(error, CULEX_ESTATE, "the run is not dead");
-    if (unique_holder(of(backend), run->queue, run->made.unique_key) != NULL)
+    if (unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds the unique key");
     run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
     run->is_cancel_requested = run->is_started = false;
     run->expires_at_ms = 0; /* somebody wants it to run now */
-    make_ready(of(backend), run, false);
+    make_ready(of(store), run, false);
     return CULEX_OK;
 }
 
-static culex_status model_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status model_forget(struct culex_store *store, const char *queue, culex_uuid id,
                                  culex_error *error)
 {
     struct model_run *run;
-    culex_status status = get_run(backend, queue, id, &run, error);
+    culex_status status = get_run(store, queue, id, &run, error);
     if (status != CULEX_OK)
         return status;
     if (!is_final(run->state))
@@ -941,29 +941,28 @@ static culex_status queue_check(struct model *model, const char *queue, culex_er
                                             : culex__fail(error, CULEX_ENOTFOUND, "no such queue");
 }
 
-static culex_status model_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+static culex_status model_pause(struct culex_store *store, const char *queue, bool is_paused,
                                 culex_error *error)
 {
-    culex_status status = queue_check(of(backend), queue, error);
+    culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(backend), queue)->stats.paused = is_paused;
+        queue_of(of(store), queue)->stats.paused = is_paused;
     return status;
 }
 
-static culex_status model_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+static culex_status model_limit(struct culex_store *store, const char *queue, uint64_t most,
                                 culex_error *error)
 {
-    culex_status status = queue_check(of(backend), queue, error);
+    culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(backend), queue)->stats.limit = most;
+        queue_of(of(store), queue)->stats.limit = most;
     return status;
 }
 
-static culex_status model_purge(struct culex_backend *backend, const char *queue,
-                                culex_run_state state, size_t limit, size_t *ret_deleted,
-                                culex_error *error)
+static culex_status model_purge(struct culex_store *store, const char *queue, culex_run_state state,
+                                size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    struct model *model = of(backend);
+    struct model *model = of(store);
     if (state == CULEX_RUN_ACTIVE)
         return culex__fail(error, CULEX_EINVAL, "active runs are not purged");
     culex_status status = queue_check(model, queue, error);
@@ -982,10 +981,10 @@ static culex_status model_purge(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
-static culex_status model_stats(struct culex_backend *backend, const char *queue,
+static culex_status model_stats(struct culex_store *store, const char *queue,
                                 culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct model *model = of(backend);
+    struct model *model = of(store);
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
@@ -1041,17 +1040,17 @@ static void progress_fill(culex_run_info *info, const char *progress)
     info->progress_text = own(words, strlen(words));
 }
 
-static culex_status model_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status model_get(struct culex_store *store, const char *queue, culex_uuid id,
                               culex_run_info **ret_run, culex_error *error)
 {
     struct model_run *run;
-    culex_status status = get_run(backend, queue, id, &run, error);
+    culex_status status = get_run(store, queue, id, &run, error);
     if (status != CULEX_OK)
         return status;
     culex_run_info *info = calloc(1, sizeof *info);
     if (info == NULL)
         abort();
-    info_fill(info, of(backend), run);
+    info_fill(info, of(store), run);
     info->job = own(info->job, strlen(info->job));
     info->queue = own(info->queue, strlen(info->queue));
     info->tags = own(info->tags, strlen(info->tags));
@@ -1066,11 +1065,11 @@ static culex_status model_get(struct culex_backend *backend, const char *queue, 
     return CULEX_OK;
 }
 
-static culex_status model_list(struct culex_backend *backend, const char *queue,
-                               culex_run_state state, uint64_t cursor, size_t limit,
-                               struct culex_list_reply *ret_reply, culex_error *error)
+static culex_status model_list(struct culex_store *store, const char *queue, culex_run_state state,
+                               uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                               culex_error *error)
 {
-    struct model *model = of(backend);
+    struct model *model = of(store);
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
@@ -1087,9 +1086,9 @@ static culex_status model_list(struct culex_backend *backend, const char *queue,
     return CULEX_OK;
 }
 
-static void model_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+static void model_list_release(struct culex_store *store, struct culex_list_reply *reply)
 {
-    (void)backend;
+    (void)store;
     memset(reply, 0, sizeof *reply);
 }
 
@@ -1098,11 +1097,10 @@ static int name_order(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static culex_status model_queues(struct culex_backend *backend, char ***ret_names,
-                                 culex_error *error)
+static culex_status model_queues(struct culex_store *store, char ***ret_names, culex_error *error)
 {
     (void)error;
-    struct model *model = of(backend);
+    struct model *model = of(store);
     size_t size = (model->queue_count + 1) * sizeof(char *);
     for (size_t i = 0; i < model->queue_count; i++)
         size += strlen(model->queues[i]->name) + 1;
@@ -1122,41 +1120,39 @@ static culex_status model_queues(struct culex_backend *backend, char ***ret_name
     return CULEX_OK;
 }
 
-static culex_status model_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                              culex_error *error)
+static culex_status model_now(struct culex_store *store, int64_t *ret_now_ms, culex_error *error)
 {
     (void)error;
-    *ret_now_ms = now_of(of(backend));
+    *ret_now_ms = now_of(of(store));
     return CULEX_OK;
 }
 
-static culex_status model_wake_arm(struct culex_backend *backend, const char *const *queues,
+static culex_status model_wake_arm(struct culex_store *store, const char *const *queues,
                                    size_t count, int64_t timeout_ms, int *ret_fd,
                                    culex_error *error)
 {
-    (void)backend, (void)queues, (void)count, (void)timeout_ms, (void)error;
+    (void)store, (void)queues, (void)count, (void)timeout_ms, (void)error;
     *ret_fd = -1;
     return CULEX_OK;
 }
 
-static culex_status model_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                    culex_error *error)
+static culex_status model_wake_take(struct culex_store *store, bool *ret_woken, culex_error *error)
 {
-    (void)backend, (void)error;
+    (void)store, (void)error;
     *ret_woken = false;
     return CULEX_OK;
 }
 
-static void model_wake_disarm(struct culex_backend *backend)
+static void model_wake_disarm(struct culex_store *store)
 {
-    (void)backend;
+    (void)store;
 }
 
-static culex_status model_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+static culex_status model_fsck(struct culex_store *store, const char *queue, uint64_t cursor,
                                bool is_repairing, struct culex_fsck_reply *ret_reply,
                                culex_error *error)
 {
-    const struct model *model = of(backend);
+    const struct model *model = of(store);
     (void)cursor, (void)is_repairing, (void)error;
     *ret_reply = (struct culex_fsck_reply){.cursor = 0};
     for (size_t i = 0; i < model->run_count; i++)
@@ -1165,9 +1161,9 @@ static culex_status model_fsck(struct culex_backend *backend, const char *queue,
     return CULEX_OK;
 }
 
-static void model_close(struct culex_backend *backend)
+static void model_close(struct culex_store *store)
 {
-    struct model *model = of(backend);
+    struct model *model = of(store);
     while (model->blocks != NULL) {
         struct model_block *block = model->blocks;
         model->blocks = block->next;
@@ -1181,9 +1177,9 @@ static void model_close(struct culex_backend *backend)
     free(model);
 }
 
-struct culex_backend *model_open(const struct culex_env *env)
+struct culex_store *model_open(const struct culex_env *env)
 {
-    static const struct culex_backend_ops ops = {
+    static const struct culex_store_ops ops = {
         .name = "model",
         .enqueue = model_enqueue,
         .step = model_step,

@@ -67,7 +67,7 @@ struct model_queue {
 };
 
 struct model {
-    struct culex_backend base;
+    struct culex_store base;
     struct model_run **runs;
     size_t run_count;
     struct model_queue **queues;
@@ -83,7 +83,7 @@ struct model {
     struct model_block *blocks;
 };
 
-struct culex_backend *model_open(const struct culex_env *env);
+struct culex_store *model_open(const struct culex_env *env);
 
 /* The run, gone ones left out; NULL when there is none. */
 struct model_run *model_find(struct model *model, const char *queue, culex_uuid id);

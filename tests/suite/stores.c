@@ -51,16 +51,16 @@ static void url_make(const char *name, char *ret_url, size_t size)
         snprintf(ret_url, size, "sqlite:%s/%s.db", directory, name);
 }
 
-struct culex_backend *stores_open(const struct culex_env *env, const char *name)
+struct culex_store *stores_open(const struct culex_env *env, const char *name)
 {
     char url[256];
-    struct culex_backend *backend = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {0};
-    struct culex_backend_options options = {.prefix = name, .synchronous = "off"};
+    struct culex_store_options options = {.prefix = name, .synchronous = "off"};
     url_make(name, url, sizeof url);
-    culex_status status = culex__backend_open(url, &options, env, &backend, &error);
+    culex_status status = culex__store_open(url, &options, env, &store, &error);
     if (status == CULEX_OK)
-        return backend;
+        return store;
     fprintf(stderr, "%s: %s\n", url, error.text);
     return NULL;
 }

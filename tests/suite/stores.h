@@ -15,7 +15,7 @@ void stores_stop(void);
 
 /* A handle on the store called `name`; the same name again is the same store. Not for the
  * model. NULL, with the reason on stderr, on failure. */
-struct culex_backend *stores_open(const struct culex_env *env, const char *name);
+struct culex_store *stores_open(const struct culex_env *env, const char *name);
 
 /* Whether scheduled and waiting are one state told apart by the clock (SQLite). */
 bool stores_have_one_ready_state(void);

@@ -16,32 +16,32 @@ static void world_init(struct suite *suite)
     suite->env.store_clock_ms = driven_clock;
 }
 
-struct culex_backend *suite_open_again(struct suite *suite)
+struct culex_store *suite_open_again(struct suite *suite)
 {
-    struct culex_backend *backend = stores_open(&suite->env, suite->name);
-    assert_non_null(backend);
-    return backend;
+    struct culex_store *store = stores_open(&suite->env, suite->name);
+    assert_non_null(store);
+    return store;
 }
 
-void suite_open(struct suite *suite, const char *store, int priority)
+void suite_open(struct suite *suite, const char *kind, int priority)
 {
     static unsigned opened;
     memset(suite, 0, sizeof *suite);
     world_init(suite);
-    suite->store = store;
+    suite->kind = kind;
     suite->priority = priority;
     suite->now_ms = INT64_C(1800000000000);
     snprintf(suite->queue, sizeof suite->queue, "mail");
     snprintf(suite->name, sizeof suite->name, "case%u", ++opened);
-    bool is_model = strcmp(store, "model") == 0;
-    suite->backend = is_model ? model_open(&suite->env) : suite_open_again(suite);
+    bool is_model = strcmp(kind, "model") == 0;
+    suite->store = is_model ? model_open(&suite->env) : suite_open_again(suite);
 }
 
 void suite_close(struct suite *suite)
 {
-    if (suite->backend != NULL) {
-        suite->backend->ops->step_release(suite->backend, &suite->reply);
-        suite->backend->ops->close(suite->backend);
+    if (suite->store != NULL) {
+        suite->store->ops->step_release(suite->store, &suite->reply);
+        suite->store->ops->close(suite->store);
     }
     culex_run_info_free(suite->info);
     memset(suite, 0, sizeof *suite);
@@ -81,7 +81,7 @@ enum culex_enqueued suite_enqueue(struct suite *suite, const struct culex_new_ru
     struct culex_enqueue_result result;
     culex_error error = {0};
     culex_status status =
-        suite->backend->ops->enqueue(suite->backend, suite->queue, run, 1, &result, &error);
+        suite->store->ops->enqueue(suite->store, suite->queue, run, 1, &result, &error);
     if (status != CULEX_OK)
         fail_msg("enqueue: %s", error.text);
     return result.outcome;
@@ -113,8 +113,8 @@ struct culex_step suite_step_make(struct suite *suite, const char *session, uint
 size_t suite_step(struct suite *suite, const struct culex_step *step)
 {
     culex_error error = {0};
-    suite->backend->ops->step_release(suite->backend, &suite->reply);
-    if (suite->backend->ops->step(suite->backend, step, &suite->reply, &error) != CULEX_OK)
+    suite->store->ops->step_release(suite->store, &suite->reply);
+    if (suite->store->ops->step(suite->store, step, &suite->reply, &error) != CULEX_OK)
         fail_msg("step: %s", error.text);
     assert_int_equal(suite->reply.now_ms, suite->now_ms);
     assert_true(suite->reply.grant_count <= step->want);
@@ -192,7 +192,7 @@ const culex_run_info *suite_get(struct suite *suite, culex_uuid id)
     culex_run_info_free(suite->info);
     suite->info = NULL;
     culex_status status =
-        suite->backend->ops->get(suite->backend, suite->queue, id, &suite->info, &error);
+        suite->store->ops->get(suite->store, suite->queue, id, &suite->info, &error);
     if (status != CULEX_OK && status != CULEX_ENOTFOUND)
         fail_msg("get: %s", error.text);
     return suite->info;
@@ -207,7 +207,7 @@ culex_run_state suite_state(struct suite *suite, culex_uuid id)
 culex_queue_stats suite_stats(struct suite *suite)
 {
     culex_queue_stats stats = {0};
-    assert_ok(suite->backend->ops->stats(suite->backend, suite->queue, &stats, NULL));
+    assert_ok(suite->store->ops->stats(suite->store, suite->queue, &stats, NULL));
     assert_int_equal(stats.now_ms, suite->now_ms);
     return stats;
 }
@@ -215,15 +215,15 @@ culex_queue_stats suite_stats(struct suite *suite)
 void suite_cancel(struct suite *suite, culex_uuid id)
 {
     culex_run_state state;
-    assert_ok(suite->backend->ops->cancel(suite->backend, suite->queue, id, &state, NULL));
+    assert_ok(suite->store->ops->cancel(suite->store, suite->queue, id, &state, NULL));
 }
 
 size_t suite_hello(struct suite *suite, const char *worker, const char *session)
 {
     size_t released = 0;
     int64_t now_ms = 0;
-    assert_ok(suite->backend->ops->hello(suite->backend, suite->queue, worker, session, &released,
-                                         &now_ms, NULL));
+    assert_ok(suite->store->ops->hello(suite->store, suite->queue, worker, session, &released,
+                                       &now_ms, NULL));
     assert_int_equal(now_ms, suite->now_ms);
     return released;
 }

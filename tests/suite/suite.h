@@ -19,10 +19,10 @@
 enum { SUITE_LEASE_MS = 15000, SUITE_SECOND_MS = 1000, SUITE_MINUTE_MS = 60000 };
 
 struct suite {
-    const char *store;    /* "model", "sqlite", "memory" or "redis" */
+    const char *kind;     /* "model", "sqlite", "memory" or "redis" */
     struct culex_env env; /* the real one, but for the clocks */
     int64_t now_ms;
-    struct culex_backend *backend;
+    struct culex_store *store;
     char queue[64];
     int priority;                  /* of suite_run: Redis keeps 0 in a list, others in a set */
     uint64_t serial;               /* makes ids, nonces and contents distinct */
@@ -32,9 +32,9 @@ struct suite {
 };
 
 /* Opens a fresh store; a second handle on the same one. */
-void suite_open(struct suite *suite, const char *store, int priority);
+void suite_open(struct suite *suite, const char *kind, int priority);
 void suite_close(struct suite *suite);
-struct culex_backend *suite_open_again(struct suite *suite);
+struct culex_store *suite_open_again(struct suite *suite);
 
 /* Version 7, its time `at_ms`, never the same twice. */
 culex_uuid suite_id(struct suite *suite, int64_t at_ms);

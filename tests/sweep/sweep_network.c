@@ -122,13 +122,13 @@ struct course {
 
 static culex_client *client_open(const struct course *course, int64_t timeout_ms)
 {
-    struct culex_backend_options options = {.timeout_ms = timeout_ms};
-    struct culex_backend *backend = NULL;
+    struct culex_store_options options = {.timeout_ms = timeout_ms};
+    struct culex_store *store = NULL;
     culex_client *client = NULL;
     culex_error error = {0};
-    if (culex__backend_open(server.url, &options, &course->env, &backend, &error) != CULEX_OK)
+    if (culex__store_open(server.url, &options, &course->env, &store, &error) != CULEX_OK)
         return NULL;
-    if (culex__client_create(backend, timeout_ms, &course->env, &client, &error) != CULEX_OK)
+    if (culex__client_create(store, timeout_ms, &course->env, &client, &error) != CULEX_OK)
         return NULL;
     return client;
 }

@@ -31,7 +31,7 @@ struct known_run {
 struct world {
     struct redis_server server;
     struct culex_env env;
-    struct culex_backend *backend;
+    struct culex_store *store;
     int64_t now_ms;
     uint64_t random, serial, nonce;
     struct known_run runs[RUNS_MAX];
@@ -116,7 +116,7 @@ static bool op_enqueue(struct world *world)
     for (size_t i = 0; i < count; i++)
         runs[i] = run_make(world);
     culex_status status =
-        world->backend->ops->enqueue(world->backend, QUEUE, runs, count, results, NULL);
+        world->store->ops->enqueue(world->store, QUEUE, runs, count, results, NULL);
     if (status != CULEX_OK)
         return complain("enqueue", status);
     for (size_t i = 0; i < count && world->run_count < RUNS_MAX; i++) {
@@ -169,19 +169,19 @@ static bool op_step(struct world *world)
                               .ack_count = acked,
                               .beats = beats,
                               .beat_count = beaten};
-    culex_status status = world->backend->ops->step(world->backend, &step, &reply, NULL);
+    culex_status status = world->store->ops->step(world->store, &step, &reply, NULL);
     if (status != CULEX_OK)
         return complain("step", status);
     world->grant_count = beaten;
     grants_keep(world, &reply);
-    world->backend->ops->step_release(world->backend, &reply);
+    world->store->ops->step_release(world->store, &reply);
     return true;
 }
 
 /* Refusals are as good as successes here: the run may be anything by now. */
 static bool op_operate(struct world *world)
 {
-    struct culex_backend *backend = world->backend;
+    struct culex_store *store = world->store;
     culex_run_state state;
     size_t released;
     int64_t now_ms;
@@ -190,15 +190,15 @@ static bool op_operate(struct world *world)
     culex_uuid id = world->runs[below(world, (int64_t)world->run_count)].id;
     switch (below(world, 4)) {
     case 0:
-        backend->ops->hello(backend, QUEUE, "host/1",
-                            below(world, 2) ? "aaaaaaaaaaaaaaaa" : "bbbbbbbbbbbbbbbb", &released,
-                            &now_ms, NULL);
+        store->ops->hello(store, QUEUE, "host/1",
+                          below(world, 2) ? "aaaaaaaaaaaaaaaa" : "bbbbbbbbbbbbbbbb", &released,
+                          &now_ms, NULL);
         return true;
     case 1:
-        backend->ops->retry(backend, QUEUE, id, NULL);
+        store->ops->retry(store, QUEUE, id, NULL);
         return true;
     default:
-        backend->ops->cancel(backend, QUEUE, id, &state, NULL);
+        store->ops->cancel(store, QUEUE, id, &state, NULL);
         return true;
     }
 }
@@ -260,8 +260,8 @@ static bool fsck_is_clean(struct world *world, bool is_repairing)
     struct culex_fsck_reply reply = {.cursor = 0};
     uint64_t bad = 0;
     do {
-        culex_status status = world->backend->ops->fsck(world->backend, QUEUE, reply.cursor,
-                                                        is_repairing, &reply, NULL);
+        culex_status status =
+            world->store->ops->fsck(world->store, QUEUE, reply.cursor, is_repairing, &reply, NULL);
         if (status != CULEX_OK)
             return complain("fsck", status);
         bad += reply.counts.wrong + reply.counts.damaged;
@@ -278,8 +278,7 @@ static bool runs_are_there(struct world *world, int64_t size)
         bool is_near = known->after > size - 4096 && known->before < size + 4096;
         if (!is_near && below(world, 20) != 0)
             continue;
-        culex_status status =
-            world->backend->ops->get(world->backend, QUEUE, known->id, &info, NULL);
+        culex_status status = world->store->ops->get(world->store, QUEUE, known->id, &info, NULL);
         culex_run_info_free(info);
         if (status != CULEX_OK && status != CULEX_ENOTFOUND)
             return complain("get", status);
@@ -308,7 +307,7 @@ static bool drain(struct world *world, uint64_t *ret_done)
                                   .lease_ms = 60000,
                                   .acks = acks,
                                   .ack_count = ack_count};
-        if (world->backend->ops->step(world->backend, &step, &reply, NULL) != CULEX_OK)
+        if (world->store->ops->step(world->store, &step, &reply, NULL) != CULEX_OK)
             return false;
         bool is_empty = reply.is_empty;
         ack_count = reply.grant_count;
@@ -317,7 +316,7 @@ static bool drain(struct world *world, uint64_t *ret_done)
                                          .attempt = reply.grants[i].attempt,
                                          .event = CULEX_EVENT_DONE};
         done += ack_count;
-        world->backend->ops->step_release(world->backend, &reply);
+        world->store->ops->step_release(world->store, &reply);
         if (is_empty) {
             *ret_done = done;
             return true;
@@ -332,10 +331,10 @@ static bool drain_is_whole(struct world *world)
     culex_queue_stats before, after;
     int64_t now_ms = world->now_ms;
     uint64_t done = 0;
-    world->backend->ops->stats(world->backend, QUEUE, &before, NULL);
+    world->store->ops->stats(world->store, QUEUE, &before, NULL);
     if (!drain(world, &done))
         return complain("the queue cannot be drained", CULEX_OK);
-    world->backend->ops->stats(world->backend, QUEUE, &after, NULL);
+    world->store->ops->stats(world->store, QUEUE, &after, NULL);
     world->now_ms = now_ms;
     uint64_t live = before.count[CULEX_RUN_SCHEDULED] + before.count[CULEX_RUN_WAITING] +
                     before.count[CULEX_RUN_ACTIVE];
@@ -345,21 +344,21 @@ static bool drain_is_whole(struct world *world)
     return redis_check(&world->server, "culex", QUEUE);
 }
 
-static bool backend_open(struct world *world)
+static bool store_open(struct world *world)
 {
     culex_error error = {.text = ""};
-    struct culex_backend_options options = {.timeout_ms = 5000};
-    if (culex__backend_open(world->server.url, &options, &world->env, &world->backend, &error) ==
+    struct culex_store_options options = {.timeout_ms = 5000};
+    if (culex__store_open(world->server.url, &options, &world->env, &world->store, &error) ==
         CULEX_OK)
         return true;
     return complain(error.text, error.code);
 }
 
-static void backend_close(struct world *world)
+static void store_close(struct world *world)
 {
-    if (world->backend != NULL)
-        world->backend->ops->close(world->backend);
-    world->backend = NULL;
+    if (world->store != NULL)
+        world->store->ops->close(world->store);
+    world->store = NULL;
 }
 
 static bool cut_is_survived(struct world *world, int64_t size, bool is_drained)
@@ -369,18 +368,18 @@ static bool cut_is_survived(struct world *world, int64_t size, bool is_drained)
         return false;
     if (!redis_server_restart(&world->server))
         return complain("the server does not start", CULEX_OK);
-    bool is_good = backend_open(world) && redis_check(&world->server, "culex", QUEUE) &&
+    bool is_good = store_open(world) && redis_check(&world->server, "culex", QUEUE) &&
                    fsck_is_clean(world, false) && runs_are_there(world, size) &&
                    fsck_is_clean(world, true) && (!is_drained || drain_is_whole(world));
-    backend_close(world);
+    store_close(world);
     return is_good;
 }
 
 static bool world_run(struct world *world, long cuts)
 {
-    if (!file_find(world) || !backend_open(world) || !session_run(world))
+    if (!file_find(world) || !store_open(world) || !session_run(world))
         return false;
-    backend_close(world);
+    store_close(world);
     redis_server_kill(&world->server);
     if (!file_load(world))
         return false;
@@ -419,7 +418,7 @@ int main(int argc, char **argv)
     world.now_ms = INT64_C(1800000000000);
     world.random = seed;
     bool is_good = world_run(&world, cuts);
-    backend_close(&world);
+    store_close(&world);
     redis_server_stop(&world.server);
     free(world.bytes);
     if (is_good)

@@ -183,17 +183,17 @@ static void test_transaction__other_version_is_refused(void **state)
 static void test_transaction__own_checkpoints_are_refused_where_they_do_harm(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_backend *backend;
+    struct culex_store *store;
     culex_error error = {.text = ""};
     sqlite3 *db = shop_open(fixture->path);
     run_sql(db, "PRAGMA wal_autocheckpoint=1000; BEGIN IMMEDIATE");
-    assert_int_equal(culex__sqlite_borrow_as(GUARDED, db, NULL, &fixture->env, &backend, &error),
+    assert_int_equal(culex__sqlite_borrow_as(GUARDED, db, NULL, &fixture->env, &store, &error),
                      CULEX_EUNSUPPORTED);
     assert_non_null(strstr(error.text, "wal_autocheckpoint=0"));
     assert_int_equal(culex__sqlite_borrow_as(CULEX__SQLITE_WAL_RESET_FIXED, db, NULL, &fixture->env,
-                                             &backend, &error),
+                                             &store, &error),
                      CULEX_OK);
-    backend->ops->close(backend);
+    store->ops->close(store);
     run_sql(db, "ROLLBACK");
     sqlite3_close(db);
 }
@@ -249,7 +249,7 @@ static void test_transaction__commit_wakes_an_idle_worker(void **state)
 {
     static const char *const queues[] = {"q"};
     struct fixture *fixture = *state;
-    struct culex_backend *store = fixture->store;
+    struct culex_store *store = fixture->store;
     sqlite3 *db = shop_open(fixture->path);
     int fd = -1;
     bool is_woken = false;

@@ -80,11 +80,11 @@ static struct bytes file_alone(struct fixture *fixture)
 
 /* --- what may happen ----------------------------------------------------------------------- */
 
-static culex_status open_store(struct fixture *fixture, struct culex_backend **ret_store,
+static culex_status open_store(struct fixture *fixture, struct culex_store **ret_store,
                                culex_error *error)
 {
     char url[128];
-    struct culex_backend_options options = {.timeout_ms = 300, .synchronous = "off"};
+    struct culex_store_options options = {.timeout_ms = 300, .synchronous = "off"};
     snprintf(url, sizeof url, "%s?reserve=0", fixture->path);
     return culex__sqlite_open_as(GUARDED, url, false, &options, &fixture->env, ret_store, error);
 }
@@ -102,7 +102,7 @@ struct outcome {
 };
 
 /* Runs that were put aside with a text that says why. */
-static long count_aside(struct culex_backend *store)
+static long count_aside(struct culex_store *store)
 {
     sqlite3_stmt *statement;
     long count = 0;
@@ -120,7 +120,7 @@ static long count_aside(struct culex_backend *store)
 static void claim_all(struct fixture *fixture, const culex_uuid *ids, size_t count,
                       struct outcome *outcome)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     culex_status status = open_store(fixture, &store, &error);
     struct culex_step step = {.queue = "q",
@@ -319,7 +319,7 @@ static void test_removed_log__leaves_a_sound_older_file(void **state)
 static void expect_open(struct fixture *fixture, const char *path, culex_status wanted,
                         const char *text)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     culex_status status = culex__sqlite_open(path, false, NULL, &fixture->env, &store, &error);
     if (status == CULEX_OK)
@@ -368,7 +368,7 @@ static void test_open__symbolic_link_is_the_same_store(void **state)
     assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
     snprintf(path, sizeof path, "%s/link.db", fixture->folder);
     assert_int_equal(symlink("q.db", path), 0);
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     assert_int_equal(
         culex__sqlite_open_as(GUARDED, path, false, NULL, &fixture->env, &store, &error), CULEX_OK);
     assert_string_equal(culex__sqlite_of(store)->path, culex__sqlite_of(fixture->store)->path);
@@ -402,7 +402,7 @@ static void no_rights_at_all(struct fixture *fixture)
 
 static void no_right_to_write(struct fixture *fixture)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     struct culex_enqueue_result result;
     struct culex_new_run run = fixture_run(fixture, "x", 1);

@@ -75,8 +75,8 @@ static void test_wal_reset__no_checkpoint_and_no_write_runs_outside_the_lock(voi
 static void hammer(struct fixture *fixture, int number)
 {
     char session[17];
-    struct culex_backend_options options = {.timeout_ms = 20000, .synchronous = "off"};
-    struct culex_backend *store = NULL;
+    struct culex_store_options options = {.timeout_ms = 20000, .synchronous = "off"};
+    struct culex_store *store = NULL;
     culex_error error;
     snprintf(session, sizeof session, "%016d", number);
     if (culex__sqlite_open_as(GUARDED, fixture->path, false, &options, &fixture->env, &store,

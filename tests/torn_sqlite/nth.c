@@ -91,7 +91,7 @@ static bool judge(struct pass *pass, culex_status status, const culex_error *err
     return false;
 }
 
-static bool enqueue(struct pass *pass, struct culex_backend *store, size_t len, culex_error *error)
+static bool enqueue(struct pass *pass, struct culex_store *store, size_t len, culex_error *error)
 {
     static const char payload[4000];
     struct culex_new_run run = fixture_run(&pass->fixture, payload, len);
@@ -104,7 +104,7 @@ static bool enqueue(struct pass *pass, struct culex_backend *store, size_t len, 
     return true;
 }
 
-static void work(struct pass *pass, struct culex_backend *store, culex_error *error)
+static void work(struct pass *pass, struct culex_store *store, culex_error *error)
 {
     struct culex_step step = {
         .queue = "q", .session = ONE, .nonce = 1, .want = 1, .lease_ms = 60000};
@@ -131,11 +131,11 @@ static void work(struct pass *pass, struct culex_backend *store, culex_error *er
     store->ops->step_release(store, &reply);
 }
 
-static culex_status open_store(struct pass *pass, struct culex_backend **ret_store,
+static culex_status open_store(struct pass *pass, struct culex_store **ret_store,
                                culex_error *error)
 {
     char url[128];
-    struct culex_backend_options options = {.timeout_ms = 5, .synchronous = "full"};
+    struct culex_store_options options = {.timeout_ms = 5, .synchronous = "full"};
     snprintf(url, sizeof url, "%s?reserve=0", pass->fixture.path);
     return culex__sqlite_open_as(pass->version, url, false, &options, &pass->fixture.env, ret_store,
                                  error);
@@ -164,7 +164,7 @@ static void check_left(struct pass *pass)
 /* True when a call was made to fail. */
 static bool pass_run(struct pass *pass)
 {
-    struct culex_backend *store = NULL;
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     fixture_init(&pass->fixture);
     shim_fail(pass->failure->call, pass->n, pass->failure->code, pass->is_sticky);
@@ -262,8 +262,8 @@ static culex_status pause_through(struct fixture *fixture, int64_t held_ms, int6
 {
     struct waiting waiting = {.now_ns = 0, .end_ns = held_ms * 1000000};
     struct culex_env env = fixture->env;
-    struct culex_backend_options options = {.timeout_ms = 500};
-    struct culex_backend *store;
+    struct culex_store_options options = {.timeout_ms = 500};
+    struct culex_store *store;
     culex_client *client;
     culex_error error = {.text = ""};
     size_t released;

@@ -50,12 +50,11 @@ static uint64_t draw(uint64_t below)
 
 /* --- the session --------------------------------------------------------------------------- */
 
-static struct culex_backend *open_store(struct session *session)
+static struct culex_store *open_store(struct session *session)
 {
     char url[128];
-    struct culex_backend_options options = {.timeout_ms = 2000,
-                                            .synchronous = session->synchronous};
-    struct culex_backend *store = NULL;
+    struct culex_store_options options = {.timeout_ms = 2000, .synchronous = session->synchronous};
+    struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     snprintf(url, sizeof url, "%s?reserve=0", session->fixture.path);
     if (culex__sqlite_open_as(session->version, url, false, &options, &session->fixture.env, &store,
@@ -84,7 +83,7 @@ static void enqueue(struct session *session, size_t len)
 
 static void work(struct session *session, const char *worker, uint32_t want)
 {
-    struct culex_backend *store = session->fixture.store;
+    struct culex_store *store = session->fixture.store;
     struct culex_step_reply reply = fixture_step(store, "q", worker, want, NULL, 0);
     struct culex_ack acks[8];
     size_t count = reply.grant_count;
@@ -285,7 +284,7 @@ static void check_facts(const struct session *session, sqlite3 *db, size_t count
 }
 
 /* What is recorded as done stays so: nobody is granted it, and all the rest can be worked off. */
-static void check_work(struct session *session, struct culex_backend *store)
+static void check_work(struct session *session, struct culex_store *store)
 {
     sqlite3 *db = culex__sqlite_of(store)->db;
     struct culex_ack acks[64];
@@ -319,7 +318,7 @@ static void check_cut(struct session *session, struct image images[SHIM_PART_COU
 {
     images_make(images, count, is_torn);
     images_save(images, session->fixture.path);
-    struct culex_backend *store = open_store(session);
+    struct culex_store *store = open_store(session);
     check_sound(culex__sqlite_of(store)->db);
     if (!is_torn || strcmp(session->synchronous, "full") == 0)
         check_facts(session, culex__sqlite_of(store)->db, count);

@@ -24,7 +24,7 @@ culex_status culex__redis_name_check(const char *what, const char *name, culex_e
 int64_t culex__redis_deadline(const struct culex__redis *redis)
 {
     int64_t own_ns = culex__env_boottime_ns(redis->base.env) + redis->timeout_ms * 1000000;
-    return culex__backend_earlier_ns(&redis->base, own_ns);
+    return culex__store_earlier_ns(&redis->base, own_ns);
 }
 
 int64_t culex__redis_delay(int64_t delay_ms)

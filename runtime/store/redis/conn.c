@@ -201,12 +201,12 @@ void culex__redis_request_int(struct culex__redis_request *request, int64_t valu
 
 /* --- bytes --------------------------------------------------------------------------- */
 
-void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_backend *backend,
+void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_store *base,
                             const struct culex__redis_target *target)
 {
     memset(conn, 0, sizeof *conn);
-    conn->backend = backend;
-    conn->env = backend->env;
+    conn->base = base;
+    conn->env = base->env;
     conn->target = target;
     conn->fd = -1;
 }
@@ -232,7 +232,7 @@ static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code,
 /* How long to wait at once: what is left, but the engine may move the end meanwhile. 0: nothing. */
 static int left_ms(const struct culex__redis_conn *conn, int64_t deadline_ns)
 {
-    const struct culex_deadline deadline = {deadline_ns, conn->backend->until_ns};
+    const struct culex_deadline deadline = {deadline_ns, conn->base->until_ns};
     return culex__deadline_wait_ms(&deadline, culex__env_boottime_ns(conn->env));
 }
 
@@ -574,7 +574,7 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
     conn->reader = culex__redis_reader_create(&conn->limits);
     if (conn->reader == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
-    const struct culex_deadline deadline = {deadline_ns, conn->backend->until_ns};
+    const struct culex_deadline deadline = {deadline_ns, conn->base->until_ns};
     culex_status status =
         conn->env->connect(conn->env->self, &conn->target->address, &deadline, &conn->fd, error);
     if (status != CULEX_OK) {

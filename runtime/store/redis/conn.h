@@ -8,7 +8,7 @@
 #include "store/redis/reply.h"
 #include "store/url.h"
 
-/* Where to connect and who we are; shared by the connections of one backend. */
+/* Where to connect and who we are; shared by the connections of one store. */
 struct culex__redis_target {
     struct culex__url url;
     struct culex_address address;
@@ -51,7 +51,7 @@ void culex__redis_request_join(struct culex__redis_request *request,
                                const struct culex__redis_piece *pieces, size_t count);
 
 struct culex__redis_conn {
-    const struct culex_backend *backend; /* whose it is: knows until when it may wait */
+    const struct culex_store *base; /* whose it is: knows until when it may wait */
     const struct culex_env *env;
     const struct culex__redis_target *target;
     int fd; /* -1 while closed */
@@ -61,7 +61,7 @@ struct culex__redis_conn {
     uint64_t generation; /* of the connection: counts the ones that were made */
 };
 
-void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_backend *backend,
+void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_store *base,
                             const struct culex__redis_target *target);
 void culex__redis_conn_close(struct culex__redis_conn *conn);
 

@@ -601,11 +601,11 @@ static void settings_examine(struct doctor *doctor)
     tls_examine(doctor);
 }
 
-culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
+culex_status culex__redis_doctor(struct culex_store *base, struct culex_report *report,
                                  culex_error *error)
 {
     static const char *const words[] = {"INFO"};
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct doctor doctor = {
         .redis = redis, .report = report, .is_local = is_local(&redis->target.address)};
     culex_error scratch;

@@ -109,11 +109,11 @@ static bool results_read(const redisReply *reply, size_t count,
     return reply->elements == holders + 1;
 }
 
-culex_status culex__redis_enqueue_runs(struct culex_backend *backend, const char *queue,
+culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *queue,
                                        const struct culex_new_run *runs, size_t count,
                                        struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     culex_status status = CULEX_OK;
     if (count == 0)
         return CULEX_OK;
@@ -142,10 +142,10 @@ culex_status culex__redis_enqueue_runs(struct culex_backend *backend, const char
     return status;
 }
 
-culex_status culex__redis_tick_run(struct culex_backend *backend, const struct culex_tick *tick,
+culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_tick *tick,
                                    struct culex_tick_reply *ret_reply, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
     culex_status status = culex__redis_name_check("schedule", tick->schedule, error);

@@ -240,11 +240,11 @@ static culex_status share_call(struct culex__redis *redis, unsigned share, bool 
     return status;
 }
 
-culex_status culex__redis_fsck_share(struct culex_backend *backend, const char *queue,
-                                     uint64_t cursor, bool is_repairing,
-                                     struct culex_fsck_reply *ret_reply, culex_error *error)
+culex_status culex__redis_fsck_share(struct culex_store *base, const char *queue, uint64_t cursor,
+                                     bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                     culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     unsigned share = (unsigned)(cursor >> PLACE_BITS);
     int64_t place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1));
     culex_status status = cursor == 0 ? fsck_begin(redis, queue, error) : CULEX_OK;

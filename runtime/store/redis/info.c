@@ -124,10 +124,10 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     return CULEX_OK;
 }
 
-culex_status culex__redis_get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__redis_get_run(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_run_info **ret_run, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
     culex_status status = culex__redis_begin(redis, &culex__redis_get, queue, error);
     if (status != CULEX_OK)
@@ -192,7 +192,7 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
 {
     int64_t next;
     if (culex__redis_is_empty(reply))
-        return culex__backend_no_queue(queue, error);
+        return culex__store_no_queue(queue, error);
     if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
         reply->elements / 2 > limit)
         return culex__fail(error, CULEX_ECORRUPT, "the answer to LIST is no such answer");
@@ -209,11 +209,11 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
     return CULEX_OK;
 }
 
-culex_status culex__redis_list_runs(struct culex_backend *backend, const char *queue,
+culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
                                     culex_run_state state, uint64_t cursor, size_t limit,
                                     struct culex_list_reply *ret_reply, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
     if ((unsigned)state > CULEX_LIST_ANY || limit == 0 || limit > 1000 ||
         cursor > (is_any ? INT64_MAX : INT32_MAX))
@@ -235,9 +235,9 @@ culex_status culex__redis_list_runs(struct culex_backend *backend, const char *q
     return status;
 }
 
-void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+void culex__redis_list_release(struct culex_store *base, struct culex_list_reply *reply)
 {
-    (void)backend;
+    (void)base;
     free(reply->storage);
     memset(reply, 0, sizeof *reply);
 }
@@ -272,10 +272,10 @@ static bool stats_fill(const redisReply *reply, culex_queue_stats *stats)
     return reply->elements == at;
 }
 
-culex_status culex__redis_stats_read(struct culex_backend *backend, const char *queue,
+culex_status culex__redis_stats_read(struct culex_store *base, const char *queue,
                                      culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
     culex_queue_stats stats;
     culex_status status = culex__redis_begin(redis, &culex__redis_stats, queue, error);
@@ -285,7 +285,7 @@ culex_status culex__redis_stats_read(struct culex_backend *backend, const char *
         return status;
     memset(&stats, 0, sizeof stats);
     if (culex__redis_is_empty(reply))
-        status = culex__backend_no_queue(queue, error);
+        status = culex__store_no_queue(queue, error);
     else if (stats_fill(reply, &stats))
         *ret_stats = stats;
     else
@@ -389,11 +389,11 @@ static char **names_pack(const struct names *names)
     return packed;
 }
 
-culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
+culex_status culex__redis_queue_names(struct culex_store *base, char ***ret_names,
                                       culex_error *error)
 {
     enum { PAGES_MAX = 100000 }; /* a server that never ends a scan must not hold us */
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct names names = {NULL, 0, 0};
     char cursor[24] = "0";
     int pages = 0;

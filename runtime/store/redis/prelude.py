@@ -1,4 +1,4 @@
-"""Renders the Lua scripts of the Redis backend into one C file.
+"""Renders the Lua scripts of the Redis store into one C file.
 
     prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...
 

@@ -10,11 +10,11 @@
 /* --- verbs that name one run ---------------------------------------------------------- */
 
 /* Calls `script` on run `id`; its one-word answer goes to `ret_answer`. */
-static culex_status run_call(struct culex_backend *backend,
-                             const struct culex__redis_script *script, const char *queue,
-                             culex_uuid id, char ret_answer[4], culex_error *error)
+static culex_status run_call(struct culex_store *base, const struct culex__redis_script *script,
+                             const char *queue, culex_uuid id, char ret_answer[4],
+                             culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
@@ -38,17 +38,17 @@ static culex_status run_call(struct culex_backend *backend,
     return CULEX_OK;
 }
 
-static culex_status redis_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status redis_cancel(struct culex_store *base, const char *queue, culex_uuid id,
                                  culex_run_state *ret_state, culex_error *error)
 {
     char answer[4];
     culex_run_state state;
-    culex_status status = run_call(backend, &culex__redis_cancel, queue, id, answer, error);
+    culex_status status = run_call(base, &culex__redis_cancel, queue, id, answer, error);
     if (status != CULEX_OK)
         return status;
     bool is_final = answer[0] == '!';
     if (!culex__run_state_parse(answer[is_final], &state))
-        return culex__redis_bad_reply(culex__redis_of(backend), "CANCEL", error);
+        return culex__redis_bad_reply(culex__redis_of(base), "CANCEL", error);
     if (is_final)
         return culex__fail(error, CULEX_ESTATE, "the run is %s already",
                            culex_run_state_name(state));
@@ -56,11 +56,11 @@ static culex_status redis_cancel(struct culex_backend *backend, const char *queu
     return CULEX_OK;
 }
 
-static culex_status redis_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status redis_retry(struct culex_store *base, const char *queue, culex_uuid id,
                                 culex_error *error)
 {
     char answer[4];
-    culex_status status = run_call(backend, &culex__redis_retry, queue, id, answer, error);
+    culex_status status = run_call(base, &culex__redis_retry, queue, id, answer, error);
     if (status != CULEX_OK)
         return status;
     if (answer[0] == '!')
@@ -70,11 +70,11 @@ static culex_status redis_retry(struct culex_backend *backend, const char *queue
     return CULEX_OK;
 }
 
-static culex_status redis_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status redis_forget(struct culex_store *base, const char *queue, culex_uuid id,
                                  culex_error *error)
 {
     char answer[4];
-    culex_status status = run_call(backend, &culex__redis_forget, queue, id, answer, error);
+    culex_status status = run_call(base, &culex__redis_forget, queue, id, answer, error);
     if (status == CULEX_OK && answer[0] == '!')
         return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
     return status;
@@ -118,11 +118,11 @@ static culex_status hello_once(struct culex__redis *redis, const char *queue, co
     return status;
 }
 
-static culex_status redis_hello(struct culex_backend *backend, const char *queue,
-                                const char *worker, const char *session, size_t *ret_released,
-                                int64_t *ret_now_ms, culex_error *error)
+static culex_status redis_hello(struct culex_store *base, const char *queue, const char *worker,
+                                const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                                culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     int64_t values[4] = {0, 0, -1, 0};
     size_t released = 0, rounds = 0;
     culex_status status = culex__redis_name_check("queue", queue, error);
@@ -145,11 +145,10 @@ static culex_status redis_hello(struct culex_backend *backend, const char *queue
 }
 
 /* Calls `script` with one number; it answers 1, 0 for a queue that is not there. */
-static culex_status setting_call(struct culex_backend *backend,
-                                 const struct culex__redis_script *script, const char *queue,
-                                 int64_t value, culex_error *error)
+static culex_status setting_call(struct culex_store *base, const struct culex__redis_script *script,
+                                 const char *queue, int64_t value, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
@@ -161,21 +160,21 @@ static culex_status setting_call(struct culex_backend *backend,
     if (reply->type != REDIS_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
         status = culex__redis_bad_reply(redis, script->name, error);
     else if (reply->integer == 0)
-        status = culex__backend_no_queue(queue, error);
+        status = culex__store_no_queue(queue, error);
     freeReplyObject(reply);
     return status;
 }
 
-static culex_status redis_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+static culex_status redis_pause(struct culex_store *base, const char *queue, bool is_paused,
                                 culex_error *error)
 {
-    return setting_call(backend, &culex__redis_pause, queue, is_paused, error);
+    return setting_call(base, &culex__redis_pause, queue, is_paused, error);
 }
 
-static culex_status redis_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+static culex_status redis_limit(struct culex_store *base, const char *queue, uint64_t most,
                                 culex_error *error)
 {
-    return setting_call(backend, &culex__redis_limit, queue, (int64_t)most, error);
+    return setting_call(base, &culex__redis_limit, queue, (int64_t)most, error);
 }
 
 /* One bounded share of PURGE; values: deleted, left. */
@@ -192,18 +191,17 @@ static culex_status purge_once(struct culex__redis *redis, const char *queue, cu
     status = culex__redis_finish(redis, &culex__redis_purge, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__redis_is_empty(reply) ? culex__backend_no_queue(queue, error)
+    status = culex__redis_is_empty(reply) ? culex__store_no_queue(queue, error)
                                           : integers_read(redis, "PURGE", reply, values, 2, error);
     freeReplyObject(reply);
     return status;
 }
 
-static culex_status redis_purge(struct culex_backend *backend, const char *queue,
-                                culex_run_state state, size_t limit, size_t *ret_deleted,
-                                culex_error *error)
+static culex_status redis_purge(struct culex_store *base, const char *queue, culex_run_state state,
+                                size_t limit, size_t *ret_deleted, culex_error *error)
 {
     enum { SHARE = 500, IDLE_SHARES_MAX = 10000 };
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     size_t deleted = 0, idle = 0;
     int64_t values[2] = {0, 1};
     culex_status status = CULEX_OK;
@@ -222,10 +220,9 @@ static culex_status redis_purge(struct culex_backend *backend, const char *queue
     return status;
 }
 
-static culex_status redis_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                              culex_error *error)
+static culex_status redis_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     const struct culex_env *env = redis->base.env;
     static const char *const words[] = {"TIME"};
     if (env->store_clock_ms != NULL) {
@@ -252,9 +249,9 @@ static culex_status redis_now(struct culex_backend *backend, int64_t *ret_now_ms
 
 /* --- opening -------------------------------------------------------------------------- */
 
-static void redis_close(struct culex_backend *backend)
+static void redis_close(struct culex_store *base)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     culex__redis_conn_close(&redis->conn);
     culex__redis_conn_close(&redis->wake.conn);
     culex__redis_fsck_release(redis);
@@ -268,7 +265,7 @@ static void redis_close(struct culex_backend *backend)
     free(redis);
 }
 
-static const struct culex_backend_ops redis_ops = {
+static const struct culex_store_ops redis_ops = {
     .name = "redis",
     .tears = true,
     .enqueue = culex__redis_enqueue_runs,
@@ -296,7 +293,7 @@ static const struct culex_backend_ops redis_ops = {
     .close = redis_close,
 };
 
-culex_status culex__backend_prefix_check(const char *prefix, culex_error *error)
+culex_status culex__store_prefix_check(const char *prefix, culex_error *error)
 {
     if (strnlen(prefix, CULEX__REDIS_PREFIX_MAX + 1) > CULEX__REDIS_PREFIX_MAX)
         return culex__fail(error, CULEX_EINVAL, "the key prefix is longer than %d bytes",
@@ -308,14 +305,14 @@ static culex_status prefix_set(struct culex__redis *redis, const char *prefix, c
 {
     if (prefix == NULL)
         prefix = "culex";
-    culex_status status = culex__backend_prefix_check(prefix, error);
+    culex_status status = culex__store_prefix_check(prefix, error);
     if (status == CULEX_OK)
         strcpy(redis->prefix, prefix);
     return status;
 }
 
-culex_status culex__redis_open(const char *url, const struct culex_backend_options *options,
-                               const struct culex_env *env, struct culex_backend **ret_backend,
+culex_status culex__redis_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
                                culex_error *error)
 {
     struct culex__redis *redis = calloc(1, sizeof *redis);
@@ -337,6 +334,6 @@ culex_status culex__redis_open(const char *url, const struct culex_backend_optio
         redis_close(&redis->base);
         return status;
     }
-    *ret_backend = &redis->base;
+    *ret_store = &redis->base;
     return CULEX_OK;
 }

@@ -33,7 +33,7 @@ enum culex__redis_level {
     CULEX__REDIS_REPAIRS
 };
 
-/* A queue that this backend has written to. */
+/* A queue that this store has written to. */
 struct culex__redis_queue {
     struct culex__redis_queue *next;
     enum culex__redis_level level; /* of the commands that were tried */
@@ -50,7 +50,7 @@ struct culex__redis_wake {
 };
 
 struct culex__redis {
-    struct culex_backend base;
+    struct culex_store base;
     struct culex__redis_target target;
     struct culex__redis_conn conn;
     struct culex__redis_request request; /* kept between calls for its memory */
@@ -63,9 +63,9 @@ struct culex__redis {
     int64_t timeout_ms;
 };
 
-static inline struct culex__redis *culex__redis_of(struct culex_backend *backend)
+static inline struct culex__redis *culex__redis_of(struct culex_store *base)
 {
-    return (struct culex__redis *)backend;
+    return (struct culex__redis *)base;
 }
 
 /* --- redis/call.c -------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ int64_t culex__redis_deadline(const struct culex__redis *redis);
 /* `delay_ms` as scripts take it: not negative, not beyond CULEX__REDIS_DELAY_MAX. */
 int64_t culex__redis_delay(int64_t delay_ms);
 
-/* Puts the name of `queue` into PREFIX:queues once more when this backend did so a while ago. */
+/* Puts the name of `queue` into PREFIX:queues once more when this store did so a while ago. */
 void culex__redis_announce(struct culex__redis *redis, const char *queue);
 
 /* CULEX_OK when the user may do what scripts of this level do to a queue, else the refusal. */
@@ -119,36 +119,35 @@ culex_status culex__redis_name_check(const char *what, const char *name, culex_e
 
 /* --- verbs --------------------------------------------------------------------------- */
 
-culex_status culex__redis_enqueue_runs(struct culex_backend *backend, const char *queue,
+culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *queue,
                                        const struct culex_new_run *runs, size_t count,
                                        struct culex_enqueue_result *results, culex_error *error);
-culex_status culex__redis_tick_run(struct culex_backend *backend, const struct culex_tick *tick,
+culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_tick *tick,
                                    struct culex_tick_reply *ret_reply, culex_error *error);
-culex_status culex__redis_step_all(struct culex_backend *backend, const struct culex_step *step,
+culex_status culex__redis_step_all(struct culex_store *base, const struct culex_step *step,
                                    struct culex_step_reply *ret_reply, culex_error *error);
-void culex__redis_step_release(struct culex_backend *backend, struct culex_step_reply *reply);
-culex_status culex__redis_stats_read(struct culex_backend *backend, const char *queue,
+void culex__redis_step_release(struct culex_store *base, struct culex_step_reply *reply);
+culex_status culex__redis_stats_read(struct culex_store *base, const char *queue,
                                      culex_queue_stats *ret_stats, culex_error *error);
-culex_status culex__redis_get_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__redis_get_run(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_run_info **ret_run, culex_error *error);
-culex_status culex__redis_list_runs(struct culex_backend *backend, const char *queue,
+culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
                                     culex_run_state state, uint64_t cursor, size_t limit,
                                     struct culex_list_reply *ret_reply, culex_error *error);
-void culex__redis_list_release(struct culex_backend *backend, struct culex_list_reply *reply);
-culex_status culex__redis_queue_names(struct culex_backend *backend, char ***ret_names,
+void culex__redis_list_release(struct culex_store *base, struct culex_list_reply *reply);
+culex_status culex__redis_queue_names(struct culex_store *base, char ***ret_names,
                                       culex_error *error);
-culex_status culex__redis_fsck_share(struct culex_backend *backend, const char *queue,
-                                     uint64_t cursor, bool is_repairing,
-                                     struct culex_fsck_reply *ret_reply, culex_error *error);
+culex_status culex__redis_fsck_share(struct culex_store *base, const char *queue, uint64_t cursor,
+                                     bool is_repairing, struct culex_fsck_reply *ret_reply,
+                                     culex_error *error);
 /* Forgets the FSCK under way, if any. */
 void culex__redis_fsck_release(struct culex__redis *redis);
-culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *const *queues,
+culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *queues,
                                    size_t count, int64_t timeout_ms, int *ret_fd,
                                    culex_error *error);
-culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                    culex_error *error);
-void culex__redis_wake_disarm(struct culex_backend *backend);
-culex_status culex__redis_doctor(struct culex_backend *backend, struct culex_report *report,
+culex_status culex__redis_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error);
+void culex__redis_wake_disarm(struct culex_store *base);
+culex_status culex__redis_doctor(struct culex_store *base, struct culex_report *report,
                                  culex_error *error);
 
 #endif

@@ -243,10 +243,10 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
     return CULEX_OK;
 }
 
-culex_status culex__redis_step_all(struct culex_backend *backend, const struct culex_step *step,
+culex_status culex__redis_step_all(struct culex_store *base, const struct culex_step *step,
                                    struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     culex_status status = step_check(step, error);
     if (status == CULEX_OK)
         status = culex__redis_begin(redis, &culex__redis_step, step->queue, error);
@@ -266,9 +266,9 @@ culex_status culex__redis_step_all(struct culex_backend *backend, const struct c
     return status;
 }
 
-void culex__redis_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+void culex__redis_step_release(struct culex_store *base, struct culex_step_reply *reply)
 {
-    (void)backend;
+    (void)base;
     struct storage *storage = reply->storage;
     if (storage != NULL && storage->reply != NULL)
         freeReplyObject(storage->reply);

@@ -51,11 +51,11 @@ static culex_status wake_send(struct culex__redis *redis, const char *const *que
     return status;
 }
 
-culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *const *queues,
+culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *queues,
                                    size_t count, int64_t timeout_ms, int *ret_fd,
                                    culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     culex_status status = CULEX_OK;
     if (count == 0 || count > CULEX__REDIS_BATCH_MAX)
@@ -76,10 +76,9 @@ culex_status culex__redis_wake_arm(struct culex_backend *backend, const char *co
     return status;
 }
 
-culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                    culex_error *error)
+culex_status culex__redis_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     redisReply *reply = NULL;
     *ret_woken = false;
@@ -106,9 +105,9 @@ culex_status culex__redis_wake_take(struct culex_backend *backend, bool *ret_wok
 /* The server hears that we say no more, takes us off its list of waiting clients and closes. Only
  * closing on our side would leave the order of that and of our next call to chance, and the server
  * might still hand us the wake-up of a run that this call gives back. */
-void culex__redis_wake_disarm(struct culex_backend *backend)
+void culex__redis_wake_disarm(struct culex_store *base)
 {
-    struct culex__redis *redis = culex__redis_of(backend);
+    struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     const struct culex_env *env = redis->base.env;
     int64_t deadline_ns = culex__env_boottime_ns(env) + farewell_ns;

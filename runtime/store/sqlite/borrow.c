@@ -7,9 +7,9 @@
 #include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
-static void borrowed_close(struct culex_backend *backend)
+static void borrowed_close(struct culex_store *base)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     if (store == NULL)
         return;
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
@@ -20,12 +20,11 @@ static void borrowed_close(struct culex_backend *backend)
     free(store);
 }
 
-static culex_status borrowed_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                                 culex_error *error)
+static culex_status borrowed_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
 {
     (void)error;
-    culex__sqlite_start(culex__sqlite_of(backend));
-    *ret_now_ms = culex__sqlite_of(backend)->now_ms;
+    culex__sqlite_start(culex__sqlite_of(base));
+    *ret_now_ms = culex__sqlite_of(base)->now_ms;
     return CULEX_OK;
 }
 
@@ -36,11 +35,11 @@ static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_
 }
 
 /* A savepoint, so that a run is in the transaction as a whole or not at all. */
-static culex_status borrowed_enqueue(struct culex_backend *backend, const char *queue,
+static culex_status borrowed_enqueue(struct culex_store *base, const char *queue,
                                      const struct culex_new_run *runs, size_t count,
                                      struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_level_at(store->path);
     culex_status status = culex__sqlite_place_check_borrowed(store, error);
     if (status == CULEX_OK)
@@ -62,7 +61,7 @@ static culex_status borrowed_enqueue(struct culex_backend *backend, const char *
     return status != CULEX_OK ? status : released;
 }
 
-static const struct culex_backend_ops operations = {
+static const struct culex_store_ops operations = {
     .name = "sqlite",
     .enqueue = borrowed_enqueue,
     .now = borrowed_now,
@@ -122,8 +121,8 @@ static culex_status check_store(struct culex_sqlite *store, culex_error *error)
 }
 
 culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, const char *schema,
-                                     const struct culex_env *env,
-                                     struct culex_backend **ret_backend, culex_error *error)
+                                     const struct culex_env *env, struct culex_store **ret_store,
+                                     culex_error *error)
 {
     schema = schema != NULL ? schema : "main";
     culex_status status = check_handle(db, schema, error);
@@ -145,16 +144,15 @@ culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, co
     if (status == CULEX_OK)
         status = culex__sqlite_names_check(store, error);
     if (status == CULEX_OK)
-        *ret_backend = &store->base;
+        *ret_store = &store->base;
     else
         borrowed_close(&store->base);
     return status;
 }
 
 culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
-                                  const struct culex_env *env, struct culex_backend **ret_backend,
+                                  const struct culex_env *env, struct culex_store **ret_store,
                                   culex_error *error)
 {
-    return culex__sqlite_borrow_as(sqlite3_libversion_number(), db, schema, env, ret_backend,
-                                   error);
+    return culex__sqlite_borrow_as(sqlite3_libversion_number(), db, schema, env, ret_store, error);
 }

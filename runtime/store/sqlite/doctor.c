@@ -367,10 +367,10 @@ static culex_status examine_file(struct culex_sqlite *store, struct culex_report
     return status;
 }
 
-culex_status culex__sqlite_doctor(struct culex_backend *backend, struct culex_report *report,
+culex_status culex__sqlite_doctor(struct culex_store *base, struct culex_report *report,
                                   culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex__sqlite_start(store);
     if (store->is_memory) {
         culex__report_promise(report, "Nothing survives: the runs live in this process's memory "

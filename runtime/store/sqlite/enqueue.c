@@ -163,11 +163,11 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
     return status;
 }
 
-culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex_status status = CULEX_OK;
     if (count > CULEX__SQLITE_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "at most %d runs at once", CULEX__SQLITE_BATCH_MAX);
@@ -276,10 +276,10 @@ static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick
     return culex__sqlite_queue_settle(store, &queue, error);
 }
 
-culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
+culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tick *tick,
                                 struct culex_tick_reply *ret_reply, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_tick_reply reply = {0};
     culex_status status = check(tick->queue, tick->run, error);
     if (status == CULEX_OK)

@@ -321,10 +321,9 @@ static culex_status find(struct culex_sqlite *store, const char *folder, culex_e
 }
 
 culex_status culex__sqlite_file_open(struct culex_sqlite *store,
-                                     const struct culex_backend_options *options,
-                                     culex_error *error)
+                                     const struct culex_store_options *options, culex_error *error)
 {
-    static const struct culex_backend_options defaults = {0};
+    static const struct culex_store_options defaults = {0};
     bool is_empty = false;
     options = options != NULL ? options : &defaults;
     culex_status status = store->is_memory ? CULEX_OK : find(store, options->folder, error);

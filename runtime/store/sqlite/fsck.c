@@ -261,12 +261,12 @@ static culex_status share_transact(struct fsck *fsck, unsigned share, const char
     return culex__sqlite_end_transaction(fsck->store, status, error);
 }
 
-culex_status culex__sqlite_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
                                 culex_error *error)
 {
     unsigned share = (unsigned)(cursor >> PLACE_BITS);
-    struct fsck fsck = {.store = culex__sqlite_of(backend),
+    struct fsck fsck = {.store = culex__sqlite_of(base),
                         .place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1))};
     struct fsck again = fsck;
     if (share >= SHARE_COUNT)

@@ -29,10 +29,10 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue
     stats->limit = (uint64_t)queue->capacity;
 }
 
-culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_stats(struct culex_store *base, const char *queue,
                                  culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_queue row;
     int64_t scheduled = 0;
     culex_status status = culex__sqlite_begin_read(store, error);
@@ -175,10 +175,10 @@ static culex_status get(struct culex_sqlite *store, const char *name, culex_uuid
     return status;
 }
 
-culex_status culex__sqlite_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_get(struct culex_store *base, const char *queue, culex_uuid id,
                                culex_run_info **ret_run, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex_run_info *info = NULL;
     culex_status status = culex__sqlite_begin_read(store, error);
     if (status != CULEX_OK)
@@ -244,12 +244,12 @@ static culex_status list_scan(struct culex_sqlite *store, const struct culex_sql
     return has < 0 ? (culex_status)has : status;
 }
 
-culex_status culex__sqlite_list(struct culex_backend *backend, const char *queue,
-                                culex_run_state state, uint64_t cursor, size_t limit,
-                                struct culex_list_reply *ret_reply, culex_error *error)
+culex_status culex__sqlite_list(struct culex_store *base, const char *queue, culex_run_state state,
+                                uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                                culex_error *error)
 {
     enum { LIMIT_MAX = 1000 };
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_list_reply reply = {0};
     struct culex_sqlite_queue row;
     if (limit < 1 || limit > LIMIT_MAX)
@@ -267,13 +267,13 @@ culex_status culex__sqlite_list(struct culex_backend *backend, const char *queue
     if (status == CULEX_OK)
         *ret_reply = reply;
     else
-        culex__sqlite_list_release(backend, &reply);
+        culex__sqlite_list_release(base, &reply);
     return status;
 }
 
-void culex__sqlite_list_release(struct culex_backend *backend, struct culex_list_reply *reply)
+void culex__sqlite_list_release(struct culex_store *base, struct culex_list_reply *reply)
 {
-    (void)backend;
+    (void)base;
     for (size_t i = 0; i < reply->count; i++)
         info_release(&reply->runs[i]);
     free(reply->runs);
@@ -335,10 +335,9 @@ static culex_status names_read(struct culex_sqlite *store, struct names *names, 
     return has < 0 ? (culex_status)has : status;
 }
 
-culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_names,
-                                  culex_error *error)
+culex_status culex__sqlite_queues(struct culex_store *base, char ***ret_names, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct names names = {0};
     culex_status status = culex__sqlite_begin_read(store, error);
     if (status != CULEX_OK)
@@ -354,11 +353,10 @@ culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_nam
     return status;
 }
 
-culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                               culex_error *error)
+culex_status culex__sqlite_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
 {
     (void)error;
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex__sqlite_start(store);
     *ret_now_ms = store->now_ms;
     return CULEX_OK;

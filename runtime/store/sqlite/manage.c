@@ -96,11 +96,11 @@ static culex_status hello_all(struct culex_sqlite *store, const char *name, cons
     return status;
 }
 
-culex_status culex__sqlite_hello(struct culex_backend *backend, const char *queue,
-                                 const char *worker, const char *session, size_t *ret_released,
-                                 int64_t *ret_now_ms, culex_error *error)
+culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, const char *worker,
+                                 const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                                 culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     size_t released = 0;
     if (strlen(session) >= CULEX__SQLITE_SESSION_SIZE)
         return culex__fail(error, CULEX_EINVAL, "the session is too long");
@@ -140,11 +140,11 @@ static culex_status act(struct culex_sqlite *store, const char *name, culex_uuid
     return status;
 }
 
-static culex_status act_on_run(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status act_on_run(struct culex_store *base, const char *queue, culex_uuid id,
                                run_action action, struct culex_sqlite_run *ret_run,
                                culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
@@ -169,11 +169,11 @@ static culex_status cancel_run(struct culex_sqlite *store, struct culex_sqlite_q
     return status == CULEX_ESTATE ? wrong_state(run, error) : status;
 }
 
-culex_status culex__sqlite_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_cancel(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_run_state *ret_state, culex_error *error)
 {
     struct culex_sqlite_run run = {.state = CULEX_RUN_CANCELLED};
-    culex_status status = act_on_run(backend, queue, id, cancel_run, &run, error);
+    culex_status status = act_on_run(base, queue, id, cancel_run, &run, error);
     if (status == CULEX_OK)
         *ret_state = run.state;
     return status;
@@ -202,11 +202,11 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     return culex__sqlite_run_move(store, queue, run, &retry, error);
 }
 
-culex_status culex__sqlite_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_retry(struct culex_store *base, const char *queue, culex_uuid id,
                                  culex_error *error)
 {
     struct culex_sqlite_run run;
-    return act_on_run(backend, queue, id, retry_run, &run, error);
+    return act_on_run(base, queue, id, retry_run, &run, error);
 }
 
 static culex_status forget_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -218,19 +218,19 @@ static culex_status forget_run(struct culex_sqlite *store, struct culex_sqlite_q
     return culex__sqlite_run_forget(store, queue, run, error);
 }
 
-culex_status culex__sqlite_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_error *error)
 {
     struct culex_sqlite_run run;
-    return act_on_run(backend, queue, id, forget_run, &run, error);
+    return act_on_run(base, queue, id, forget_run, &run, error);
 }
 
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
-culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
-                                       bool is_paused, culex_error *error)
+culex_status culex__sqlite_pause_queue(struct culex_store *base, const char *queue, bool is_paused,
+                                       culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_queue row;
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
@@ -246,10 +246,10 @@ culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char
     return culex__sqlite_end_transaction(store, status, error);
 }
 
-culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
-                                       uint64_t most, culex_error *error)
+culex_status culex__sqlite_limit_queue(struct culex_store *base, const char *queue, uint64_t most,
+                                       culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_queue row;
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
@@ -299,11 +299,10 @@ static culex_status purge_all(struct culex_sqlite *store, const char *name, cule
 }
 
 /* One transaction for as many as a batch; callers ask again while they get what they asked for. */
-culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queue,
-                                 culex_run_state state, size_t limit, size_t *ret_deleted,
-                                 culex_error *error)
+culex_status culex__sqlite_purge(struct culex_store *base, const char *queue, culex_run_state state,
+                                 size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     size_t deleted = 0, count = 0;
     if (state == CULEX_RUN_ACTIVE || (unsigned)state >= CULEX_RUN_STATE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "active runs cannot be purged");

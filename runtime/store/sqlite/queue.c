@@ -126,7 +126,7 @@ culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *na
 {
     culex_status status = culex__sqlite_queue_load(store, name, false, ret_queue, error);
     if (status == CULEX_OK && ret_queue->key == 0)
-        return culex__backend_no_queue(name, error);
+        return culex__store_no_queue(name, error);
     return status;
 }
 

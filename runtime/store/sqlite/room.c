@@ -152,13 +152,13 @@ static culex_status enqueue_call(struct culex_sqlite *store, const void *request
                                  enqueue->results, error);
 }
 
-culex_status culex__sqlite_reserved_enqueue(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_enqueue(struct culex_store *base, const char *queue,
                                             const struct culex_new_run *runs, size_t count,
                                             struct culex_enqueue_result *results,
                                             culex_error *error)
 {
     struct enqueue_request request = {queue, runs, count, results};
-    return add(culex__sqlite_of(backend), enqueue_call, &request, error);
+    return add(culex__sqlite_of(base), enqueue_call, &request, error);
 }
 
 struct tick_request {
@@ -172,26 +172,24 @@ static culex_status tick_call(struct culex_sqlite *store, const void *request, c
     return culex__sqlite_tick(&store->base, tick->tick, tick->reply, error);
 }
 
-culex_status culex__sqlite_reserved_tick(struct culex_backend *backend,
-                                         const struct culex_tick *tick,
+culex_status culex__sqlite_reserved_tick(struct culex_store *base, const struct culex_tick *tick,
                                          struct culex_tick_reply *ret_reply, culex_error *error)
 {
     struct tick_request request = {tick, ret_reply};
-    return add(culex__sqlite_of(backend), tick_call, &request, error);
+    return add(culex__sqlite_of(base), tick_call, &request, error);
 }
 
 /* --- steps ----------------------------------------------------------------------------- */
 
-culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
-                                         const struct culex_step *step,
+culex_status culex__sqlite_reserved_step(struct culex_store *base, const struct culex_step *step,
                                          struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step request = *step;
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
     culex_status status = CULEX_EFULL;
     for (int tries = 0; tries < STEP_TRIES; tries++) {
-        status = culex__sqlite_step(backend, &request, ret_reply, error);
+        status = culex__sqlite_step(base, &request, ret_reply, error);
         if (status != CULEX_EFULL)
             break;
         bool is_made = make_room(store, tries, level, CULEX__SQLITE_RESERVE_NONE);
@@ -210,49 +208,49 @@ culex_status culex__sqlite_reserved_step(struct culex_backend *backend,
 
 /* What a worker says at its start, and an operator does to make room, may use the first half. */
 #define RESERVED(CALL)                                                                             \
-    struct culex_sqlite *store = culex__sqlite_of(backend);                                        \
+    struct culex_sqlite *store = culex__sqlite_of(base);                                           \
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);                    \
     culex_status status = CALL;                                                                    \
     if (status == CULEX_EFULL && make_room(store, 0, level, CULEX__SQLITE_RESERVE_HALF))           \
         status = CALL;                                                                             \
     return status
 
-culex_status culex__sqlite_reserved_hello(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_hello(struct culex_store *base, const char *queue,
                                           const char *worker, const char *session,
                                           size_t *ret_released, int64_t *ret_now_ms,
                                           culex_error *error)
 {
-    RESERVED(culex__sqlite_hello(backend, queue, worker, session, ret_released, ret_now_ms, error));
+    RESERVED(culex__sqlite_hello(base, queue, worker, session, ret_released, ret_now_ms, error));
 }
 
-culex_status culex__sqlite_reserved_cancel(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_cancel(struct culex_store *base, const char *queue,
                                            culex_uuid id, culex_run_state *ret_state,
                                            culex_error *error)
 {
-    RESERVED(culex__sqlite_cancel(backend, queue, id, ret_state, error));
+    RESERVED(culex__sqlite_cancel(base, queue, id, ret_state, error));
 }
 
-culex_status culex__sqlite_reserved_forget(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_forget(struct culex_store *base, const char *queue,
                                            culex_uuid id, culex_error *error)
 {
-    RESERVED(culex__sqlite_forget(backend, queue, id, error));
+    RESERVED(culex__sqlite_forget(base, queue, id, error));
 }
 
-culex_status culex__sqlite_reserved_pause(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_pause(struct culex_store *base, const char *queue,
                                           bool is_paused, culex_error *error)
 {
-    RESERVED(culex__sqlite_pause_queue(backend, queue, is_paused, error));
+    RESERVED(culex__sqlite_pause_queue(base, queue, is_paused, error));
 }
 
-culex_status culex__sqlite_reserved_limit(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_limit(struct culex_store *base, const char *queue,
                                           uint64_t most, culex_error *error)
 {
-    RESERVED(culex__sqlite_limit_queue(backend, queue, most, error));
+    RESERVED(culex__sqlite_limit_queue(base, queue, most, error));
 }
 
-culex_status culex__sqlite_reserved_purge(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_reserved_purge(struct culex_store *base, const char *queue,
                                           culex_run_state state, size_t limit, size_t *ret_deleted,
                                           culex_error *error)
 {
-    RESERVED(culex__sqlite_purge(backend, queue, state, limit, ret_deleted, error));
+    RESERVED(culex__sqlite_purge(base, queue, state, limit, ret_deleted, error));
 }

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 
-static void store_close(struct culex_backend *backend)
+static void store_close(struct culex_store *base)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     if (store == NULL)
         return;
     culex__sqlite_wake_close(store);
@@ -37,15 +37,15 @@ static void store_close(struct culex_backend *backend)
 /* SQLite forbids everything with an inherited handle, closing it too, and closing its descriptors
  * would drop the locks of a handle that this process may have opened since. So both stay, and with
  * them what they use. */
-static void store_abandon(struct culex_backend *backend)
+static void store_abandon(struct culex_store *base)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     culex__sqlite_wake_abandon(store);
     culex__sqlite_guard_abandon(store);
     culex__sqlite_reserve_close(store);
 }
 
-static const struct culex_backend_ops operations = {
+static const struct culex_store_ops operations = {
     .name = "sqlite",
     .enqueue = culex__sqlite_reserved_enqueue,
     .step = culex__sqlite_reserved_step,
@@ -112,7 +112,7 @@ static bool store_name(struct culex_sqlite *store, const char *rest)
 }
 
 static struct culex_sqlite *store_create(int version, const char *rest, bool is_memory,
-                                         const struct culex_backend_options *options,
+                                         const struct culex_store_options *options,
                                          const struct culex_env *env)
 {
     enum { TIMEOUT_MS = 5000 };
@@ -136,8 +136,8 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
 }
 
 culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
-                                   const struct culex_backend_options *options,
-                                   const struct culex_env *env, struct culex_backend **ret_backend,
+                                   const struct culex_store_options *options,
+                                   const struct culex_env *env, struct culex_store **ret_store,
                                    culex_error *error)
 {
     struct culex_sqlite_options wishes = {0};
@@ -153,17 +153,17 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);
     if (status == CULEX_OK)
-        *ret_backend = &store->base;
+        *ret_store = &store->base;
     else
         store_close(&store->base);
     return status;
 }
 
 culex_status culex__sqlite_open(const char *rest, bool is_memory,
-                                const struct culex_backend_options *options,
-                                const struct culex_env *env, struct culex_backend **ret_backend,
+                                const struct culex_store_options *options,
+                                const struct culex_env *env, struct culex_store **ret_store,
                                 culex_error *error)
 {
     return culex__sqlite_open_as(sqlite3_libversion_number(), rest, is_memory, options, env,
-                                 ret_backend, error);
+                                 ret_store, error);
 }

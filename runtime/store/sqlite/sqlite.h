@@ -143,7 +143,7 @@ struct culex_sqlite_options {
 };
 
 struct culex_sqlite {
-    struct culex_backend base;
+    struct culex_store base;
     struct {
         pid_t owner; /* the process that opened the file; 0: not in the list */
         struct culex_sqlite *next;
@@ -181,13 +181,13 @@ struct culex_sqlite {
 /* As culex__sqlite_open, pretending that SQLite has `version`: the tests' way to both
  * checkpoint schemes. */
 culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
-                                   const struct culex_backend_options *options,
-                                   const struct culex_env *env, struct culex_backend **ret_backend,
+                                   const struct culex_store_options *options,
+                                   const struct culex_env *env, struct culex_store **ret_store,
                                    culex_error *error);
 
-static inline struct culex_sqlite *culex__sqlite_of(struct culex_backend *backend)
+static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)
 {
-    return (struct culex_sqlite *)backend;
+    return (struct culex_sqlite *)base;
 }
 
 /* --- sqlite/option.c ----------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ char *culex__sqlite_option_path(const char *rest);
 /* --- sqlite/borrow.c ----------------------------------------------------------------------- */
 
 culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, const char *schema,
-                                     const struct culex_env *env,
-                                     struct culex_backend **ret_backend, culex_error *error);
+                                     const struct culex_env *env, struct culex_store **ret_store,
+                                     culex_error *error);
 
 /* --- sqlite/error.c ---------------------------------------------------------------------- */
 
@@ -231,8 +231,7 @@ culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int6
 /* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
  * and brings the schema in. `options` may be NULL. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store,
-                                     const struct culex_backend_options *options,
-                                     culex_error *error);
+                                     const struct culex_store_options *options, culex_error *error);
 
 /* --- sqlite/place.c ---------------------------------------------------------------------- */
 
@@ -294,7 +293,7 @@ bool culex__sqlite_mount_type(const char *mountinfo, uint64_t device,
 
 /* --- sqlite/doctor.c ------------------------------------------------------------------------ */
 
-culex_status culex__sqlite_doctor(struct culex_backend *backend, struct culex_report *report,
+culex_status culex__sqlite_doctor(struct culex_store *base, struct culex_report *report,
                                   culex_error *error);
 
 /* --- sqlite/statement.c ------------------------------------------------------------------- */
@@ -463,17 +462,17 @@ culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_
 culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error);
-culex_status culex__sqlite_enqueue(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error);
-culex_status culex__sqlite_tick(struct culex_backend *backend, const struct culex_tick *tick,
+culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tick *tick,
                                 struct culex_tick_reply *ret_reply, culex_error *error);
 
 /* --- sqlite/step.c, sqlite/claim.c, sqlite/memo.c -------------------------------------- */
 
-culex_status culex__sqlite_step(struct culex_backend *backend, const struct culex_step *step,
+culex_status culex__sqlite_step(struct culex_store *base, const struct culex_step *step,
                                 struct culex_step_reply *ret_reply, culex_error *error);
-void culex__sqlite_step_release(struct culex_backend *backend, struct culex_step_reply *reply);
+void culex__sqlite_step_release(struct culex_store *base, struct culex_step_reply *reply);
 
 /* Grants up to step->want ready runs into reply->grants. *ret_is_cut tells that it stopped early
  * although more may be there. */
@@ -506,41 +505,38 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
 
 /* --- sqlite/manage.c ------------------------------------------------------------------- */
 
-culex_status culex__sqlite_hello(struct culex_backend *backend, const char *queue,
-                                 const char *worker, const char *session, size_t *ret_released,
-                                 int64_t *ret_now_ms, culex_error *error);
-culex_status culex__sqlite_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, const char *worker,
+                                 const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                                 culex_error *error);
+culex_status culex__sqlite_cancel(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_run_state *ret_state, culex_error *error);
-culex_status culex__sqlite_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_retry(struct culex_store *base, const char *queue, culex_uuid id,
                                  culex_error *error);
-culex_status culex__sqlite_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_error *error);
-culex_status culex__sqlite_limit_queue(struct culex_backend *backend, const char *queue,
-                                       uint64_t most, culex_error *error);
-culex_status culex__sqlite_pause_queue(struct culex_backend *backend, const char *queue,
-                                       bool is_paused, culex_error *error);
-culex_status culex__sqlite_purge(struct culex_backend *backend, const char *queue,
-                                 culex_run_state state, size_t limit, size_t *ret_deleted,
-                                 culex_error *error);
+culex_status culex__sqlite_limit_queue(struct culex_store *base, const char *queue, uint64_t most,
+                                       culex_error *error);
+culex_status culex__sqlite_pause_queue(struct culex_store *base, const char *queue, bool is_paused,
+                                       culex_error *error);
+culex_status culex__sqlite_purge(struct culex_store *base, const char *queue, culex_run_state state,
+                                 size_t limit, size_t *ret_deleted, culex_error *error);
 
 /* --- sqlite/inspect.c ------------------------------------------------------------------ */
 
-culex_status culex__sqlite_stats(struct culex_backend *backend, const char *queue,
+culex_status culex__sqlite_stats(struct culex_store *base, const char *queue,
                                  culex_queue_stats *ret_stats, culex_error *error);
-culex_status culex__sqlite_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+culex_status culex__sqlite_get(struct culex_store *base, const char *queue, culex_uuid id,
                                culex_run_info **ret_run, culex_error *error);
-culex_status culex__sqlite_list(struct culex_backend *backend, const char *queue,
-                                culex_run_state state, uint64_t cursor, size_t limit,
-                                struct culex_list_reply *ret_reply, culex_error *error);
-void culex__sqlite_list_release(struct culex_backend *backend, struct culex_list_reply *reply);
-culex_status culex__sqlite_queues(struct culex_backend *backend, char ***ret_names,
-                                  culex_error *error);
-culex_status culex__sqlite_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                               culex_error *error);
+culex_status culex__sqlite_list(struct culex_store *base, const char *queue, culex_run_state state,
+                                uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                                culex_error *error);
+void culex__sqlite_list_release(struct culex_store *base, struct culex_list_reply *reply);
+culex_status culex__sqlite_queues(struct culex_store *base, char ***ret_names, culex_error *error);
+culex_status culex__sqlite_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error);
 
 /* --- sqlite/fsck.c --------------------------------------------------------------------- */
 
-culex_status culex__sqlite_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
                                 culex_error *error);
 
@@ -552,12 +548,11 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
                                     culex_error *error);
 /* After COMMIT: tells one of them. */
 void culex__sqlite_wake_send(struct culex_sqlite *store);
-culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *const *queues,
+culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const *queues,
                                     size_t count, int64_t timeout_ms, int *ret_fd,
                                     culex_error *error);
-culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                     culex_error *error);
-void culex__sqlite_wake_disarm(struct culex_backend *backend);
+culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error);
+void culex__sqlite_wake_disarm(struct culex_store *base);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
 /* Closes the descriptors and leaves everything else to the process that they came from. */
 void culex__sqlite_wake_abandon(struct culex_sqlite *store);

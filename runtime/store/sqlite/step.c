@@ -444,10 +444,10 @@ static void step_fail(struct culex_sqlite *store, struct culex_step_reply *reply
     culex__sqlite_step_release(&store->base, reply);
 }
 
-culex_status culex__sqlite_step(struct culex_backend *backend, const struct culex_step *step,
+culex_status culex__sqlite_step(struct culex_store *base, const struct culex_step *step,
                                 struct culex_step_reply *ret_reply, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step_reply reply;
     culex_status status = check(step, error);
     if (status == CULEX_OK)
@@ -466,9 +466,9 @@ culex_status culex__sqlite_step(struct culex_backend *backend, const struct cule
     return status;
 }
 
-void culex__sqlite_step_release(struct culex_backend *backend, struct culex_step_reply *reply)
+void culex__sqlite_step_release(struct culex_store *base, struct culex_step_reply *reply)
 {
-    (void)backend;
+    (void)base;
     for (size_t i = 0; i < reply->grant_count; i++)
         free((void *)reply->grants[i].payload);
     free(reply->grants);

@@ -19,7 +19,7 @@ bool culex__sqlite_pause(struct culex_sqlite *store, int tries)
 {
     enum { SHORT_TRIES = 8, SHORT_NS = 100000, LONG_MS = 8, TRIES_MAX = 1 << 20 };
     const struct culex_env *env = store->base.env;
-    int64_t end_ns = culex__backend_earlier_ns(&store->base, store->deadline_ns);
+    int64_t end_ns = culex__store_earlier_ns(&store->base, store->deadline_ns);
     if (culex__env_boottime_ns(env) >= end_ns || tries > TRIES_MAX)
         return false;
     uint64_t random = culex__env_random(env);

@@ -340,12 +340,12 @@ static void knock_at_own_door(struct culex_sqlite *store)
         sendto(store->wake.socket_fd, "", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, len);
 }
 
-culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *const *queues,
+culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const *queues,
                                     size_t count, int64_t timeout_ms, int *ret_fd,
                                     culex_error *error)
 {
     (void)timeout_ms; /* a registration costs nothing while it stands */
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_wake *wake = &store->wake;
     bool has_work = false;
     culex_status status = wake->socket_fd < 0 ? open_door(store, error) : CULEX_OK;
@@ -367,10 +367,9 @@ culex_status culex__sqlite_wake_arm(struct culex_backend *backend, const char *c
     return status;
 }
 
-culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_woken,
-                                     culex_error *error)
+culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     bool is_woken = false;
     culex_status status = CULEX_OK;
     if (store->wake.socket_fd >= 0) {
@@ -389,9 +388,9 @@ culex_status culex__sqlite_wake_take(struct culex_backend *backend, bool *ret_wo
     return CULEX_OK;
 }
 
-void culex__sqlite_wake_disarm(struct culex_backend *backend)
+void culex__sqlite_wake_disarm(struct culex_store *base)
 {
-    struct culex_sqlite *store = culex__sqlite_of(backend);
+    struct culex_sqlite *store = culex__sqlite_of(base);
     if (store->wake.socket_fd >= 0)
         become_busy(store);
 }

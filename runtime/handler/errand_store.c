@@ -1,4 +1,4 @@
-/* handler/errand_backend.c - the store as a handler's client has it: see errand.h. */
+/* handler/errand_store.c - the store as a handler's client has it: see errand.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "handler/errand.h"
 
 struct errands {
-    struct culex_backend base;
+    struct culex_store base;
     const struct culex_errand_way *way;
     int64_t timeout_ms;
     culex_buf request;
@@ -14,9 +14,9 @@ struct errands {
     struct culex_errand_reader reader; /* what is left of the answer */
 };
 
-static struct errands *errands_of(struct culex_backend *backend)
+static struct errands *errands_of(struct culex_store *store)
 {
-    return (struct errands *)backend;
+    return (struct errands *)store;
 }
 
 /* --- asking -------------------------------------------------------------------------------- */
@@ -58,17 +58,16 @@ static culex_status request_send(struct errands *errands, culex_status written, 
     int64_t own_ns = culex__env_boottime_ns(errands->base.env) + errands->timeout_ms * 1000000;
     culex__buf_cut(&errands->answer, 0);
     culex_status status =
-        way->exchange(way->self, &errands->request,
-                      culex__backend_earlier_ns(&errands->base, own_ns), &errands->answer, error);
+        way->exchange(way->self, &errands->request, culex__store_earlier_ns(&errands->base, own_ns),
+                      &errands->answer, error);
     return status == CULEX_OK ? answer_judge(errands, error) : status;
 }
 
 /* A verb that takes a queue and perhaps an id and returns `len` bytes. */
-static culex_status ask(struct culex_backend *backend, enum culex_errand_verb verb,
-                        const char *queue, const culex_uuid *id, void *ret_bytes, size_t len,
-                        culex_error *error)
+static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, const char *queue,
+                        const culex_uuid *id, void *ret_bytes, size_t len, culex_error *error)
 {
-    struct errands *errands = errands_of(backend);
+    struct errands *errands = errands_of(store);
     culex_status status = request_send(errands, request_begin(errands, verb, queue, id, 0), error);
     if (status == CULEX_OK && len > 0)
         culex__errand_copy(&errands->reader, ret_bytes, len);
@@ -100,11 +99,11 @@ static culex_status run_append(culex_buf *request, const struct culex_new_run *r
     return status;
 }
 
-static culex_status errands_enqueue(struct culex_backend *backend, const char *queue,
+static culex_status errands_enqueue(struct culex_store *store, const char *queue,
                                     const struct culex_new_run *runs, size_t count,
                                     struct culex_enqueue_result *results, culex_error *error)
 {
-    struct errands *errands = errands_of(backend);
+    struct errands *errands = errands_of(store);
     culex_status status = request_begin(errands, CULEX_ERRAND_ENQUEUE, queue, NULL, count);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_append(&errands->request, &runs[i]);
@@ -114,34 +113,33 @@ static culex_status errands_enqueue(struct culex_backend *backend, const char *q
     return status;
 }
 
-static culex_status errands_now(struct culex_backend *backend, int64_t *ret_now_ms,
-                                culex_error *error)
+static culex_status errands_now(struct culex_store *store, int64_t *ret_now_ms, culex_error *error)
 {
-    return ask(backend, CULEX_ERRAND_NOW, NULL, NULL, ret_now_ms, sizeof *ret_now_ms, error);
+    return ask(store, CULEX_ERRAND_NOW, NULL, NULL, ret_now_ms, sizeof *ret_now_ms, error);
 }
 
-static culex_status errands_cancel(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status errands_cancel(struct culex_store *store, const char *queue, culex_uuid id,
                                    culex_run_state *ret_state, culex_error *error)
 {
-    return ask(backend, CULEX_ERRAND_CANCEL, queue, &id, ret_state, sizeof *ret_state, error);
+    return ask(store, CULEX_ERRAND_CANCEL, queue, &id, ret_state, sizeof *ret_state, error);
 }
 
-static culex_status errands_retry(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status errands_retry(struct culex_store *store, const char *queue, culex_uuid id,
                                   culex_error *error)
 {
-    return ask(backend, CULEX_ERRAND_RETRY, queue, &id, NULL, 0, error);
+    return ask(store, CULEX_ERRAND_RETRY, queue, &id, NULL, 0, error);
 }
 
-static culex_status errands_forget(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status errands_forget(struct culex_store *store, const char *queue, culex_uuid id,
                                    culex_error *error)
 {
-    return ask(backend, CULEX_ERRAND_FORGET, queue, &id, NULL, 0, error);
+    return ask(store, CULEX_ERRAND_FORGET, queue, &id, NULL, 0, error);
 }
 
-static culex_status errands_stats(struct culex_backend *backend, const char *queue,
+static culex_status errands_stats(struct culex_store *store, const char *queue,
                                   culex_queue_stats *ret_stats, culex_error *error)
 {
-    return ask(backend, CULEX_ERRAND_STATS, queue, NULL, ret_stats, sizeof *ret_stats, error);
+    return ask(store, CULEX_ERRAND_STATS, queue, NULL, ret_stats, sizeof *ret_stats, error);
 }
 
 /* A copy with a NUL behind it; NULL without memory. */
@@ -179,14 +177,14 @@ static bool info_take(struct culex_errand_reader *reader, culex_run_info *info)
     return is_whole;
 }
 
-static culex_status errands_get(struct culex_backend *backend, const char *queue, culex_uuid id,
+static culex_status errands_get(struct culex_store *store, const char *queue, culex_uuid id,
                                 culex_run_info **ret_run, culex_error *error)
 {
-    culex_status status = ask(backend, CULEX_ERRAND_GET, queue, &id, NULL, 0, error);
+    culex_status status = ask(store, CULEX_ERRAND_GET, queue, &id, NULL, 0, error);
     if (status != CULEX_OK)
         return status;
     culex_run_info *info = calloc(1, sizeof *info);
-    if (info == NULL || !info_take(&errands_of(backend)->reader, info)) {
+    if (info == NULL || !info_take(&errands_of(store)->reader, info)) {
         culex_run_info_free(info);
         return culex__fail(error, CULEX_ENOMEM, "no memory for the run");
     }
@@ -204,68 +202,67 @@ static culex_status unsupported(culex_error *error)
                        "handlers");
 }
 
-static culex_status errands_pause(struct culex_backend *backend, const char *queue, bool is_paused,
+static culex_status errands_pause(struct culex_store *store, const char *queue, bool is_paused,
                                   culex_error *error)
 {
-    (void)backend, (void)queue, (void)is_paused;
+    (void)store, (void)queue, (void)is_paused;
     return unsupported(error);
 }
 
-static culex_status errands_limit(struct culex_backend *backend, const char *queue, uint64_t most,
+static culex_status errands_limit(struct culex_store *store, const char *queue, uint64_t most,
                                   culex_error *error)
 {
-    (void)backend, (void)queue, (void)most;
+    (void)store, (void)queue, (void)most;
     return unsupported(error);
 }
 
-static culex_status errands_purge(struct culex_backend *backend, const char *queue,
+static culex_status errands_purge(struct culex_store *store, const char *queue,
                                   culex_run_state state, size_t limit, size_t *ret_deleted,
                                   culex_error *error)
 {
-    (void)backend, (void)queue, (void)state, (void)limit, (void)ret_deleted;
+    (void)store, (void)queue, (void)state, (void)limit, (void)ret_deleted;
     return unsupported(error);
 }
 
-static culex_status errands_list(struct culex_backend *backend, const char *queue,
+static culex_status errands_list(struct culex_store *store, const char *queue,
                                  culex_run_state state, uint64_t cursor, size_t limit,
                                  struct culex_list_reply *ret_reply, culex_error *error)
 {
-    (void)backend, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply;
+    (void)store, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply;
     return unsupported(error);
 }
 
-static culex_status errands_queues(struct culex_backend *backend, char ***ret_names,
-                                   culex_error *error)
+static culex_status errands_queues(struct culex_store *store, char ***ret_names, culex_error *error)
 {
-    (void)backend, (void)ret_names;
+    (void)store, (void)ret_names;
     return unsupported(error);
 }
 
-static culex_status errands_fsck(struct culex_backend *backend, const char *queue, uint64_t cursor,
+static culex_status errands_fsck(struct culex_store *store, const char *queue, uint64_t cursor,
                                  bool is_repairing, struct culex_fsck_reply *ret_reply,
                                  culex_error *error)
 {
-    (void)backend, (void)queue, (void)cursor, (void)is_repairing, (void)ret_reply;
+    (void)store, (void)queue, (void)cursor, (void)is_repairing, (void)ret_reply;
     return unsupported(error);
 }
 
-static culex_status errands_doctor(struct culex_backend *backend, struct culex_report *report,
+static culex_status errands_doctor(struct culex_store *store, struct culex_report *report,
                                    culex_error *error)
 {
-    (void)backend, (void)report;
+    (void)store, (void)report;
     return unsupported(error);
 }
 
-static void errands_close(struct culex_backend *backend)
+static void errands_close(struct culex_store *store)
 {
-    struct errands *errands = errands_of(backend);
+    struct errands *errands = errands_of(store);
     culex_buf_release(&errands->request);
     culex_buf_release(&errands->answer);
     free(errands);
 }
 
 /* Clients never step, tick, greet or arm. */
-static const struct culex_backend_ops errands_ops = {
+static const struct culex_store_ops errands_ops = {
     .name = "errand",
     .enqueue = errands_enqueue,
     .cancel = errands_cancel,
@@ -284,9 +281,9 @@ static const struct culex_backend_ops errands_ops = {
     .close = errands_close,
 };
 
-culex_status culex__errand_backend_open(const struct culex_errand_way *way, int64_t timeout_ms,
-                                        const struct culex_env *env,
-                                        struct culex_backend **ret_backend, culex_error *error)
+culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_t timeout_ms,
+                                      const struct culex_env *env, struct culex_store **ret_store,
+                                      culex_error *error)
 {
     struct errands *errands = calloc(1, sizeof *errands);
     if (errands == NULL)
@@ -297,6 +294,6 @@ culex_status culex__errand_backend_open(const struct culex_errand_way *way, int6
     errands->timeout_ms = timeout_ms;
     culex_buf_init(&errands->request, CULEX_ERRAND_MAX);
     culex_buf_init(&errands->answer, CULEX_ERRAND_MAX);
-    *ret_backend = &errands->base;
+    *ret_store = &errands->base;
     return CULEX_OK;
 }
