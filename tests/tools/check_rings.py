@@ -1,0 +1,100 @@
+"""The call graph of the files has no ring: who calls a file is never called back by it.
+
+usage: check_rings.py REPOSITORY
+A file stands for its .c, its .h and its .def. What is called through a table of functions is no
+arrow: that is what tables are for. Prints each ring with one call for each of its arrows.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+PARTS = {"runtime": ["runtime"], "codegen": ["codegen"]}
+SUFFIXES = {".c", ".h", ".re"}
+BLANK = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+BODY = re.compile(r"^([A-Za-z_][^;{}=#]*?)\n\{$", re.M)
+
+
+def plain(text: str) -> str:
+    """`text` without comments and literals, each line where it was."""
+    return BLANK.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
+
+
+def defined(text: str) -> tuple:
+    """The functions that `text` defines for other files, and those for itself alone."""
+    ours, own = set(), set()
+    for head in BODY.finditer(text):
+        found = [name for name in CALL.findall(head.group(1)) if name != "__attribute__"]
+        (own if re.match(r"(static|inline)\b", head.group(1)) else ours).update(found[:1])
+    return ours, own
+
+
+def file_of(root: pathlib.Path, path: pathlib.Path) -> str:
+    return path.relative_to(root).with_suffix("").as_posix()
+
+
+def arrows(root: pathlib.Path, folder: str) -> dict:
+    """From a file to the files that it calls, with the place and the name of one call."""
+    texts = {path: plain(path.read_text()) for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES}
+    owners = {name: file_of(root, path) for path, text in texts.items() if path.suffix != ".h" for name in defined(text)[0]}
+    graph = collections.defaultdict(dict)
+    for path, text in texts.items():
+        source = file_of(root, path)
+        if path.suffix == ".h":
+            continue
+        own = defined(text)[1]
+        for call in CALL.finditer(text):
+            target = source if call.group(1) in own else owners.get(call.group(1), source)
+            if target != source:
+                line = text[:call.start()].count("\n") + 1
+                graph[source].setdefault(target, f"{path.relative_to(root)}:{line} calls {call.group(1)}")
+    return graph
+
+
+def rings(graph: dict) -> list:
+    """Tarjan: the sets of files that reach each other."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in graph.get(node, ()):
+            if target not in index:
+                visit(target)
+            if target in stack:
+                low[node] = min(low[node], low[target])
+        if low[node] == index[node]:
+            ring = set()
+            while node not in ring:
+                ring.add(stack.pop())
+            if len(ring) > 1:
+                found.append(ring)
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1]).resolve()
+    sys.setrecursionlimit(10000)
+    count = 0
+    for folder in ("runtime", "codegen"):
+        graph = arrows(root, folder)
+        if len(graph) < 10:
+            print(f"{folder}: hardly any calls found, which cannot be")
+            return 1
+        for ring in rings(graph):
+            count += 1
+            print(f"a ring of {len(ring)} in {folder}:")
+            for source in sorted(ring):
+                for target in sorted(set(graph[source]) & ring):
+                    print(f"  {graph[source][target]}, of {target}")
+    print(f"{count} rings")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
