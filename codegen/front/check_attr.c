@@ -1,3 +1,4 @@
+/* check_attr.c - attributes: which may stand where, with which arguments, and what they do. */
 #include "checker.h"
 
 #include <string.h>
@@ -95,7 +96,7 @@ static const struct attr_rule *rule_find(struct checker *checker, const struct a
                 attr->name.text);
     struct habit habit;
     if (habit_word(HABIT_WORD_ATTR, attr->name.text, &habit))
-        habit_help(checker, &habit, attr->name.span);
+        habit_help(checker->sink, &habit, attr->name.span);
     else if (suggestion.best != NULL)
         diag_suggest(checker->sink, attr->name.span, &suggestion);
     else

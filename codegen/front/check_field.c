@@ -1,3 +1,4 @@
+/* check_field.c - a block of fields: names, types, shapes, defaults. */
 #include "checker.h"
 
 #include <string.h>

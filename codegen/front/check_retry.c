@@ -1,3 +1,4 @@
+/* check_retry.c - retry policies. */
 #include "checker.h"
 
 #include <inttypes.h>

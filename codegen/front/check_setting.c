@@ -1,3 +1,4 @@
+/* check_setting.c - the settings of a job and of `defaults`, one by one. */
 #include "checker.h"
 
 #include <string.h>
@@ -106,7 +107,7 @@ static void check_retry(struct checker *checker, const struct ast_setting *setti
         struct suggestion near = checker_suggest(checker, setting->word.text, false);
         struct habit habit;
         if (habit_word(HABIT_WORD_RETRY, setting->word.text, &habit))
-            habit_help(checker, &habit, setting->word.span);
+            habit_help(checker->sink, &habit, setting->word.span);
         else
             diag_suggest(checker->sink, setting->word.span, &near);
     }

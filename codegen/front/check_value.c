@@ -1,3 +1,4 @@
+/* check_value.c - what a literal means for a type: defaults and bounds. */
 #include "checker.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static void help_value(struct checker *checker, const struct ir_field *field,
                    habit_word(HABIT_WORD_VALUE, literal->text, &habit) &&
                    (habit.instead == NULL || field->kind == IR_BOOL);
     if (is_word)
-        habit_help(checker, &habit, literal->span);
+        habit_help(checker->sink, &habit, literal->span);
     else if (literal->kind == LITERAL_STRING)
         help_text(checker, field, literal);
     else if (literal->kind == LITERAL_INT && field->kind == IR_DURATION)

@@ -17,26 +17,49 @@ struct checker {
     bool is_across;     /* what one file has twice is not reported */
 };
 
-/* check.c: adds what is known about a word at `span` to the report made last. */
-void habit_help(struct checker *checker, const struct habit *habit, struct span span);
+/* ---- check_scope.c ---- */
 
-enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
-
-/* check.c: the symbol that `name` means in this module, or NULL, unreported. */
+/* PACKAGE.NAME; the name alone without a package. */
+const char *checker_qualify(const struct checker *checker, const char *package, const char *name);
+/* The symbol that `name` means in this module, or NULL, unreported. */
 struct symbol *checker_find(struct checker *checker, const char *name);
+/* What `decl` of this module was declared as; NULL when it was refused. */
+struct symbol *checker_symbol(struct checker *checker, const struct ast_decl *decl);
 /* The visible name of a kind that is closest to `name`. Doubtful when it is one that somebody
  * declared, or when such a one may be missing: only a word of the language is ever sure. */
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type);
 
-/* check.c: what `decl` of this module was declared as; NULL when it was refused. */
-struct symbol *checker_symbol(struct checker *checker, const struct ast_decl *decl);
-/* check.c: claims the names that a declaration makes at file scope of the generated C. */
+/* ---- check_claim.c: names at file scope of the generated C ---- */
+
+/* Claims those that a declaration makes. */
 void checker_claim(struct checker *checker, const struct module *module,
                    const struct ast_decl *decl);
-/* check.c: the same for the functions that set fields, of a module that was checked. */
+/* The same for the functions that set fields, of a module that was checked. */
 void checker_claim_setters(struct checker *checker, const struct module *module);
-/* check.c: the same for the include guard. */
+/* The same for the include guard. */
 void checker_claim_guard(struct checker *checker, const struct module *module);
+/* The same for all that the module imports, directly or not. */
+void checker_claim_imports(struct checker *checker);
+
+/* ---- declarations, a file each ---- */
+
+/* The words of the package, and the names that it begins. */
+void check_package(struct checker *checker);
+struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
+                           const char *qualified);
+/* Without its fields: they may be of structs that are declared later. */
+struct ir_struct *check_struct_declare(struct checker *checker, const struct ast_decl *decl,
+                                       const char *qualified);
+/* The fields of all structs; puts them into the model, each behind those that it contains. */
+void check_structs(struct checker *checker);
+/* Reports params or a result whose payload is nested too deep. */
+void check_depth(struct checker *checker, const struct ir_field *fields, struct span span);
+/* All jobs; `defaults` is what their settings start from. */
+void check_jobs(struct checker *checker, const struct ir_settings *defaults);
+
+/* ---- parts of declarations ---- */
+
+enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 
 /* check_field.c: of the C struct `c`. */
 struct ir_field *check_fields(struct checker *checker, const char *c,

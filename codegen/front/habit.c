@@ -160,3 +160,14 @@ bool habit_word(enum habit_word_place place, const char *word, struct habit *ret
     }
     return false;
 }
+
+void habit_help(struct diag_sink *sink, const struct habit *habit, struct span span)
+{
+    if (habit->why != NULL)
+        diag_help(sink, "%s", habit->why);
+    else
+        diag_help(sink, "did you mean '%s'?", habit->instead);
+    if (habit->instead != NULL && *habit->instead != '\0')
+        diag_fix(sink, habit->is_certain ? FIX_MACHINE_APPLICABLE : FIX_MAYBE_INCORRECT, span, "%s",
+                 habit->instead);
+}

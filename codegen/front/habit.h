@@ -5,6 +5,7 @@
 #ifndef CULEXC_HABIT_H
 #define CULEXC_HABIT_H
 
+#include "diag.h"
 #include "lexer.h"
 
 /* Where the item begins that is being read. */
@@ -48,5 +49,8 @@ enum habit_word_place { HABIT_WORD_VALUE, HABIT_WORD_ATTR, HABIT_WORD_RETRY };
 
 /* The same for a word that is none of ours; `why` may be NULL. */
 bool habit_word(enum habit_word_place place, const char *word, struct habit *ret_habit);
+
+/* Adds what is known about the word at `span` to the report made last. */
+void habit_help(struct diag_sink *sink, const struct habit *habit, struct span span);
 
 #endif
