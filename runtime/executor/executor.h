@@ -1,7 +1,7 @@
 /* executor/executor.h - where handlers run: the seam between the worker's loop and user code.
  *
  * The supervisor hands runs over, polls one descriptor, and takes them back ended.
- * Handlers run on threads (executor_threads.c) or in child processes (executor_process.c).
+ * Handlers run on threads (executor_threads.c) or in child processes (executor_children.c).
  * All functions are called by the supervisor only, and none of them waits for a handler
  * except `stop`, which is bounded. */
 #ifndef CULEX_EXECUTOR_EXECUTOR_H

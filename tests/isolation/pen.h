@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "executor/executor_process.h"
+#include "executor/executor_children.h"
 #include "zoo.h"
 
 enum { PEN_LOG_SIZE = 1 << 20, PEN_RUNS_MAX = 4096, PEN_WAIT_MS = 20000 };

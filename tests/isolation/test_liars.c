@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "executor/handler_process.h"
+#include "executor/child_link.h"
 #include "pen.h"
 
 static int finish(void **state)

@@ -1,9 +1,9 @@
-/* executor/process_errands.c - what handlers ask of the worker's store, served between two turns.
+/* executor/children_errands.c - what handlers ask of the worker's store, served between two turns.
  *
  * A call to the store may take as long as the store lets it, and meanwhile leases have to be
  * renewed: so after SERVE_MS the rest waits for the next turn, and nobody is served twice before
  * all others. */
-#include "executor/processes.h"
+#include "executor/children.h"
 
 enum { SERVE_MS = 5 };
 

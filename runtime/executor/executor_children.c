@@ -1,4 +1,4 @@
-/* executor/executor_process.c - handlers in child processes: the supervisor's side.
+/* executor/executor_children.c - handlers in child processes: the supervisor's side.
  *
  *   supervisor --requests--> zygote --forks--> child, child ...
  *       '------- runs, ends, log lines: a channel and a mailbox each -----'
@@ -12,8 +12,8 @@
  * again; when that goes on they come back as RELEASE. When the zygote is lost there is no way
  * to get another: the supervisor has secrets by then. Then all runs come back.
  *
- * This file has the table and the executor's life; processes.h tells where the rest is. */
-#include "executor/executor_process.h"
+ * This file has the table and the executor's life; children.h tells where the rest is. */
+#include "executor/executor_children.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "executor/processes.h"
+#include "executor/children.h"
 #include "platform/descriptor.h"
 
 enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };

@@ -1,20 +1,20 @@
-/* executor/processes.h - the process executor from inside: what its files share.
+/* executor/children.h - the process executor from inside: what its files share.
  *
- *   executor_process.c   the table of executor.h, and the executor's life
- *   process_ends.c       where runs go that leave their child, or never got one
- *   process_children.c   how children and their zygote begin, are told to end, and end
- *   process_dispatch.c   which child gets the next run
- *   process_errands.c    what handlers ask of the store
- *   process_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
+ *   executor_children.c   the table of executor.h, and the executor's life
+ *   children_runs.c       where runs go that leave their child, or never got one
+ *   children_life.c   how children and their zygote begin, are told to end, and end
+ *   children_dispatch.c   which child gets the next run
+ *   children_errands.c    what handlers ask of the store
+ *   children_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
  *
  * The supervisor's thread alone calls all of it, and nothing waits, except `stop`. A run is at one
  * place at a time: in `queue`, in a child's window, or in `ended`. */
-#ifndef CULEX_EXECUTOR_PROCESSES_H
-#define CULEX_EXECUTOR_PROCESSES_H
+#ifndef CULEX_EXECUTOR_CHILDREN_H
+#define CULEX_EXECUTOR_CHILDREN_H
 
 #include "child/cgroup.h"
 #include "executor/executor.h"
-#include "executor/handler_process.h"
+#include "executor/child_link.h"
 #include "base/notice.h"
 #include "platform/process_effects.h"
 #include "handler/run_list.h"
@@ -75,7 +75,7 @@ static inline int64_t culex__min_ns(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* --- process_ends.c: each takes the run over --------------------------------------------- */
+/* --- children_runs.c: each takes the run over --------------------------------------------- */
 
 /* For culex__handler_receive and _take_back: ended runs, those to start elsewhere, log lines. */
 struct culex_handler_sink culex__processes_sink(struct culex_processes *processes);
@@ -92,7 +92,7 @@ void culex__processes_return(void *self, struct culex_run *run);
 void culex__processes_crash(struct culex_processes *processes, struct culex_run *run,
                             const char *text);
 
-/* --- process_children.c ------------------------------------------------------------------ */
+/* --- children_life.c ------------------------------------------------------------------ */
 
 /* When children may be begun again after what went wrong: boot time, maybe past. */
 int64_t culex__processes_retry_ns(const struct culex_processes *processes);
@@ -132,7 +132,7 @@ void culex__processes_zygote_read(struct culex_processes *processes);
  * others are given back. `why` is what it did, "" for what its exit says. */
 void culex__processes_zygote_lost(struct culex_processes *processes, const char *why);
 
-/* --- process_dispatch.c ------------------------------------------------------------------ */
+/* --- children_dispatch.c ------------------------------------------------------------------ */
 
 /* Children that hold a run. */
 size_t culex__processes_busy_count(const struct culex_processes *processes);
@@ -144,12 +144,12 @@ size_t culex__processes_able_count(const struct culex_processes *processes);
  * them. Runs that are too late, or that nothing can run, are released. */
 void culex__processes_dispatch(struct culex_processes *processes);
 
-/* --- process_errands.c ------------------------------------------------------------------- */
+/* --- children_errands.c ------------------------------------------------------------------- */
 
 /* Serves what children ask, for a bounded time. False when more is waiting. */
 bool culex__processes_errands_serve(struct culex_processes *processes, int64_t now_ns);
 
-/* --- process_timer.c --------------------------------------------------------------------- */
+/* --- children_timer.c --------------------------------------------------------------------- */
 
 /* Hears the child and does what it is due for at `now_ns` (boot time). */
 void culex__processes_child_attend(struct culex_processes *processes,

@@ -1,11 +1,11 @@
-/* executor/process_children.c - children and their zygote: how they begin, are told to end, and
+/* executor/children_life.c - children and their zygote: how they begin, are told to end, and
  * end.
  *
  * A child begins with a channel and an empty mailbox; runs can be sent at once, though the zygote
  * forks it later. It ends by a closed channel, or by a signal that the zygote sends, and its slot
  * is free when the zygote has reported its death: the run that it was at is to blame, and what
  * waited behind starts elsewhere. Forks that fail are tried again, later each time. */
-#include "executor/processes.h"
+#include "executor/children.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "executor/handler_process.h"
+#include "executor/child_link.h"
 
 #include <errno.h>
 #include <stdio.h>

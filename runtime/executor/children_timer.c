@@ -1,9 +1,9 @@
-/* executor/process_timer.c - what is due by the clock, and the timer that says when to look.
+/* executor/children_timer.c - what is due by the clock, and the timer that says when to look.
  *
  * A cancelled run climbs its ladder: SIGTERM, then SIGKILL to its child. A run that turns out long
  * loses what waits behind it. A child that was told to end is killed when it stays, and a zygote
  * that does not bury it then is lost. All times are boot time. */
-#include "executor/processes.h"
+#include "executor/children.h"
 
 #include <signal.h>
 #include <sys/epoll.h>

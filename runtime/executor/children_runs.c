@@ -1,6 +1,6 @@
-/* executor/process_ends.c - where runs go that leave their child: back to the queue or to `ended`.
+/* executor/children_runs.c - where runs go that leave their child: back to the queue or to `ended`.
  */
-#include "executor/processes.h"
+#include "executor/children.h"
 
 #include <stdio.h>
 #include <stdlib.h>

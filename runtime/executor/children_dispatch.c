@@ -1,9 +1,9 @@
-/* executor/process_dispatch.c - which child gets the next run.
+/* executor/children_dispatch.c - which child gets the next run.
  *
  * An idle child first, a new one while there may be more, and else the one that holds the least,
  * as long as its runs are so short together that waiting costs less than a switch between
  * processes. Suspects, and all runs under CULEX_ISOLATION_JOB, get a process of their own. */
-#include "executor/processes.h"
+#include "executor/children.h"
 
 #include <sys/epoll.h>
 

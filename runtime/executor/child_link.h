@@ -1,10 +1,10 @@
-/* executor/handler_process.h - one child as the supervisor has it: its channel, its mailbox, its
+/* executor/child_link.h - one child as the supervisor has it: its channel, its mailbox, its
  * runs, and how it is to end.
  *
  * Nothing here waits. What a child says is checked (child_message.h, window.h); the first lie
  * is kept in `wrong`, after which nothing is read from it any more. */
-#ifndef CULEX_EXECUTOR_HANDLER_PROCESS_H
-#define CULEX_EXECUTOR_HANDLER_PROCESS_H
+#ifndef CULEX_EXECUTOR_CHILD_LINK_H
+#define CULEX_EXECUTOR_CHILD_LINK_H
 
 #include "child/cgroup.h"
 #include "executor/errand_desk.h"

@@ -1,6 +1,6 @@
-/* executor/executor_process.h - what tests reach of the process executor beside executor.h. */
-#ifndef CULEX_EXECUTOR_EXECUTOR_PROCESS_H
-#define CULEX_EXECUTOR_EXECUTOR_PROCESS_H
+/* executor/executor_children.h - what tests reach of the process executor beside executor.h. */
+#ifndef CULEX_EXECUTOR_EXECUTOR_CHILDREN_H
+#define CULEX_EXECUTOR_EXECUTOR_CHILDREN_H
 
 #include "executor/executor.h"
 #include "platform/process_effects.h"
