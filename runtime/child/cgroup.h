@@ -3,7 +3,7 @@
  *   DIR                   given to the worker: delegated to its user, with no process in itself
  *     culex-PID-RANDOM    the worker's, locked by it for as long as it lives
  *       yard              without a bound: where a process steps aside
- *       0, 1, ...         for the process of handlers in each slot, and what its runs start
+ *       0, 1, ...         for the child in each slot, and what its runs start
  *
  * A child enters the group of its slot when it is set up, and sets the bound of the run that it
  * begins; when the kernel finds that bound exceeded it kills the whole group. What is left in a

@@ -1,4 +1,4 @@
-/* child/cgroup_member.c - a handler's process in the group of its slot. */
+/* child/cgroup_member.c - a child in the group of its slot. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

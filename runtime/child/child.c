@@ -165,8 +165,9 @@ static bool port_is_cancelled(const struct culex_run *run)
 {
     (void)run;
     uint64_t seq = self->seq;
-    return is_at_home() && atomic_load_explicit(&self->mailbox->cancelled[seq % CULEX_WINDOW],
-                                                memory_order_relaxed) == seq;
+    return is_at_home() &&
+           atomic_load_explicit(&self->mailbox->cancelled[culex__mailbox_index(seq)],
+                                memory_order_relaxed) == seq;
 }
 
 static void port_progress(struct culex_run *run, const char *text)
@@ -319,7 +320,7 @@ static uint32_t end_flags(const struct culex_run *run)
 static void end_publish(struct child *child, uint32_t flags)
 {
     const struct culex_run *run = child->run;
-    struct culex_mailbox_end *end = &child->mailbox->ends[child->seq % CULEX_WINDOW];
+    struct culex_mailbox_end *end = &child->mailbox->ends[culex__mailbox_index(child->seq)];
     end->seq = child->seq;
     end->event = (uint32_t)run->end.event;
     end->flags = flags;
@@ -369,7 +370,7 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     run->end = (struct culex_execution_end){0};
     atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&run->lease_ns,
-                          atomic_load(&child->mailbox->lease_ns[child->seq % CULEX_WINDOW]),
+                          atomic_load(&child->mailbox->lease_ns[culex__mailbox_index(child->seq)]),
                           memory_order_relaxed);
     atomic_store_explicit(&run->is_cancelled, port_is_cancelled(run), memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-/* child/crash_report.h - what is known of the death of a handler's process, in words.
+/* child/crash_report.h - what is known of the death of a child, in words.
  *
  * The child's signal handler stores plain facts in the mailbox: it may run with a broken heap and
  * an overflown stack, so it calls nothing but backtrace(). The supervisor, which is whole,

@@ -1,4 +1,4 @@
-/* child/inbox.h - what a handler's process reads from its channel: runs to come, and the answers
+/* child/inbox.h - what a child reads from its channel: runs to come, and the answers
  * to what its handler asks of the worker's store meanwhile.
  *
  * Runs that come while an answer is awaited are kept, in their order, for later. */

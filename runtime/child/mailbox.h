@@ -1,7 +1,7 @@
 /* child/mailbox.h - the page of memory that the supervisor shares with one child.
  *
- * Runs get sequence numbers, counted from 1 in each child; run `seq` owns slot
- * seq % CULEX_WINDOW of every array here until the supervisor has seen its end. A child
+ * Runs get sequence numbers, counted from 1 in each child; run `seq` owns one
+ * entry of every array here (culex__mailbox_index) until the supervisor has seen its end. A child
  * takes the runs in order and, for each,
  *   1. stores `started`, then looks at `skip_until`,
  *   2. calls the handler, or skips the run,
@@ -17,6 +17,7 @@
 #define CULEX_CHILD_MAILBOX_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Runs that may be in one child at a time. */
@@ -72,6 +73,12 @@ struct culex_mailbox {
      * the zygote is killed and cannot end the group itself. */
     _Atomic int64_t group;
 };
+
+/* Where run `seq` has its places in the arrays. */
+static inline size_t culex__mailbox_index(uint64_t seq)
+{
+    return (size_t)(seq % CULEX_WINDOW);
+}
 
 _Static_assert(sizeof(struct culex_mailbox) <= 4096, "a mailbox is one page");
 

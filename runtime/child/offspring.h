@@ -1,6 +1,6 @@
 /* child/offspring.h - the processes that a run starts, and that end with it.
  *
- * The handler's process is the subreaper of all that comes from it: what a handler made a daemon,
+ * A child is the subreaper of all that comes from it: what a handler made a daemon,
  * by setsid() and two forks, is its child again as soon as its parent is gone. */
 #ifndef CULEX_CHILD_OFFSPRING_H
 #define CULEX_CHILD_OFFSPRING_H

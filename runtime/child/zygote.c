@@ -21,7 +21,8 @@
 
 enum { BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
 
-struct slot {
+/* A child as its parent knows it; its slot is its place in `children`. */
+struct zygote_child {
     pid_t pid; /* 0: none */
     uint32_t generation;
     bool is_overtime;
@@ -36,7 +37,7 @@ struct zygote {
     int signal_fd;
     bool has_dead;   /* there may be more of them than one turn buries */
     bool has_strays; /* something may have been re-parented to us */
-    struct slot *slots;
+    struct zygote_child *children;
 };
 
 static int64_t now_ns(const struct zygote *zygote)
@@ -51,59 +52,60 @@ static bool reports_send(struct zygote *zygote)
 {
     bool is_done = true;
     for (size_t i = 0; i < zygote->config->slot_count; i++) {
-        struct slot *slot = &zygote->slots[i];
-        if (!slot->has_report)
+        struct zygote_child *child = &zygote->children[i];
+        if (!child->has_report)
             continue;
-        ssize_t put = send(zygote->socket_fd, &slot->report, sizeof slot->report,
+        ssize_t put = send(zygote->socket_fd, &child->report, sizeof child->report,
                            MSG_NOSIGNAL | MSG_DONTWAIT);
-        slot->has_report = put < 0;
+        child->has_report = put < 0;
         is_done = is_done && put >= 0;
     }
     return is_done;
 }
 
-static void slot_report(struct slot *slot, size_t index, uint32_t type, int code, int status)
+static void child_report(struct zygote_child *child, size_t slot, uint32_t type, int code,
+                         int status)
 {
-    slot->report = (struct culex_zygote_report){.type = type,
-                                                .slot = (uint32_t)index,
-                                                .generation = slot->generation,
-                                                .code = code,
-                                                .status = status,
-                                                .is_overtime = slot->is_overtime};
-    slot->has_report = true;
+    child->report = (struct culex_zygote_report){.type = type,
+                                                 .slot = (uint32_t)slot,
+                                                 .generation = child->generation,
+                                                 .code = code,
+                                                 .status = status,
+                                                 .is_overtime = child->is_overtime};
+    child->has_report = true;
 }
 
 /* --- requests -------------------------------------------------------------------------- */
 
 static void child_fork(struct zygote *zygote, const struct culex_zygote_request *request, int fd)
 {
-    struct slot *slot = &zygote->slots[request->slot];
-    if (slot->pid != 0)
+    struct zygote_child *child = &zygote->children[request->slot];
+    if (child->pid != 0)
         return;
-    *slot = (struct slot){.generation = request->generation};
+    *child = (struct zygote_child){.generation = request->generation};
     if (fd < 0) { /* the kernel had no number left for it */
-        slot_report(slot, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
+        child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
         return;
     }
     pid_t pid = culex__process_fork(zygote->config->effects);
     if (pid == 0)
         culex__child_main(zygote->config, request->slot, fd, zygote->pid);
     if (pid < 0) {
-        slot_report(slot, request->slot, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
+        child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
         return;
     }
     setpgid(pid, pid); /* the child does so too; the first one wins, and a kill finds the group */
-    slot->pid = pid;
+    child->pid = pid;
     atomic_store(&culex__zygote_mailbox(zygote->config, request->slot)->group, pid);
 }
 
 static void child_signal(struct zygote *zygote, const struct culex_zygote_request *request)
 {
-    const struct slot *slot = &zygote->slots[request->slot];
-    if (slot->pid == 0 || slot->generation != request->generation)
+    const struct zygote_child *child = &zygote->children[request->slot];
+    if (child->pid == 0 || child->generation != request->generation)
         return;
-    if (kill(-slot->pid, request->signal) < 0)
-        kill(slot->pid, request->signal);
+    if (kill(-child->pid, request->signal) < 0)
+        kill(child->pid, request->signal);
 }
 
 /* The descriptor that came with a message, or -1. */
@@ -147,20 +149,20 @@ static bool request_take(struct zygote *zygote)
 
 /* --- the dead and the lost ------------------------------------------------------------- */
 
-static struct slot *slot_of(struct zygote *zygote, pid_t pid)
+static struct zygote_child *child_of(struct zygote *zygote, pid_t pid)
 {
     for (size_t i = 0; i < zygote->config->slot_count; i++) {
-        if (zygote->slots[i].pid == pid)
-            return &zygote->slots[i];
+        if (zygote->children[i].pid == pid)
+            return &zygote->children[i];
     }
     return NULL;
 }
 
-static void child_bury(struct zygote *zygote, struct slot *slot, const siginfo_t *info)
+static void child_bury(struct zygote *zygote, struct zygote_child *child, const siginfo_t *info)
 {
-    slot_report(slot, (size_t)(slot - zygote->slots), CULEX_ZYGOTE_ENDED, info->si_code,
-                info->si_status);
-    slot->pid = 0;
+    child_report(child, (size_t)(child - zygote->children), CULEX_ZYGOTE_ENDED, info->si_code,
+                 info->si_status);
+    child->pid = 0;
     zygote->has_strays = true;
 }
 
@@ -171,13 +173,13 @@ static bool death_take(struct zygote *zygote)
     siginfo_t info = {0};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
         return false;
-    struct slot *slot = slot_of(zygote, info.si_pid);
-    if (slot != NULL) {
+    struct zygote_child *child = child_of(zygote, info.si_pid);
+    if (child != NULL) {
         kill(-info.si_pid, SIGKILL);
-        culex__cgroup_slot_kill(zygote->config->cgroup, (size_t)(slot - zygote->slots));
-        atomic_store(&culex__zygote_mailbox(zygote->config, (size_t)(slot - zygote->slots))->group,
-                     0);
-        child_bury(zygote, slot, &info);
+        culex__cgroup_slot_kill(zygote->config->cgroup, (size_t)(child - zygote->children));
+        atomic_store(
+            &culex__zygote_mailbox(zygote->config, (size_t)(child - zygote->children))->group, 0);
+        child_bury(zygote, child, &info);
     }
     zygote->has_strays = true; /* the dead one's own children are ours now */
     waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
@@ -187,7 +189,7 @@ static bool death_take(struct zygote *zygote)
 static bool group_is_alive(struct zygote *zygote, pid_t pid)
 {
     pid_t group = getpgid(pid);
-    return group > 0 && slot_of(zygote, group) != NULL;
+    return group > 0 && child_of(zygote, group) != NULL;
 }
 
 /* A process of ours that is no child of a slot was left by one. While the child that it came
@@ -201,7 +203,7 @@ static size_t strays_kill(struct zygote *zygote, bool is_last)
     if (file == NULL)
         return 0;
     for (int pid; count < STRAYS && fscanf(file, "%d", &pid) == 1;) {
-        if (slot_of(zygote, pid) != NULL || (!is_last && group_is_alive(zygote, pid)))
+        if (child_of(zygote, pid) != NULL || (!is_last && group_is_alive(zygote, pid)))
             continue;
         kill(pid, SIGKILL);
         count++;
@@ -227,7 +229,7 @@ static void deaths_take(struct zygote *zygote)
 static int64_t lease_of(struct culex_mailbox *mailbox)
 {
     uint64_t started = atomic_load(&mailbox->started);
-    int64_t lease_ns = atomic_load(&mailbox->lease_ns[started % CULEX_WINDOW]);
+    int64_t lease_ns = atomic_load(&mailbox->lease_ns[culex__mailbox_index(started)]);
     if (lease_ns != 0)
         return lease_ns;
     int64_t first_ns = INT64_MAX;
@@ -247,15 +249,15 @@ static int64_t leases_guard(struct zygote *zygote)
     int64_t next_ns = now + zygote->config->executor->lease_ms * 100000;
     bool is_any = false;
     for (size_t i = 0; i < zygote->config->slot_count; i++) {
-        struct slot *slot = &zygote->slots[i];
-        if (slot->pid == 0)
+        struct zygote_child *child = &zygote->children[i];
+        if (child->pid == 0)
             continue;
         is_any = true;
         int64_t lease_ns = lease_of(culex__zygote_mailbox(zygote->config, i));
         if (lease_ns <= now) {
-            slot->is_overtime = true;
-            kill(-slot->pid, SIGKILL);
-            kill(slot->pid, SIGKILL);
+            child->is_overtime = true;
+            kill(-child->pid, SIGKILL);
+            kill(child->pid, SIGKILL);
         } else if (lease_ns < next_ns)
             next_ns = lease_ns;
     }
@@ -302,10 +304,10 @@ static bool zygote_turn(struct zygote *zygote)
 static void zygote_kill_all(struct zygote *zygote)
 {
     for (size_t i = 0; i < zygote->config->slot_count; i++) {
-        if (zygote->slots[i].pid != 0)
-            kill(-zygote->slots[i].pid, SIGKILL);
-        if (zygote->slots[i].pid != 0)
-            kill(zygote->slots[i].pid, SIGKILL);
+        if (zygote->children[i].pid != 0)
+            kill(-zygote->children[i].pid, SIGKILL);
+        if (zygote->children[i].pid != 0)
+            kill(zygote->children[i].pid, SIGKILL);
     }
     for (int round = 0; round < LAST_ROUNDS; round++) {
         strays_kill(zygote, true);
@@ -359,8 +361,8 @@ static bool zygote_prepare(struct zygote *zygote)
     zygote->signal_fd = culex__descriptor_own(signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
     if (zygote->signal_fd >= 0)
         zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
-    zygote->slots = calloc(config->slot_count, sizeof *zygote->slots);
-    return zygote->signal_fd >= 0 && zygote->slots != NULL;
+    zygote->children = calloc(config->slot_count, sizeof *zygote->children);
+    return zygote->signal_fd >= 0 && zygote->children != NULL;
 }
 
 _Noreturn void culex__zygote_main(const struct culex_zygote_config *config)

@@ -1,4 +1,4 @@
-/* child/zygote.h - the process that forks handler processes, buries them, and guards their leases.
+/* child/zygote.h - the process that forks the children, buries them, and guards their leases.
  *
  * Forked before the supervisor has a connection or a secret, so its children have none either.
  * It stays small, has one thread, and does what the supervisor asks by message:

@@ -6,22 +6,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "platform/descriptor.h"
+
 enum { RECEIVE_ROUNDS = 8, IN_COUNT = 8 };
+
+void culex__child_link_close(struct culex_child_link *child)
+{
+    culex__descriptor_close(child->fd); /* leaves the epoll set by itself: nobody else has it */
+    child->fd = -1;
+    child->is_deaf = true;
+    culex__errand_desk_clear(&child->desk);
+}
 
 /* --- to the child ---------------------------------------------------------------------- */
 
-void culex__handler_assign(struct culex_handler_process *child, struct culex_run *run, bool is_last)
+void culex__child_link_assign(struct culex_child_link *child, struct culex_run *run, bool is_last)
 {
     struct culex_window_entry *entry = culex__window_add(&child->window, run);
-    size_t slot = culex__window_slot(entry->seq);
-    atomic_store_explicit(&child->mailbox->cancelled[slot],
+    size_t index = culex__mailbox_index(entry->seq);
+    atomic_store_explicit(&child->mailbox->cancelled[index],
                           atomic_load(&run->is_cancelled) ? entry->seq : 0, memory_order_relaxed);
-    atomic_store(&child->mailbox->lease_ns[slot], atomic_load(&run->lease_ns));
+    atomic_store(&child->mailbox->lease_ns[index], atomic_load(&run->lease_ns));
     child->is_used = true;
     child->is_spent = child->is_spent || is_last;
 }
 
-static size_t record_write(const struct culex_handler_process *child,
+static size_t record_write(const struct culex_child_link *child,
                            const struct culex_window_entry *entry, const struct culex_job *jobs,
                            char *out, size_t payload_len)
 {
@@ -53,7 +63,7 @@ static size_t record_write(const struct culex_handler_process *child,
 }
 
 /* False when the channel takes no more now; a broken one shows when it is read. */
-static bool packet_send(struct culex_handler_process *child, const char *packet, size_t len)
+static bool packet_send(struct culex_child_link *child, const char *packet, size_t len)
 {
     ssize_t put = send(child->fd, packet, len, MSG_DONTWAIT | MSG_NOSIGNAL);
     child->is_blocked = put < 0 && errno == EAGAIN;
@@ -61,7 +71,7 @@ static bool packet_send(struct culex_handler_process *child, const char *packet,
 }
 
 /* As many whole runs as one packet takes, or the beginning of one that is larger. */
-static bool runs_send(struct culex_handler_process *child, const struct culex_job *jobs, char *out)
+static bool runs_send(struct culex_child_link *child, const struct culex_job *jobs, char *out)
 {
     const size_t head = sizeof(struct culex_record) + sizeof(struct culex_record_run);
     struct culex_window *window = &child->window;
@@ -88,7 +98,7 @@ static bool runs_send(struct culex_handler_process *child, const struct culex_jo
 }
 
 /* The next part of the payload of the run sent last, which cannot be taken back meanwhile. */
-static bool payload_send(struct culex_handler_process *child, char *out)
+static bool payload_send(struct culex_child_link *child, char *out)
 {
     const struct culex_window_entry *entry = culex__window_find(&child->window, child->window.sent);
     const struct culex_run *run = entry->run;
@@ -105,7 +115,7 @@ static bool payload_send(struct culex_handler_process *child, char *out)
 }
 
 /* Before runs: a handler waits for it. */
-static bool answer_send(struct culex_handler_process *child, char *out)
+static bool answer_send(struct culex_child_link *child, char *out)
 {
     size_t len = culex__errand_desk_write(&child->desk, out);
     if (!packet_send(child, out, len))
@@ -114,10 +124,10 @@ static bool answer_send(struct culex_handler_process *child, char *out)
     return true;
 }
 
-void culex__handler_flush(struct culex_handler_process *child, const struct culex_job *jobs,
-                          struct culex_handler_buffers *buffers)
+void culex__child_link_flush(struct culex_child_link *child, const struct culex_job *jobs,
+                             struct culex_child_buffers *buffers)
 {
-    bool is_going = child->state == CULEX_HANDLER_LIVE && !child->is_deaf && child->wrong == NULL;
+    bool is_going = child->state == CULEX_CHILD_LIVE && !child->is_deaf && child->wrong == NULL;
     while (is_going) {
         if (culex__errand_desk_has_answer(&child->desk))
             is_going = answer_send(child, buffers->out);
@@ -132,8 +142,8 @@ void culex__handler_flush(struct culex_handler_process *child, const struct cule
 
 /* --- from the child -------------------------------------------------------------------- */
 
-static void packet_take(struct culex_handler_process *child, const char *packet, size_t len,
-                        const struct culex_handler_sink *sink)
+static void packet_take(struct culex_child_link *child, const char *packet, size_t len,
+                        const struct culex_child_sink *sink)
 {
     struct culex_child_message message;
     child->wrong = culex__child_message_parse(packet, len, &message);
@@ -153,9 +163,8 @@ static void packet_take(struct culex_handler_process *child, const char *packet,
 }
 
 /* Reads what came, at most IN_COUNT packets. False when there is nothing more to read now. */
-static bool packets_receive(struct culex_handler_process *child,
-                            struct culex_handler_buffers *buffers,
-                            const struct culex_handler_sink *sink)
+static bool packets_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
+                            const struct culex_child_sink *sink)
 {
     struct iovec parts[IN_COUNT];
     struct mmsghdr packets[IN_COUNT];
@@ -189,7 +198,7 @@ static bool packets_receive(struct culex_handler_process *child,
 /* One read of every member: the child may be writing. */
 static struct culex_mailbox_end end_copy(const struct culex_mailbox *mailbox, uint64_t seq)
 {
-    const volatile struct culex_mailbox_end *shared = &mailbox->ends[culex__window_slot(seq)];
+    const volatile struct culex_mailbox_end *shared = &mailbox->ends[culex__mailbox_index(seq)];
     struct culex_mailbox_end end = {
         .seq = shared->seq,
         .event = shared->event,
@@ -203,12 +212,12 @@ static struct culex_mailbox_end end_copy(const struct culex_mailbox *mailbox, ui
 }
 
 /* Takes the next end. False when there is none, or what was sent before it must be read first. */
-static bool end_take(struct culex_handler_process *child, bool is_drained,
-                     const struct culex_handler_sink *sink)
+static bool end_take(struct culex_child_link *child, bool is_drained,
+                     const struct culex_child_sink *sink)
 {
     struct culex_run *run = NULL;
     bool is_skipped = false;
-    size_t slot = culex__window_slot(child->window.finished + 1);
+    size_t index = culex__mailbox_index(child->window.finished + 1);
     struct culex_mailbox_end end = end_copy(child->mailbox, child->window.finished + 1);
     if (!is_drained && !(culex__window_is_complete(&child->window, &end) &&
                          culex__window_is_heard(&child->window, &end)))
@@ -216,7 +225,7 @@ static bool end_take(struct culex_handler_process *child, bool is_drained,
     child->wrong = culex__window_end(&child->window, &end, &run, &is_skipped);
     if (child->wrong != NULL)
         return false;
-    atomic_store(&child->mailbox->lease_ns[slot], 0);
+    atomic_store(&child->mailbox->lease_ns[index], 0);
     if ((end.flags & CULEX_END_LAST) != 0)
         child->is_spent = true;
     if (run != NULL && is_skipped)
@@ -226,9 +235,9 @@ static bool end_take(struct culex_handler_process *child, bool is_drained,
     return true;
 }
 
-static void started_look(struct culex_handler_process *child, int64_t now_ns)
+static void started_look(struct culex_child_link *child, int64_t now_ns)
 {
-    uint64_t seq = culex__handler_running(child);
+    uint64_t seq = culex__child_link_running(child);
     if (seq == 0 || seq == child->head_seq)
         return;
     child->head_seq = seq;
@@ -239,9 +248,8 @@ static void started_look(struct culex_handler_process *child, int64_t now_ns)
 }
 
 /* `finished` is read before the messages: what an end refers to was sent before it. */
-void culex__handler_receive(struct culex_handler_process *child,
-                            struct culex_handler_buffers *buffers,
-                            const struct culex_handler_sink *sink, int64_t now_ns)
+void culex__child_link_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
+                               const struct culex_child_sink *sink, int64_t now_ns)
 {
     bool is_more = child->fd >= 0 && !child->is_deaf;
     if (child->wrong != NULL)
@@ -262,7 +270,7 @@ void culex__handler_receive(struct culex_handler_process *child,
 
 /* --- taking back ----------------------------------------------------------------------- */
 
-uint64_t culex__handler_running(const struct culex_handler_process *child)
+uint64_t culex__child_link_running(const struct culex_child_link *child)
 {
     uint64_t started = atomic_load(&child->mailbox->started);
     bool is_true = started > child->window.finished && started <= child->window.sent;
@@ -270,8 +278,7 @@ uint64_t culex__handler_running(const struct culex_handler_process *child)
 }
 
 /* Runs that the child knows of, and has not begun. See mailbox.h for the order of the two steps. */
-static void known_take_back(struct culex_handler_process *child,
-                            const struct culex_handler_sink *sink)
+static void known_take_back(struct culex_child_link *child, const struct culex_child_sink *sink)
 {
     struct culex_window *window = &child->window;
     uint64_t last = child->payload_sent > 0 ? window->sent - 1 : window->sent;
@@ -284,29 +291,29 @@ static void known_take_back(struct culex_handler_process *child,
         struct culex_window_entry *entry = culex__window_find(window, seq);
         if (entry == NULL || entry->run == NULL)
             continue;
-        atomic_store(&child->mailbox->lease_ns[culex__window_slot(seq)], 0);
+        atomic_store(&child->mailbox->lease_ns[culex__mailbox_index(seq)], 0);
         sink->returned(sink->self, culex__window_remove(window, entry));
     }
 }
 
-void culex__handler_take_back(struct culex_handler_process *child,
-                              const struct culex_handler_sink *sink)
+void culex__child_link_take_back(struct culex_child_link *child,
+                                 const struct culex_child_sink *sink)
 {
     struct culex_window *window = &child->window;
     while (window->assigned > window->sent) {
-        atomic_store(&child->mailbox->lease_ns[culex__window_slot(window->assigned)], 0);
+        atomic_store(&child->mailbox->lease_ns[culex__mailbox_index(window->assigned)], 0);
         sink->returned(sink->self, culex__window_unassign(window));
     }
     if (window->sent > window->finished && child->wrong == NULL)
         known_take_back(child, sink);
 }
 
-struct culex_run *culex__handler_blame(struct culex_handler_process *child)
+struct culex_run *culex__child_link_blame(struct culex_child_link *child)
 {
     struct culex_window *window = &child->window;
     uint64_t started = atomic_load(&child->mailbox->started);
     bool is_lie = started > window->sent || started < window->finished || child->wrong != NULL;
-    uint64_t seq = culex__handler_running(child);
+    uint64_t seq = culex__child_link_running(child);
     struct culex_window_entry *entry = culex__window_find(window, seq);
     /* A broken mailbox tells nothing: the oldest of its runs must have done it. */
     for (seq = window->finished + 1; is_lie && entry == NULL && seq <= window->sent; seq++)

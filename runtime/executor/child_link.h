@@ -11,14 +11,14 @@
 #include "child/mailbox.h"
 #include "executor/window.h"
 
-enum culex_handler_state {
-    CULEX_HANDLER_FREE,  /* no process: the slot may be used */
-    CULEX_HANDLER_LIVE,  /* asked for; runs may be sent though it may not have been forked yet */
-    CULEX_HANDLER_ENDING /* told to end or killed; its runs come back when it has ended */
+enum culex_child_state {
+    CULEX_CHILD_FREE,  /* no process: the slot may be used */
+    CULEX_CHILD_LIVE,  /* asked for; runs may be sent though it may not have been forked yet */
+    CULEX_CHILD_ENDING /* told to end or killed; its runs come back when it has ended */
 };
 
-struct culex_handler_process {
-    enum culex_handler_state state;
+struct culex_child_link {
+    enum culex_child_state state;
     size_t slot;
     uint32_t generation;
     int fd; /* our end of the channel, -1 when closed */
@@ -47,42 +47,43 @@ struct culex_handler_process {
 };
 
 /* Buffers shared by all children of an executor. */
-struct culex_handler_buffers {
+struct culex_child_buffers {
     char out[CULEX_PACKET_MAX];
     char in[8][CULEX_PACKET_MAX];
 };
 
 /* Where ended runs and those that are to be started elsewhere go, and log lines. */
-struct culex_handler_sink {
+struct culex_child_sink {
     void *self;
     void (*ended)(void *self, struct culex_run *run);
     void (*returned)(void *self, struct culex_run *run); /* not started, newest first */
     void (*line)(void *self, const char *line, size_t len);
 };
 
+/* Closes our end of its channel, which may be closed already. */
+void culex__child_link_close(struct culex_child_link *child);
+
 /* Gives the child one more run. The window must not be full. */
-void culex__handler_assign(struct culex_handler_process *child, struct culex_run *run,
-                           bool is_last);
+void culex__child_link_assign(struct culex_child_link *child, struct culex_run *run, bool is_last);
 
 /* Sends an answer and what was assigned, as far as the channel takes it. `jobs` gives a run's job
  * its number. */
-void culex__handler_flush(struct culex_handler_process *child, const struct culex_job *jobs,
-                          struct culex_handler_buffers *buffers);
+void culex__child_link_flush(struct culex_child_link *child, const struct culex_job *jobs,
+                             struct culex_child_buffers *buffers);
 
 /* Reads a bounded number of messages and takes the ends that are complete. */
-void culex__handler_receive(struct culex_handler_process *child,
-                            struct culex_handler_buffers *buffers,
-                            const struct culex_handler_sink *sink, int64_t now_ns);
+void culex__child_link_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
+                               const struct culex_child_sink *sink, int64_t now_ns);
 
 /* Takes back every run that has not started. */
-void culex__handler_take_back(struct culex_handler_process *child,
-                              const struct culex_handler_sink *sink);
+void culex__child_link_take_back(struct culex_child_link *child,
+                                 const struct culex_child_sink *sink);
 
 /* The sequence number of the run that the child is at, 0 for none or when it lies. */
-uint64_t culex__handler_running(const struct culex_handler_process *child);
+uint64_t culex__child_link_running(const struct culex_child_link *child);
 
 /* The process is dead and everything it said has been received: the run that it died of, or
  * NULL, taken out of the window. */
-struct culex_run *culex__handler_blame(struct culex_handler_process *child);
+struct culex_run *culex__child_link_blame(struct culex_child_link *child);
 
 #endif

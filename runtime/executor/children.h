@@ -1,25 +1,29 @@
-/* executor/children.h - the process executor from inside: what its files share.
+/* executor/children.h - the executor of children from inside: what its files share.
  *
  *   executor_children.c   the table of executor.h, and the executor's life
- *   children_runs.c       where runs go that leave their child, or never got one
- *   children_life.c   how children and their zygote begin, are told to end, and end
+ *   child_link.c          one child: its channel, its mailbox, its runs
+ *   children_life.c       how children and their zygote begin, are told to end, and end
  *   children_dispatch.c   which child gets the next run
+ *   children_runs.c       where runs go that leave their child, or never got one
  *   children_errands.c    what handlers ask of the store
  *   children_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
+ *
+ * Each child has a slot, its place in `links`, from its fork to its burial; a generation tells the
+ * children apart that have had one slot after the other.
  *
  * The supervisor's thread alone calls all of it, and nothing waits, except `stop`. A run is at one
  * place at a time: in `queue`, in a child's window, or in `ended`. */
 #ifndef CULEX_EXECUTOR_CHILDREN_H
 #define CULEX_EXECUTOR_CHILDREN_H
 
-#include "child/cgroup.h"
-#include "executor/executor.h"
-#include "executor/child_link.h"
 #include "base/notice.h"
-#include "platform/process_effects.h"
-#include "handler/run_list.h"
+#include "child/cgroup.h"
 #include "child/symbols.h"
+#include "executor/child_link.h"
+#include "executor/executor.h"
 #include "executor/zygote_link.h"
+#include "handler/run_list.h"
+#include "platform/process_effects.h"
 
 #define CULEX_MS_NS INT64_C(1000000)
 
@@ -35,12 +39,12 @@ struct culex_begin_trouble {
     struct culex_notice notice;
 };
 
-struct culex_processes {
+struct culex_children {
     struct culex_executor base;
     struct culex_executor_config config;
     struct culex_process_effects effects;
-    struct culex_zygote_config zygote;
-    struct culex_zygote_link link;
+    struct culex_zygote_config zygote_config;
+    struct culex_zygote_link zygote;
     struct culex_cgroup cgroup;
     struct culex_notice cgroup_notice;
     struct culex_symbols *symbols;
@@ -49,7 +53,7 @@ struct culex_processes {
     int timer_fd;
     int64_t armed_ns; /* the timer's time, INT64_MAX for none */
     bool is_kicked;
-    bool is_ready;               /* the newest set-up of a process came to a good end */
+    bool is_ready;               /* the newest set-up of a child came to a good end */
     bool is_stopping;            /* begins no child that no run waits for */
     bool has_errands;            /* left over from this turn */
     size_t errand_turn;          /* the child that is served first */
@@ -60,14 +64,14 @@ struct culex_processes {
     struct culex_begin_trouble setup; /* of the program's own: others may have been set up well */
     char begin_text[256];             /* of the last failure of either */
     char broken[160];                 /* empty while all is well */
-    struct culex_handler_buffers *buffers;
-    size_t child_count;
-    struct culex_handler_process children[];
+    struct culex_child_buffers *buffers;
+    size_t slot_count;
+    struct culex_child_link links[];
 };
 
-static inline int64_t culex__processes_now_ns(const struct culex_processes *processes)
+static inline int64_t culex__children_now_ns(const struct culex_children *children)
 {
-    return culex__env_boottime_ns(processes->config.env);
+    return culex__env_boottime_ns(children->config.env);
 }
 
 static inline int64_t culex__min_ns(int64_t a, int64_t b)
@@ -77,88 +81,83 @@ static inline int64_t culex__min_ns(int64_t a, int64_t b)
 
 /* --- children_runs.c: each takes the run over --------------------------------------------- */
 
-/* For culex__handler_receive and _take_back: ended runs, those to start elsewhere, log lines. */
-struct culex_handler_sink culex__processes_sink(struct culex_processes *processes);
+/* For culex__child_link_receive and _take_back: ended runs, those to start elsewhere, log lines. */
+struct culex_child_sink culex__children_sink(struct culex_children *children);
 
 /* The run did not start; the store is to give it out again after `delay_ms`. */
-void culex__processes_release(struct culex_processes *processes, struct culex_run *run,
-                              int64_t delay_ms);
+void culex__children_release(struct culex_children *children, struct culex_run *run,
+                             int64_t delay_ms);
 
 /* The run did not start, after all, where it was to: it is the next to start, or is released when
- * it was cancelled. `self` is the struct culex_processes. */
-void culex__processes_return(void *self, struct culex_run *run);
+ * it was cancelled. `self` is the struct culex_children. */
+void culex__children_return(void *self, struct culex_run *run);
 
 /* The run died with its process; `text` is copied. */
-void culex__processes_crash(struct culex_processes *processes, struct culex_run *run,
-                            const char *text);
+void culex__children_crash(struct culex_children *children, struct culex_run *run,
+                           const char *text);
 
 /* --- children_life.c ------------------------------------------------------------------ */
 
 /* When children may be begun again after what went wrong: boot time, maybe past. */
-int64_t culex__processes_retry_ns(const struct culex_processes *processes);
+int64_t culex__children_retry_ns(const struct culex_children *children);
 
 /* A slot without a process, NULL when all have one. */
-struct culex_handler_process *culex__processes_free_find(struct culex_processes *processes);
+struct culex_child_link *culex__children_free_find(struct culex_children *children);
 
 /* A new child, to which runs can be given at once; NULL when there is none to be had now. */
-struct culex_handler_process *culex__processes_child_begin(struct culex_processes *processes);
+struct culex_child_link *culex__children_begin(struct culex_children *children);
 
 /* The program's set-up of a child has come to a good end. */
-void culex__processes_ready(struct culex_processes *processes);
+void culex__children_ready(struct culex_children *children);
 
 /* Reads a bounded part of what the child says. */
-void culex__processes_child_receive(struct culex_processes *processes,
-                                    struct culex_handler_process *child);
+void culex__children_receive(struct culex_children *children, struct culex_child_link *child);
 
 /* Has the zygote send it a signal; what cannot be told now stays in pending_signal. */
-void culex__processes_child_signal(struct culex_processes *processes,
-                                   struct culex_handler_process *child, int number);
+void culex__children_signal(struct culex_children *children, struct culex_child_link *child,
+                            int number);
 
 /* `why` must live as long as the child; it is named to the run that dies of it. */
-void culex__processes_child_kill(struct culex_processes *processes,
-                                 struct culex_handler_process *child, const char *why);
+void culex__children_kill(struct culex_children *children, struct culex_child_link *child,
+                          const char *why);
 
 /* It ends when it sees that the channel is closed; later a kill helps. */
-void culex__processes_child_dismiss(struct culex_processes *processes,
-                                    struct culex_handler_process *child);
-
-/* Closes our end of its channel, which may be closed already. */
-void culex__processes_child_close(struct culex_handler_process *child);
+void culex__children_dismiss(struct culex_children *children, struct culex_child_link *child);
 
 /* Takes the zygote's reports: buries the children that they are about. */
-void culex__processes_zygote_read(struct culex_processes *processes);
+void culex__children_zygote_read(struct culex_children *children);
 
 /* Ends the zygote and all children and sets `broken`. Who ran was killed by its death; the
  * others are given back. `why` is what it did, "" for what its exit says. */
-void culex__processes_zygote_lost(struct culex_processes *processes, const char *why);
+void culex__children_zygote_lost(struct culex_children *children, const char *why);
 
 /* --- children_dispatch.c ------------------------------------------------------------------ */
 
 /* Children that hold a run. */
-size_t culex__processes_busy_count(const struct culex_processes *processes);
+size_t culex__children_busy_count(const struct culex_children *children);
 
 /* Children that hold a run or can be given one, the program's set-up being done in them. */
-size_t culex__processes_able_count(const struct culex_processes *processes);
+size_t culex__children_able_count(const struct culex_children *children);
 
 /* Gives queued runs to children, begun for that if need be, as far as there is room, and sends
  * them. Runs that are too late, or that nothing can run, are released. */
-void culex__processes_dispatch(struct culex_processes *processes);
+void culex__children_dispatch(struct culex_children *children);
 
 /* --- children_errands.c ------------------------------------------------------------------- */
 
 /* Serves what children ask, for a bounded time. False when more is waiting. */
-bool culex__processes_errands_serve(struct culex_processes *processes, int64_t now_ns);
+bool culex__children_errands_serve(struct culex_children *children, int64_t now_ns);
 
 /* --- children_timer.c --------------------------------------------------------------------- */
 
 /* Hears the child and does what it is due for at `now_ns` (boot time). */
-void culex__processes_child_attend(struct culex_processes *processes,
-                                   struct culex_handler_process *child, int64_t now_ns);
+void culex__children_attend(struct culex_children *children, struct culex_child_link *child,
+                            int64_t now_ns);
 
 /* The zygote owes us the end of a child that it was told to kill: without it, it is lost. */
-void culex__processes_answers_await(struct culex_processes *processes, int64_t now_ns);
+void culex__children_answers_await(struct culex_children *children, int64_t now_ns);
 
 /* Sets the timer to the first time at which something is due by itself. */
-void culex__processes_timer_arm(struct culex_processes *processes);
+void culex__children_timer_arm(struct culex_children *children);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * An idle child first, a new one while there may be more, and else the one that holds the least,
  * as long as its runs are so short together that waiting costs less than a switch between
- * processes. Suspects, and all runs under CULEX_ISOLATION_JOB, get a process of their own. */
+ * processes. Suspects, and all runs under CULEX_ISOLATION_JOB, get a child of their own. */
 #include "executor/children.h"
 
 #include <sys/epoll.h>
@@ -12,42 +12,42 @@ enum {
     FORK_PATIENCE = 6 /* failures in a row; then runs are given back */
 };
 
-size_t culex__processes_busy_count(const struct culex_processes *processes)
+size_t culex__children_busy_count(const struct culex_children *children)
 {
     size_t count = 0;
-    for (size_t i = 0; i < processes->child_count; i++)
-        count += processes->children[i].window.live > 0;
+    for (size_t i = 0; i < children->slot_count; i++)
+        count += children->links[i].window.live > 0;
     return count;
 }
 
-static bool is_open(const struct culex_handler_process *child)
+static bool is_open(const struct culex_child_link *child)
 {
-    return child->state == CULEX_HANDLER_LIVE && !child->is_spent && !child->is_deaf &&
+    return child->state == CULEX_CHILD_LIVE && !child->is_spent && !child->is_deaf &&
            child->wrong == NULL;
 }
 
-size_t culex__processes_able_count(const struct culex_processes *processes)
+size_t culex__children_able_count(const struct culex_children *children)
 {
     size_t count = 0;
-    for (size_t i = 0; i < processes->child_count; i++) {
-        const struct culex_handler_process *child = &processes->children[i];
+    for (size_t i = 0; i < children->slot_count; i++) {
+        const struct culex_child_link *child = &children->links[i];
         count += child->window.live > 0 || (is_open(child) && child->is_ready);
     }
     return count;
 }
 
-static size_t open_count(const struct culex_processes *processes)
+static size_t open_count(const struct culex_children *children)
 {
     size_t count = 0;
-    for (size_t i = 0; i < processes->child_count; i++)
-        count += is_open(&processes->children[i]);
+    for (size_t i = 0; i < children->slot_count; i++)
+        count += is_open(&children->links[i]);
     return count;
 }
 
-static struct culex_handler_process *idle_find(struct culex_processes *processes, bool is_fresh)
+static struct culex_child_link *idle_find(struct culex_children *children, bool is_fresh)
 {
-    for (size_t i = 0; i < processes->child_count; i++) {
-        struct culex_handler_process *child = &processes->children[i];
+    for (size_t i = 0; i < children->slot_count; i++) {
+        struct culex_child_link *child = &children->links[i];
         if (is_open(child) && child->is_ready && child->window.live == 0 &&
             !culex__window_is_full(&child->window) && !(is_fresh && child->is_used))
             return child;
@@ -56,152 +56,152 @@ static struct culex_handler_process *idle_find(struct culex_processes *processes
 }
 
 /* Children in which the program's set-up is under way. */
-static size_t opening_count(const struct culex_processes *processes)
+static size_t opening_count(const struct culex_children *children)
 {
     size_t count = 0;
-    for (size_t i = 0; i < processes->child_count; i++)
-        count += is_open(&processes->children[i]) && !processes->children[i].is_ready;
+    for (size_t i = 0; i < children->slot_count; i++)
+        count += is_open(&children->links[i]) && !children->links[i].is_ready;
     return count;
 }
 
 /* A new child for a queued run; NULL while it is not set up, or enough of them are being. */
-static struct culex_handler_process *child_begin(struct culex_processes *processes)
+static struct culex_child_link *child_begin(struct culex_children *children)
 {
-    size_t opening = opening_count(processes);
-    if (opening > 0 && opening >= processes->queue.count)
+    size_t opening = opening_count(children);
+    if (opening > 0 && opening >= children->queue.count)
         return NULL;
-    struct culex_handler_process *child = culex__processes_child_begin(processes);
+    struct culex_child_link *child = culex__children_begin(children);
     return child != NULL && child->is_ready ? child : NULL;
 }
 
-static bool wants_fresh(const struct culex_processes *processes, const struct culex_run *run)
+static bool wants_fresh(const struct culex_children *children, const struct culex_run *run)
 {
-    return run->is_suspect || processes->config.isolation == CULEX_ISOLATION_JOB;
+    return run->is_suspect || children->config.isolation == CULEX_ISOLATION_JOB;
 }
 
-/* For a run that must have a process of its own. */
-static struct culex_handler_process *fresh_choose(struct culex_processes *processes)
+/* For a run that must have a child of its own. */
+static struct culex_child_link *fresh_choose(struct culex_children *children)
 {
-    if (culex__processes_busy_count(processes) >= processes->config.count)
+    if (culex__children_busy_count(children) >= children->config.count)
         return NULL;
-    struct culex_handler_process *child = idle_find(processes, true);
+    struct culex_child_link *child = idle_find(children, true);
     if (child == NULL)
-        child = child_begin(processes);
-    if (child == NULL && culex__processes_free_find(processes) == NULL) {
-        struct culex_handler_process *idle = idle_find(processes, false);
+        child = child_begin(children);
+    if (child == NULL && culex__children_free_find(children) == NULL) {
+        struct culex_child_link *idle = idle_find(children, false);
         if (idle != NULL)
-            culex__processes_child_dismiss(processes, idle);
+            culex__children_dismiss(children, idle);
     }
     return child;
 }
 
 /* How many runs a child may hold while they are as short as they were. */
-static size_t share_of(const struct culex_processes *processes)
+static size_t share_of(const struct culex_children *children)
 {
-    int64_t average_ns = processes->average_ns > 1000 ? processes->average_ns : 1000;
+    int64_t average_ns = children->average_ns > 1000 ? children->average_ns : 1000;
     int64_t share = SHARE_US * INT64_C(1000) / average_ns;
     return share < 1 ? 1 : share > CULEX_WINDOW ? CULEX_WINDOW : (size_t)share;
 }
 
-static struct culex_handler_process *least_find(struct culex_processes *processes)
+static struct culex_child_link *least_find(struct culex_children *children)
 {
-    struct culex_handler_process *least = NULL;
-    for (size_t i = 0; i < processes->child_count; i++) {
-        struct culex_handler_process *child = &processes->children[i];
+    struct culex_child_link *least = NULL;
+    for (size_t i = 0; i < children->slot_count; i++) {
+        struct culex_child_link *child = &children->links[i];
         if (is_open(child) && child->is_ready && !culex__window_is_full(&child->window) &&
             (least == NULL || child->window.live < least->window.live))
             least = child;
     }
-    return least != NULL && least->window.live < share_of(processes) ? least : NULL;
+    return least != NULL && least->window.live < share_of(children) ? least : NULL;
 }
 
-static struct culex_handler_process *child_choose(struct culex_processes *processes,
-                                                  const struct culex_run *run)
+static struct culex_child_link *child_choose(struct culex_children *children,
+                                             const struct culex_run *run)
 {
-    if (wants_fresh(processes, run))
-        return fresh_choose(processes);
-    bool has_place = culex__processes_busy_count(processes) < processes->config.count;
-    struct culex_handler_process *child = has_place ? idle_find(processes, false) : NULL;
-    if (child == NULL && has_place && open_count(processes) < processes->config.count)
-        child = child_begin(processes);
-    return child != NULL ? child : least_find(processes);
+    if (wants_fresh(children, run))
+        return fresh_choose(children);
+    bool has_place = culex__children_busy_count(children) < children->config.count;
+    struct culex_child_link *child = has_place ? idle_find(children, false) : NULL;
+    if (child == NULL && has_place && open_count(children) < children->config.count)
+        child = child_begin(children);
+    return child != NULL ? child : least_find(children);
 }
 
-static void children_flush(struct culex_processes *processes)
+static void children_flush(struct culex_children *children)
 {
-    for (size_t i = 0; i < processes->child_count; i++) {
-        struct culex_handler_process *child = &processes->children[i];
+    for (size_t i = 0; i < children->slot_count; i++) {
+        struct culex_child_link *child = &children->links[i];
         bool was_blocked = child->is_blocked;
-        if (child->state != CULEX_HANDLER_LIVE)
+        if (child->state != CULEX_CHILD_LIVE)
             continue;
-        culex__handler_flush(child, processes->config.jobs, processes->buffers);
+        culex__child_link_flush(child, children->config.jobs, children->buffers);
         if (child->is_blocked == was_blocked || child->fd < 0)
             continue;
         struct epoll_event event = {.events = EPOLLIN | (child->is_blocked ? EPOLLOUT : 0u),
                                     .data.u64 = CULEX_WATCH_CHILDREN + child->slot};
-        epoll_ctl(processes->epoll_fd, EPOLL_CTL_MOD, child->fd, &event);
+        epoll_ctl(children->epoll_fd, EPOLL_CTL_MOD, child->fd, &event);
     }
 }
 
 /* Children for the runs to come, when each needs its own. */
-static void spares_begin(struct culex_processes *processes)
+static void spares_begin(struct culex_children *children)
 {
-    if (processes->config.isolation != CULEX_ISOLATION_JOB)
+    if (children->config.isolation != CULEX_ISOLATION_JOB)
         return;
     size_t spares = 0;
-    for (size_t i = 0; i < processes->child_count; i++)
-        spares += is_open(&processes->children[i]) && !processes->children[i].is_used;
+    for (size_t i = 0; i < children->slot_count; i++)
+        spares += is_open(&children->links[i]) && !children->links[i].is_used;
     size_t wanted =
-        processes->config.count < CULEX_SPARE_MAX ? processes->config.count : CULEX_SPARE_MAX;
-    while (spares < wanted && culex__processes_child_begin(processes) != NULL)
+        children->config.count < CULEX_SPARE_MAX ? children->config.count : CULEX_SPARE_MAX;
+    while (spares < wanted && culex__children_begin(children) != NULL)
         spares++;
 }
 
 /* Nothing starts for a while, and nothing that runs could take over: others may have room. */
-static void queue_release(struct culex_processes *processes)
+static void queue_release(struct culex_children *children)
 {
-    if (processes->queue.count == 0)
+    if (children->queue.count == 0)
         return;
-    culex__log_write(&processes->base.log, CULEX_LOG_ERROR, NULL,
+    culex__log_write(&children->base.log, CULEX_LOG_ERROR, NULL,
                      "%zu runs given back: cannot start a handler process: %s",
-                     processes->queue.count, processes->begin_text);
+                     children->queue.count, children->begin_text);
     /* Without a zygote this worker claims nothing more, and others need not wait. */
-    int64_t delay_ms = processes->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
-    for (struct culex_run *run; (run = culex__run_list_pop(&processes->queue)) != NULL;)
-        culex__processes_release(processes, run, delay_ms);
+    int64_t delay_ms = children->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
+    for (struct culex_run *run; (run = culex__run_list_pop(&children->queue)) != NULL;)
+        culex__children_release(children, run, delay_ms);
 }
 
 /* Too late to start it. */
-static bool is_over(const struct culex_processes *processes, const struct culex_run *run)
+static bool is_over(const struct culex_children *children, const struct culex_run *run)
 {
     int64_t lease_ns = atomic_load_explicit(&run->lease_ns, memory_order_relaxed);
     return atomic_load_explicit(&run->is_cancelled, memory_order_relaxed) ||
-           (lease_ns != 0 && lease_ns <= culex__processes_now_ns(processes));
+           (lease_ns != 0 && lease_ns <= culex__children_now_ns(children));
 }
 
-void culex__processes_dispatch(struct culex_processes *processes)
+void culex__children_dispatch(struct culex_children *children)
 {
-    while (processes->queue.first != NULL && processes->broken[0] == '\0') {
-        struct culex_run *run = processes->queue.first;
-        if (is_over(processes, run)) {
-            culex__processes_release(processes, culex__run_list_pop(&processes->queue), 0);
+    while (children->queue.first != NULL && children->broken[0] == '\0') {
+        struct culex_run *run = children->queue.first;
+        if (is_over(children, run)) {
+            culex__children_release(children, culex__run_list_pop(&children->queue), 0);
             continue;
         }
-        struct culex_handler_process *child = child_choose(processes, run);
+        struct culex_child_link *child = child_choose(children, run);
         if (child == NULL)
             break;
-        culex__run_list_pop(&processes->queue);
-        culex__handler_assign(child, run, wants_fresh(processes, run));
+        culex__run_list_pop(&children->queue);
+        culex__child_link_assign(child, run, wants_fresh(children, run));
     }
-    children_flush(processes);
-    if (processes->broken[0] == '\0' && !processes->is_stopping) {
-        spares_begin(processes);
-        if (!processes->is_ready && opening_count(processes) == 0)
-            culex__processes_child_begin(processes); /* to see whether the set-up works */
+    children_flush(children);
+    if (children->broken[0] == '\0' && !children->is_stopping) {
+        spares_begin(children);
+        if (!children->is_ready && opening_count(children) == 0)
+            culex__children_begin(children); /* to see whether the set-up works */
     }
     bool is_failing =
-        processes->fork.failures >= FORK_PATIENCE || processes->setup.failures >= FORK_PATIENCE;
-    bool is_hopeless = is_failing && culex__processes_busy_count(processes) == 0;
-    if (is_hopeless || processes->broken[0] != '\0')
-        queue_release(processes);
+        children->fork.failures >= FORK_PATIENCE || children->setup.failures >= FORK_PATIENCE;
+    bool is_hopeless = is_failing && culex__children_busy_count(children) == 0;
+    if (is_hopeless || children->broken[0] != '\0')
+        queue_release(children);
 }

@@ -7,29 +7,29 @@
 
 enum { SERVE_MS = 5 };
 
-static bool wants_service(const struct culex_handler_process *child)
+static bool wants_service(const struct culex_child_link *child)
 {
-    return child->state == CULEX_HANDLER_LIVE && child->wrong == NULL && child->desk.is_whole;
+    return child->state == CULEX_CHILD_LIVE && child->wrong == NULL && child->desk.is_whole;
 }
 
-static void errand_serve(struct culex_processes *processes, struct culex_handler_process *child)
+static void errand_serve(struct culex_children *children, struct culex_child_link *child)
 {
-    const struct culex_executor_config *config = &processes->config;
+    const struct culex_executor_config *config = &children->config;
     culex__errand_desk_serve(&child->desk, config->serve, config->serve_user);
 }
 
-bool culex__processes_errands_serve(struct culex_processes *processes, int64_t now_ns)
+bool culex__children_errands_serve(struct culex_children *children, int64_t now_ns)
 {
-    size_t first = processes->errand_turn;
-    for (size_t i = 0; i < processes->child_count; i++) {
-        size_t slot = (first + i) % processes->child_count;
-        struct culex_handler_process *child = &processes->children[slot];
+    size_t first = children->errand_turn;
+    for (size_t i = 0; i < children->slot_count; i++) {
+        size_t slot = (first + i) % children->slot_count;
+        struct culex_child_link *child = &children->links[slot];
         if (!wants_service(child))
             continue;
-        if (culex__processes_now_ns(processes) - now_ns >= SERVE_MS * CULEX_MS_NS)
+        if (culex__children_now_ns(children) - now_ns >= SERVE_MS * CULEX_MS_NS)
             return false;
-        errand_serve(processes, child);
-        processes->errand_turn = slot + 1;
+        errand_serve(children, child);
+        children->errand_turn = slot + 1;
     }
     return true;
 }

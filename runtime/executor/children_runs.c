@@ -7,33 +7,33 @@
 
 static void run_ended(void *self, struct culex_run *run)
 {
-    struct culex_processes *processes = self;
-    processes->average_ns += (run->end.duration_ns - processes->average_ns) / 8;
-    processes->fork.failures = 0;
-    culex__run_list_push(&processes->ended, run);
+    struct culex_children *children = self;
+    children->average_ns += (run->end.duration_ns - children->average_ns) / 8;
+    children->fork.failures = 0;
+    culex__run_list_push(&children->ended, run);
 }
 
-void culex__processes_release(struct culex_processes *processes, struct culex_run *run,
-                              int64_t delay_ms)
+void culex__children_release(struct culex_children *children, struct culex_run *run,
+                             int64_t delay_ms)
 {
     run->end = (struct culex_execution_end){.event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms};
     run->has_result = false;
-    culex__run_list_push(&processes->ended, run);
+    culex__run_list_push(&children->ended, run);
 }
 
-void culex__processes_return(void *self, struct culex_run *run)
+void culex__children_return(void *self, struct culex_run *run)
 {
-    struct culex_processes *processes = self;
+    struct culex_children *children = self;
     if (atomic_load_explicit(&run->is_cancelled, memory_order_relaxed))
-        culex__processes_release(processes, run, 0);
+        culex__children_release(children, run, 0);
     else
-        culex__run_list_push_front(&processes->queue, run);
+        culex__run_list_push_front(&children->queue, run);
 }
 
 static void line_write(void *self, const char *line, size_t len)
 {
-    const struct culex_processes *processes = self;
-    const struct culex_log_sink *sink = &processes->base.log.sink;
+    const struct culex_children *children = self;
+    const struct culex_log_sink *sink = &children->base.log.sink;
     sink->write(sink->self, line, len);
 }
 
@@ -46,18 +46,17 @@ static void run_set_text(struct culex_run *run, const char *text)
     run->end.text = run->text != NULL ? run->text : "the handler's process died";
 }
 
-void culex__processes_crash(struct culex_processes *processes, struct culex_run *run,
-                            const char *text)
+void culex__children_crash(struct culex_children *children, struct culex_run *run, const char *text)
 {
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     run->end = (struct culex_execution_end){.event = CULEX_EVENT_CRASH};
-    run->end.duration_ns = started_ns > 0 ? culex__processes_now_ns(processes) - started_ns : 0;
+    run->end.duration_ns = started_ns > 0 ? culex__children_now_ns(children) - started_ns : 0;
     run->has_result = false;
     run_set_text(run, text);
-    culex__run_list_push(&processes->ended, run);
+    culex__run_list_push(&children->ended, run);
 }
 
-struct culex_handler_sink culex__processes_sink(struct culex_processes *processes)
+struct culex_child_sink culex__children_sink(struct culex_children *children)
 {
-    return (struct culex_handler_sink){processes, run_ended, culex__processes_return, line_write};
+    return (struct culex_child_sink){children, run_ended, culex__children_return, line_write};
 }

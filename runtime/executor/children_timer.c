@@ -17,23 +17,23 @@ enum {
 };
 
 /* What a run that was asked to stop is due for. */
-static void ladder_climb(struct culex_processes *processes, struct culex_handler_process *child,
+static void ladder_climb(struct culex_children *children, struct culex_child_link *child,
                          struct culex_window_entry *entry, int64_t now_ns)
 {
-    struct culex_handler_sink sink = culex__processes_sink(processes);
+    struct culex_child_sink sink = culex__children_sink(children);
     if (entry->run == NULL || (now_ns < entry->term_ns && now_ns < entry->kill_ns))
         return;
-    if (culex__handler_running(child) != entry->seq && entry->seq > child->window.finished)
-        culex__handler_take_back(child, &sink);
+    if (culex__child_link_running(child) != entry->seq && entry->seq > child->window.finished)
+        culex__child_link_take_back(child, &sink);
     if (entry->run == NULL)
         return;
     if (now_ns >= entry->kill_ns && !entry->is_killed) {
         entry->is_killed = true;
-        culex__processes_child_kill(processes, child, "the handler did not stop when asked to");
+        culex__children_kill(children, child, "the handler did not stop when asked to");
     } else if (now_ns >= entry->term_ns && !entry->is_termed) {
         entry->is_termed = true;
         child->killed_why = "the handler was asked to stop";
-        culex__processes_child_signal(processes, child, SIGTERM);
+        culex__children_signal(children, child, SIGTERM);
     }
 }
 
@@ -46,18 +46,17 @@ static int64_t ladder_next_ns(const struct culex_window_entry *entry)
 }
 
 /* When the child wants to be looked at by itself. */
-static int64_t child_next_ns(const struct culex_handler_process *child, int64_t setup_ns,
-                             int64_t now_ns)
+static int64_t child_next_ns(const struct culex_child_link *child, int64_t setup_ns, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
-    if (child->state == CULEX_HANDLER_FREE)
+    if (child->state == CULEX_CHILD_FREE)
         return INT64_MAX;
-    if (child->state == CULEX_HANDLER_LIVE && !child->is_ready)
+    if (child->state == CULEX_CHILD_LIVE && !child->is_ready)
         next_ns = child->begun_ns + setup_ns;
     if (child->pending_signal != 0 || child->window.live > 1 ||
         (child->is_deaf && child->window.live > 0))
         next_ns = culex__min_ns(next_ns, now_ns + LOOK_MS * CULEX_MS_NS);
-    if (child->state == CULEX_HANDLER_ENDING)
+    if (child->state == CULEX_CHILD_ENDING)
         next_ns = culex__min_ns(
             next_ns,
             child->ending_ns + (child->killed_why != NULL ? ANSWER_MS : LEAVE_MS) * CULEX_MS_NS);
@@ -66,86 +65,86 @@ static int64_t child_next_ns(const struct culex_handler_process *child, int64_t 
     return next_ns;
 }
 
-void culex__processes_timer_arm(struct culex_processes *processes)
+void culex__children_timer_arm(struct culex_children *children)
 {
-    int64_t now_ns = culex__processes_now_ns(processes);
-    int64_t setup_ns = processes->config.setup_ms * CULEX_MS_NS;
-    int64_t retry_ns = culex__processes_retry_ns(processes);
+    int64_t now_ns = culex__children_now_ns(children);
+    int64_t setup_ns = children->config.setup_ms * CULEX_MS_NS;
+    int64_t retry_ns = culex__children_retry_ns(children);
     int64_t next_ns = INT64_MAX;
-    for (size_t i = 0; i < processes->child_count; i++)
-        next_ns = culex__min_ns(next_ns, child_next_ns(&processes->children[i], setup_ns, now_ns));
-    if ((processes->queue.count > 0 || !processes->is_ready) && retry_ns > now_ns)
+    for (size_t i = 0; i < children->slot_count; i++)
+        next_ns = culex__min_ns(next_ns, child_next_ns(&children->links[i], setup_ns, now_ns));
+    if ((children->queue.count > 0 || !children->is_ready) && retry_ns > now_ns)
         next_ns = culex__min_ns(next_ns, retry_ns);
-    if (next_ns >= processes->armed_ns)
+    if (next_ns >= children->armed_ns)
         return; /* it goes off earlier, and is set anew then */
     struct itimerspec when = {.it_value = {next_ns / 1000000000, next_ns % 1000000000}};
     if (next_ns <= 0)
         when.it_value = (struct timespec){0, 1};
-    if (timerfd_settime(processes->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0)
-        processes->armed_ns = next_ns;
+    if (timerfd_settime(children->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0)
+        children->armed_ns = next_ns;
 }
 
 /* Its first run has become long, or will not tell: what waits behind goes elsewhere. */
-static void stall_relieve(struct culex_processes *processes, struct culex_handler_process *child,
+static void stall_relieve(struct culex_children *children, struct culex_child_link *child,
                           int64_t now_ns)
 {
-    struct culex_handler_sink sink = culex__processes_sink(processes);
+    struct culex_child_sink sink = culex__children_sink(children);
     bool is_stalled = child->head_seq > child->window.finished &&
                       now_ns - child->head_ns >= STALL_MS * CULEX_MS_NS;
     if (child->window.live < 2 && !(child->is_deaf && child->window.live > 0))
         return;
     if (!is_stalled && !child->is_deaf && child->wrong == NULL)
         return;
-    culex__handler_take_back(child, &sink);
+    culex__child_link_take_back(child, &sink);
     if (is_stalled)
-        processes->average_ns = now_ns - child->head_ns;
+        children->average_ns = now_ns - child->head_ns;
 }
 
 /* Hears it, and whether the program's set-up is done in it. */
-static void setup_attend(struct culex_processes *processes, struct culex_handler_process *child,
+static void setup_attend(struct culex_children *children, struct culex_child_link *child,
                          int64_t now_ns)
 {
     bool was_ready = child->is_ready;
-    culex__processes_child_receive(processes, child);
+    culex__children_receive(children, child);
     if (child->is_ready && !was_ready)
-        culex__processes_ready(processes);
-    if (!child->is_ready && child->state == CULEX_HANDLER_LIVE &&
-        now_ns >= child->begun_ns + processes->config.setup_ms * CULEX_MS_NS)
-        culex__processes_child_kill(processes, child, "it took too long");
+        culex__children_ready(children);
+    if (!child->is_ready && child->state == CULEX_CHILD_LIVE &&
+        now_ns >= child->begun_ns + children->config.setup_ms * CULEX_MS_NS)
+        culex__children_kill(children, child, "it took too long");
 }
 
-void culex__processes_child_attend(struct culex_processes *processes,
-                                   struct culex_handler_process *child, int64_t now_ns)
+void culex__children_attend(struct culex_children *children, struct culex_child_link *child,
+                            int64_t now_ns)
 {
-    if (child->state == CULEX_HANDLER_FREE)
+    if (child->state == CULEX_CHILD_FREE)
         return;
-    setup_attend(processes, child, now_ns);
-    if (child->wrong != NULL && child->state == CULEX_HANDLER_LIVE) {
-        culex__processes_child_kill(processes, child, "");
-        epoll_ctl(processes->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);
+    setup_attend(children, child, now_ns);
+    if (child->wrong != NULL && child->state == CULEX_CHILD_LIVE) {
+        culex__children_kill(children, child, "");
+        epoll_ctl(children->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);
     }
     if (child->is_deaf && child->fd >= 0)
-        epoll_ctl(processes->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);
-    if (child->state == CULEX_HANDLER_LIVE) {
-        stall_relieve(processes, child, now_ns);
+        epoll_ctl(children->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);
+    if (child->state == CULEX_CHILD_LIVE) {
+        stall_relieve(children, child, now_ns);
         for (size_t i = 0; child->window.live > 0 && i < CULEX_WINDOW; i++)
-            ladder_climb(processes, child, &child->window.entries[i], now_ns);
+            ladder_climb(children, child, &child->window.entries[i], now_ns);
         if (child->window.live == 0 && (child->is_spent || child->is_deaf) &&
-            child->state == CULEX_HANDLER_LIVE)
-            culex__processes_child_dismiss(processes, child);
+            child->state == CULEX_CHILD_LIVE)
+            culex__children_dismiss(children, child);
     } else if (child->killed_why == NULL && now_ns >= child->ending_ns + LEAVE_MS * CULEX_MS_NS)
-        culex__processes_child_kill(processes, child, "it did not end");
+        culex__children_kill(children, child, "it did not end");
     else if (child->pending_signal != 0)
-        culex__processes_child_signal(processes, child, child->pending_signal);
+        culex__children_signal(children, child, child->pending_signal);
 }
 
-void culex__processes_answers_await(struct culex_processes *processes, int64_t now_ns)
+void culex__children_answers_await(struct culex_children *children, int64_t now_ns)
 {
-    for (size_t i = 0; i < processes->child_count; i++) {
-        const struct culex_handler_process *child = &processes->children[i];
-        if (child->state == CULEX_HANDLER_ENDING && child->killed_why != NULL &&
+    for (size_t i = 0; i < children->slot_count; i++) {
+        const struct culex_child_link *child = &children->links[i];
+        if (child->state == CULEX_CHILD_ENDING && child->killed_why != NULL &&
             now_ns >= child->ending_ns + ANSWER_MS * CULEX_MS_NS) {
-            culex__processes_zygote_lost(processes, "does not answer");
+            culex__children_zygote_lost(children, "does not answer");
             return;
         }
     }

@@ -1,7 +1,8 @@
 /* executor/executor.h - where handlers run: the seam between the worker's loop and user code.
  *
  * The supervisor hands runs over, polls one descriptor, and takes them back ended.
- * Handlers run on threads (executor_threads.c) or in child processes (executor_children.c).
+ * Handlers run on threads (executor_threads.c) or in child processes (executor_children.c), which
+ * the code calls children.
  * All functions are called by the supervisor only, and none of them waits for a handler
  * except `stop`, which is bounded. */
 #ifndef CULEX_EXECUTOR_EXECUTOR_H
@@ -45,8 +46,8 @@ struct culex_executor_ops {
     void (*cancel)(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
                    int64_t kill_ns);
 
-    /* run->lease_ns has moved, which is 0.9 of a lease from the heartbeat, or earlier. A process
-     * executor kills by itself whatever still runs at that time, even while the supervisor is
+    /* run->lease_ns has moved, which is 0.9 of a lease from the heartbeat, or earlier. The executor
+     * of children kills by itself whatever still runs at that time, even while the supervisor is
      * stopped. NULL when there is nothing to do. */
     void (*renew)(struct culex_executor *executor, struct culex_run *run);
 
@@ -55,7 +56,7 @@ struct culex_executor_ops {
     bool (*is_broken)(struct culex_executor *executor);
 
     /* Handlers that can be at work at a time: all of them, or, while the program's set-up of a
-     * handlers' process fails or has not come to its end yet, those in which it has. No more runs
+     * child fails or has not come to its end yet, those in which it has. No more runs
      * should be claimed. The descriptor becomes readable when there are more. NULL: all. */
     size_t (*capacity)(struct culex_executor *executor);
 
@@ -82,27 +83,27 @@ struct culex_executor_config {
     const struct culex_job *jobs; /* all that will ever be submitted */
     size_t job_count;
     struct culex_process_hooks hooks;
-    const char *cgroup; /* directory for groups around handlers' processes, NULL for none */
+    const char *cgroup; /* directory for groups around the children, NULL for none */
     int64_t setup_ms;   /* the longest that hooks.open may take in a process */
     /* What a handler asks of the worker's store by culex_run_client: called on the supervisor's
-     * thread by the process executor, on the handlers' own, one at a time, by the other. */
+     * thread by the executor of children, on the handlers' own, one at a time, by the other. */
     culex_errand_serve serve;
     void *serve_user;
     int64_t store_timeout_ms;
-    struct culex_home_store home; /* the worker's store as it was told, for handlers' processes */
+    struct culex_home_store home; /* the worker's store as it was told, for the children */
     /* Called in every process that may run handlers, before any does: wipes what the supervisor
      * knows and handlers must not. NULL for nothing. */
     void (*forget)(void *user);
     void *forget_user;
 };
 
-/* One per kind; *ret_executor is returned owned: end it with stop. The process executor must be
- * made before the supervisor opens a connection or reads a secret: its zygote is forked here. */
+/* One per kind; *ret_executor is returned owned: end it with stop. The executor of children must
+ * be made before the supervisor opens a connection or reads a secret: its zygote is forked here. */
 culex_status culex__executor_threads_create(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
                                             culex_error *error);
-culex_status culex__executor_process_create(const struct culex_executor_config *config,
-                                            struct culex_executor **ret_executor,
-                                            culex_error *error);
+culex_status culex__executor_children_create(const struct culex_executor_config *config,
+                                             struct culex_executor **ret_executor,
+                                             culex_error *error);
 
 #endif

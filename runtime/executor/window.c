@@ -7,14 +7,14 @@
 
 struct culex_window_entry *culex__window_find(struct culex_window *window, uint64_t seq)
 {
-    struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     return seq != 0 && entry->seq == seq ? entry : NULL;
 }
 
 struct culex_window_entry *culex__window_add(struct culex_window *window, struct culex_run *run)
 {
     uint64_t seq = ++window->assigned;
-    struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     *entry = (struct culex_window_entry){
         .seq = seq, .run = run, .term_ns = INT64_MAX, .kill_ns = INT64_MAX};
     window->live++;
@@ -116,7 +116,7 @@ bool culex__window_is_complete(const struct culex_window *window,
                                const struct culex_mailbox_end *end)
 {
     uint64_t seq = window->finished + 1;
-    const struct culex_window_entry *entry = &window->entries[culex__window_slot(seq)];
+    const struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     bool lacks_text = (end->flags & CULEX_END_TEXT) != 0 && !entry->has_text;
     bool lacks_result = (end->flags & CULEX_END_RESULT) != 0 && !entry->has_result;
     return !lacks_text && !lacks_result;
@@ -124,7 +124,7 @@ bool culex__window_is_complete(const struct culex_window *window,
 
 bool culex__window_is_heard(const struct culex_window *window, const struct culex_mailbox_end *end)
 {
-    return window->entries[culex__window_slot(window->finished + 1)].reports >= end->reports;
+    return window->entries[culex__mailbox_index(window->finished + 1)].reports >= end->reports;
 }
 
 static const char *end_check(const struct culex_mailbox_end *end, uint64_t seq)

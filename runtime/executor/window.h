@@ -31,11 +31,6 @@ struct culex_window {
     size_t live;       /* entries with a run */
 };
 
-static inline size_t culex__window_slot(uint64_t seq)
-{
-    return (size_t)(seq % CULEX_WINDOW);
-}
-
 static inline bool culex__window_is_full(const struct culex_window *window)
 {
     return window->assigned - window->finished >= CULEX_WINDOW;

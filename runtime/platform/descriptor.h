@@ -1,6 +1,6 @@
 /* platform/descriptor.h - which descriptors of this process the library itself has open.
  *
- * A handler's process inherits what the program opened, and must not inherit ours: connections
+ * A child inherits what the program opened, and must not inherit ours: connections
  * that carry a password, and channels whose end nobody would see while a copy is open. So each
  * descriptor that we open is noted by its number, until it is closed. SQLite's own, of a client
  * that the program opened, are not known here; after a fork nobody may use that client anyway.

@@ -228,7 +228,7 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
     const culex_worker_options *options = &worker->options;
     culex_isolation isolation = options->isolation;
     culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
-                                                                 : culex__executor_process_create;
+                                                                 : culex__executor_children_create;
     struct culex_executor_config config = {
         .isolation = isolation,
         .count = worker->options.concurrency,

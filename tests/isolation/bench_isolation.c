@@ -54,7 +54,7 @@ static double rate_measure(bool is_process, unsigned count)
     zoo_open();
     culex_error error;
     culex_status status = is_process
-                              ? culex__executor_process_create(&pen.config, &pen.executor, &error)
+                              ? culex__executor_children_create(&pen.config, &pen.executor, &error)
                               : culex__executor_threads_create(&pen.config, &pen.executor, &error);
     if (status != CULEX_OK)
         exit(1);

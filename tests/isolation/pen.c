@@ -45,7 +45,7 @@ culex_status pen_try_open(struct pen *pen, culex_error *error)
 {
     zoo_open();
     pen->descriptors = pen_descriptors();
-    return culex__executor_process_create_with(&pen->config, &pen->effects, &pen->executor, error);
+    return culex__executor_children_create_with(&pen->config, &pen->effects, &pen->executor, error);
 }
 
 void pen_open(struct pen *pen)

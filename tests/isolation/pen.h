@@ -1,4 +1,4 @@
-/* isolation/pen.h - a process executor under test, without a worker or a store: runs go in by
+/* isolation/pen.h - the executor of children under test, without a worker or a store: runs go in by
  * name of a handler of the zoo, and come back ended.
  *
  * Every wait is bounded. pen_close asserts that no process and no descriptor is left. */

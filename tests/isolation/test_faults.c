@@ -189,7 +189,7 @@ static void test_many_crashes_leave_nothing_behind(void **state)
         pen_expect(pen, "null_write", 0, CULEX_EVENT_CRASH);
         pen_forget(pen);
     }
-    PEN_AWAIT(pen, culex__executor_process_count(pen->executor) == 0);
+    PEN_AWAIT(pen, culex__executor_children_count(pen->executor) == 0);
     assert_true(pen_descriptors() <= descriptors);
     assert_int_equal(pen_descendants(), 1); /* the zygote, no zombies */
     pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);

@@ -106,29 +106,29 @@ static void line_drop(void *keeper, const char *line, size_t len)
  * a second time. */
 static void test_reset_channel_is_read_to_its_end(void **state)
 {
-    static struct culex_handler_buffers buffers;
+    static struct culex_child_buffers buffers;
     struct culex_mailbox mailbox = {0};
-    struct culex_handler_process child = {.mailbox = &mailbox, .state = CULEX_HANDLER_LIVE};
+    struct culex_child_link child = {.mailbox = &mailbox, .state = CULEX_CHILD_LIVE};
     struct culex_run *run = culex__run_create(), *ended = NULL;
     struct {
         struct culex_record record;
         char text[8];
     } words = {{CULEX_RECORD_TEXT, 4, 1}, "oops"};
-    struct culex_handler_sink sink = {&ended, run_keep, run_keep, line_drop};
+    struct culex_child_sink sink = {&ended, run_keep, run_keep, line_drop};
     int fds[2];
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
     child.fd = fds[0];
-    culex__handler_assign(&child, run, false);
+    culex__child_link_assign(&child, run, false);
     child.window.sent = 1;
     assert_int_equal(send(fds[0], "unread", 6, 0), 6);
     assert_int_equal(send(fds[1], &words, 20, 0), 20);
-    mailbox.ends[culex__window_slot(1)] =
+    mailbox.ends[culex__mailbox_index(1)] =
         (struct culex_mailbox_end){.seq = 1, .event = CULEX_EVENT_FAIL, .flags = CULEX_END_TEXT};
     atomic_store(&mailbox.started, 1);
     atomic_store(&mailbox.finished, 1);
     close(fds[1]);
-    culex__handler_receive(&child, &buffers, &sink, 1);
+    culex__child_link_receive(&child, &buffers, &sink, 1);
     if (child.wrong != NULL)
         fail_msg("%s", child.wrong);
     assert_ptr_equal(ended, run);

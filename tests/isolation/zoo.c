@@ -679,19 +679,20 @@ FAULTY static void mailbox_lie(int64_t which, struct culex_mailbox *mailbox, uin
         return;
     case 102:
         atomic_store(&mailbox->finished, seq); /* an end that is not there */
-        mailbox->ends[seq % CULEX_WINDOW].seq = seq + 1;
+        mailbox->ends[culex__mailbox_index(seq)].seq = seq + 1;
         return;
     case 103:
-        mailbox->ends[seq % CULEX_WINDOW] = (struct culex_mailbox_end){.seq = seq, .event = 4711};
+        mailbox->ends[culex__mailbox_index(seq)] =
+            (struct culex_mailbox_end){.seq = seq, .event = 4711};
         atomic_store(&mailbox->finished, seq);
         return;
     case 104:
-        mailbox->ends[seq % CULEX_WINDOW] =
+        mailbox->ends[culex__mailbox_index(seq)] =
             (struct culex_mailbox_end){.seq = seq, .event = CULEX_EVENT_RELEASE, .delay_ms = -5};
         atomic_store(&mailbox->finished, seq);
         return;
     case 105:
-        mailbox->ends[seq % CULEX_WINDOW] = (struct culex_mailbox_end){
+        mailbox->ends[culex__mailbox_index(seq)] = (struct culex_mailbox_end){
             .seq = seq, .event = CULEX_EVENT_FAIL, .flags = CULEX_END_TEXT};
         atomic_store(&mailbox->finished, seq); /* a text that was never sent */
         return;

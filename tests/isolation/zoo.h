@@ -28,7 +28,7 @@ struct zoo_board {
 
 extern struct zoo_board *zoo_board;
 
-/* For writes_down: a test opens it before the handlers' processes are made. */
+/* For writes_down: a test opens it before the children are made. */
 extern FILE *zoo_file;
 
 void zoo_open(void); /* a fresh board */
