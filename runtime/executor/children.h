@@ -2,11 +2,13 @@
  *
  *   executor_children.c   the table of executor.h, and the executor's life
  *   child_link.c          one child: its channel, its mailbox, its runs
- *   children_life.c       how children and their zygote begin, are told to end, and end
+ *   children_life.c       how children begin, and how they are told to end
+ *   children_attend.c     a look at each in turn: the ladder of a cancelled run, long runs, liars
+ *   children_deaths.c     what is left of a dead child, and of all when the zygote is lost
  *   children_dispatch.c   which child gets the next run
  *   children_runs.c       where runs go that leave their child, or never got one
  *   children_errands.c    what handlers ask of the store
- *   children_timer.c      what is due when: the ladder of a cancelled run, long runs, late deaths
+ *   children_timer.c      how long we bear with each, and when to look next
  *
  * Each child has a slot, its place in `links`, from its fork to its burial; a generation tells the
  * children apart that have had one slot after the other.
@@ -101,6 +103,13 @@ void culex__children_crash(struct culex_children *children, struct culex_run *ru
 /* When children may be begun again after what went wrong: boot time, maybe past. */
 int64_t culex__children_retry_ns(const struct culex_children *children);
 
+/* One more failure of that kind, which is told and tried again later; `text` is copied. */
+void culex__children_begin_failed(struct culex_children *children,
+                                  struct culex_begin_trouble *trouble, const char *text);
+
+/* The same of a child that could not be had: `what` failed, and why, an errno or 0 for none. */
+void culex__children_fork_failed(struct culex_children *children, const char *what, int failure);
+
 /* A slot without a process, NULL when all have one. */
 struct culex_child_link *culex__children_free_find(struct culex_children *children);
 
@@ -124,12 +133,23 @@ void culex__children_kill(struct culex_children *children, struct culex_child_li
 /* It ends when it sees that the channel is closed; later a kill helps. */
 void culex__children_dismiss(struct culex_children *children, struct culex_child_link *child);
 
+/* --- children_attend.c ------------------------------------------------------------------- */
+
+/* Hears the child and does what it is due for at `now_ns` (boot time). */
+void culex__children_attend(struct culex_children *children, struct culex_child_link *child,
+                            int64_t now_ns);
+
+/* --- children_deaths.c ------------------------------------------------------------------- */
+
 /* Takes the zygote's reports: buries the children that they are about. */
 void culex__children_zygote_read(struct culex_children *children);
 
 /* Ends the zygote and all children and sets `broken`. Who ran was killed by its death; the
  * others are given back. `why` is what it did, "" for what its exit says. */
 void culex__children_zygote_lost(struct culex_children *children, const char *why);
+
+/* The zygote owes us the end of a child that it was told to kill: without it, it is lost. */
+void culex__children_answers_await(struct culex_children *children, int64_t now_ns);
 
 /* --- children_dispatch.c ------------------------------------------------------------------ */
 
@@ -150,12 +170,10 @@ bool culex__children_errands_serve(struct culex_children *children, int64_t now_
 
 /* --- children_timer.c --------------------------------------------------------------------- */
 
-/* Hears the child and does what it is due for at `now_ns` (boot time). */
-void culex__children_attend(struct culex_children *children, struct culex_child_link *child,
-                            int64_t now_ns);
-
-/* The zygote owes us the end of a child that it was told to kill: without it, it is lost. */
-void culex__children_answers_await(struct culex_children *children, int64_t now_ns);
+/* When our patience with a child is over that is being set up, was told to end, or is to be buried
+ * by the zygote. INT64_MAX for any other. */
+int64_t culex__children_overdue_ns(const struct culex_children *children,
+                                   const struct culex_child_link *child);
 
 /* Sets the timer to the first time at which something is due by itself. */
 void culex__children_timer_arm(struct culex_children *children);

@@ -40,7 +40,7 @@ MUTANTS = [
      [(STEP_C, "return run->attempt == attempt && strcmp(run->owner, session) == 0;",
        "(void)attempt, (void)session;\n    return run != NULL;"), *LATE], "sqlite", "none"),
     ("what a killed zygote leaves stays",
-     [("runtime/executor/children_life.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
+     [("runtime/executor/children_deaths.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
      "sqlite", "process"),
     ("what a handler leaves stays when its worker is killed",
      [("runtime/child/zygote.c", "    zygote_kill_all(&zygote);\n", "    (void)zygote_kill_all;\n")],
