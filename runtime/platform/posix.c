@@ -10,31 +10,23 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/clock.h"
 #include "platform/descriptor.h"
 #include "platform/resolve.h"
-
-#ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC
-#endif
 
 static int64_t system_clock_ms(void *self)
 {
     (void)self;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return culex__clock_wall_ms();
 }
 
 static int64_t system_boottime_ns(void *self)
 {
     (void)self;
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return culex__clock_boottime_ns();
 }
 
 /* getrandom without flags fails only before the kernel's pool is ready and a signal
@@ -88,7 +80,7 @@ static int connect_finish(int fd, const struct culex_deadline *deadline)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     for (;;) {
-        int wait_ms = culex__deadline_wait_ms(deadline, system_boottime_ns(NULL));
+        int wait_ms = culex__deadline_wait_ms(deadline, culex__clock_boottime_ns());
         if (wait_ms == 0)
             return ETIMEDOUT;
         int ready = poll(&wait, 1, wait_ms);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "platform/env.h"
+#include "platform/clock.h"
 
 /* How often one who waits for the thread of another looks again. */
 enum { TURN_MS = 5 };
@@ -38,7 +38,7 @@ static atomic_int asking;
 /* How long to wait at once; 0: the deadline is over. */
 static int wait_ms(const struct culex_deadline *deadline)
 {
-    return culex__deadline_wait_ms(deadline, culex__env_boottime_ns(culex__env_system()));
+    return culex__deadline_wait_ms(deadline, culex__clock_boottime_ns());
 }
 
 static bool turn_take(const struct culex_deadline *deadline)
