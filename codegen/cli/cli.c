@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cname.h"
 #include "diag_print.h"
 #include "limits.h"
@@ -376,9 +377,10 @@ void cli_print(const char *text, size_t len)
 {
     bool is_terminal = isatty(STDOUT_FILENO) != 0;
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
-        size_t length = utf8_sequence(text + at, len - at, &code);
-        bool is_plain = length > 0 && (!utf8_is_deceptive(code) || code == '\t' || code == '\n');
+        size_t length = culex__utf8_char(text + at, len - at);
+        uint32_t code = culex__utf8_code(text + at, length);
+        bool is_plain =
+            length > 0 && (!culex__utf8_is_deceptive(code) || code == '\t' || code == '\n');
         if (is_terminal && !is_plain)
             fputc('?', stdout);
         else

@@ -2,14 +2,16 @@
 
 #include <string.h>
 
-#include "source.h"
+#include "base/utf8.h"
 
 size_t page_character(const char *text, size_t len, unsigned *ret_code)
 {
-    uint32_t code = 0;
-    size_t length = utf8_sequence(text, len, &code);
+    size_t length = culex__utf8_char(text, len);
+    uint32_t code = culex__utf8_code(text, length);
     bool is_blank = length == 1 && strchr(" \t\n\r", (int)code) != NULL && code != 0;
-    *ret_code = is_blank ? ' ' : length == 0 || utf8_is_deceptive(code) ? '?' : (unsigned)code;
+    *ret_code = is_blank ? ' ' : code;
+    if (length == 0 || (culex__utf8_is_deceptive(code) && !is_blank))
+        *ret_code = '?';
     return length == 0 ? 1 : length;
 }
 

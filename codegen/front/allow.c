@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lexer.h"
 
 /* One id of one comment. */
@@ -165,7 +166,7 @@ void allow_read(struct diag_sink *sink, struct source *source)
     uint32_t from = 0;
     map_init(&source->allowed, sink->arena);
     if (memmem(source->text, source->size, mark, sizeof(mark) - 1) == NULL ||
-        utf8_valid_prefix(source->text, source->size) < source->size)
+        !culex__utf8_is_valid(source->text, source->size))
         return;
     lexer_init(&lexer, source);
     do {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "diag_print.h"
 #include "json_in.h"
 #include "limits.h"
-#include "source.h"
 
 struct taking {
     struct arena *arena;
@@ -46,11 +46,6 @@ static const char *name_fault(const char *name)
     }
 }
 
-static bool is_utf8(const char *text, size_t len)
-{
-    return utf8_valid_prefix(text, len) == len;
-}
-
 /* A text without a NUL inside, or null. */
 static const char *text_take(struct taking *taking)
 {
@@ -58,7 +53,7 @@ static const char *text_take(struct taking *taking)
     size_t len = 0;
     if (!json_in_string(&taking->in, taking->arena, &text, &len))
         return NULL;
-    taking->in.is_bad |= strlen(text) != len || !is_utf8(text, len);
+    taking->in.is_bad |= strlen(text) != len || !culex__utf8_is_valid(text, len);
     return text;
 }
 
@@ -95,7 +90,7 @@ static void file_take(struct taking *taking)
     const char *fault = name_fault(file->name);
     if (fault == NULL && map_add(&taking->answer->by_name, file->name, file) != NULL)
         fault = "comes twice";
-    if (fault == NULL && !is_utf8(content, file->len))
+    if (fault == NULL && !culex__utf8_is_valid(content, file->len))
         fault = "is not UTF-8";
     if (fault != NULL)
         refuse(taking, fault, file->name);

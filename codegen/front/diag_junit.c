@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "base/utf8.h"
 #include "diag_print.h"
 
 /* What XML cannot hold, or a reader would not see as it is, becomes '?'. */
@@ -12,12 +13,12 @@ static void xml_text(struct buf *buf, const char *text)
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#10;", "&#9;"};
     size_t len = strlen(text);
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
-        size_t length = utf8_sequence(text + at, len - at, &code);
+        size_t length = culex__utf8_char(text + at, len - at);
+        uint32_t code = culex__utf8_code(text + at, length);
         const char *mark = strchr(marks, text[at]);
         if (mark != NULL)
             buf_text(buf, names[mark - marks]);
-        else if (length == 0 || utf8_is_deceptive(code) || (code & 0xfffe) == 0xfffe)
+        else if (length == 0 || culex__utf8_is_deceptive(code) || (code & 0xfffe) == 0xfffe)
             buf_char(buf, '?');
         else
             buf_append(buf, text + at, length);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/utf8.h"
 #include "buf.h"
 
 /* A longer line is shown in part, so one hostile line cannot fill a screen. */
@@ -22,9 +23,9 @@ static const struct palette coloured = {"\33[1m",    "\33[1;31m", "\33[1;35m",
 static void print_safely(FILE *out, const char *text, size_t len)
 {
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
-        size_t length = utf8_sequence(text + at, len - at, &code);
-        if (length == 0 || (utf8_is_deceptive(code) && code != '\t'))
+        size_t length = culex__utf8_char(text + at, len - at);
+        uint32_t code = culex__utf8_code(text + at, length);
+        if (length == 0 || (culex__utf8_is_deceptive(code) && code != '\t'))
             fputc('?', out);
         else
             fwrite(text + at, 1, length, out);
@@ -77,10 +78,10 @@ static void window_choose(const char *line, size_t len, size_t at, size_t *ret_s
 /* Cells of a terminal that a character takes, as print_safely writes it; *at moves behind it. */
 static unsigned cells_take(const char *line, size_t *at, size_t stop)
 {
-    uint32_t code = 0;
-    size_t length = utf8_sequence(line + *at, stop - *at, &code);
+    size_t length = culex__utf8_char(line + *at, stop - *at);
+    uint32_t code = culex__utf8_code(line + *at, length);
     *at += length == 0 ? 1 : length;
-    int cells = length == 0 || utf8_is_deceptive(code) ? 1 : wcwidth((wchar_t)code);
+    int cells = length == 0 || culex__utf8_is_deceptive(code) ? 1 : wcwidth((wchar_t)code);
     return cells < 0 ? 1 : (unsigned)cells;
 }
 

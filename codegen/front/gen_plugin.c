@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "diag_print.h"
+#include "base/utf8.h"
 #include "generation.h"
 
 static struct span place_of(const struct source *source, const struct answer_error *error)
@@ -12,7 +13,7 @@ static struct span place_of(const struct source *source, const struct answer_err
         return (struct span){source, 0, 0};
     const char *text = source_line(source, line, &len);
     for (int64_t column = 1; column < error->column && at < len; column++) {
-        size_t width = utf8_sequence(text + at, len - at, NULL);
+        size_t width = culex__utf8_char(text + at, len - at);
         at += width == 0 ? 1 : width;
     }
     return (struct span){source, source->lines[line - 1] + (uint32_t)at, at < len ? 1 : 0};

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "source.h"
+#include "base/utf8.h"
 
 static void line_start(struct json_out *json)
 {
@@ -37,19 +37,19 @@ static void string_write(struct json_out *json, const char *text, size_t len)
 {
     buf_char(&json->buf, '"');
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
         size_t plain = plain_length(text + at, len - at);
         if (plain > 0) {
             buf_append(&json->buf, text + at, plain);
             at += plain;
             continue;
         }
-        size_t length = utf8_sequence(text + at, len - at, &code);
+        size_t length = culex__utf8_char(text + at, len - at);
+        uint32_t code = culex__utf8_code(text + at, length);
         if (length == 0)
             buf_text(&json->buf, "\xef\xbf\xbd");
         else if (code == '"' || code == '\\')
             buf_printf(&json->buf, "\\%c", (int)code);
-        else if (utf8_is_deceptive(code))
+        else if (culex__utf8_is_deceptive(code))
             code_escape(json, code);
         else
             buf_append(&json->buf, text + at, length);

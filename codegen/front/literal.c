@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "buf.h"
 #include "quantity.h"
 
@@ -297,7 +298,7 @@ static bool quoted_decode(const struct reading *reading, const char *text, size_
 static enum literal_kind read_string(const struct reading *reading, const struct buf *decoded,
                                      struct literal *literal)
 {
-    if (utf8_valid_prefix(decoded->data, decoded->len) != decoded->len ||
+    if (!culex__utf8_is_valid(decoded->data, decoded->len) ||
         memchr(decoded->data, '\0', decoded->len) != NULL) {
         diag_report(reading->sink, DIAG_BAD_STRING, literal->span,
                     "a string must be UTF-8 without NUL");
@@ -311,8 +312,8 @@ static enum literal_kind read_string(const struct reading *reading, const struct
 static enum literal_kind read_char(const struct reading *reading, const struct buf *decoded,
                                    struct literal *literal)
 {
-    uint32_t code = 0;
-    size_t length = utf8_sequence(decoded->data, decoded->len, &code);
+    size_t length = culex__utf8_char(decoded->data, decoded->len);
+    uint32_t code = culex__utf8_code(decoded->data, length);
     if (length == 0 && decoded->len == 1)
         code = (unsigned char)decoded->data[0], length = 1;
     if (length == 0 || length != decoded->len || code > 0xff) {

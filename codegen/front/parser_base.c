@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "ir.h"
 #include "literal.h"
 #include "plain.h"
@@ -108,9 +109,8 @@ static bool tell_token(struct parser *parser, enum diag_id id, struct token toke
 
 static void report_stray(struct parser *parser, struct span span)
 {
-    uint32_t code = 0;
     const char *text = parser->source->text + span.offset;
-    utf8_sequence(text, span.length, &code);
+    uint32_t code = culex__utf8_code(text, culex__utf8_char(text, span.length));
     if (plain_refuses(code))
         return; /* It was reported when the whole text was looked at. */
     const char *meant = look_alike(code);

@@ -1,5 +1,7 @@
 #include "plain.h"
 
+#include "base/utf8.h"
+
 /* Invisible characters that some script or emoji needs inside its words are not among them. */
 bool plain_refuses(uint32_t code)
 {
@@ -16,7 +18,7 @@ bool plain_refuses(uint32_t code)
 
 bool plain_check_utf8(struct diag_sink *sink, const struct source *source)
 {
-    size_t valid = utf8_valid_prefix(source->text, source->size);
+    size_t valid = culex__utf8_prefix(source->text, source->size);
     if (valid == source->size)
         return true;
     diag_report(sink, DIAG_INVALID_UTF8, (struct span){source, (uint32_t)valid, 1},
@@ -38,8 +40,8 @@ bool plain_check(struct diag_sink *sink, const struct source *source)
 {
     bool is_plain = true;
     for (uint32_t at = 0; at < source->size && !sink->is_full;) {
-        uint32_t code = 0;
-        size_t length = utf8_sequence(source->text + at, source->size - at, &code);
+        size_t length = culex__utf8_char(source->text + at, source->size - at);
+        uint32_t code = culex__utf8_code(source->text + at, length);
         bool is_lone = code == '\r' && source->text[at + 1] != '\n'; /* A NUL is behind the text. */
         if (plain_refuses(code) || is_lone) {
             report(sink, (struct span){source, at, (uint32_t)length}, code);

@@ -60,16 +60,4 @@ struct span span_join(struct span first, struct span last);
 /* The bytes of line `line` without its line end. */
 const char *source_line(const struct source *source, uint32_t line, size_t *ret_len);
 
-/* Length of the well-formed UTF-8 sequence at `text`, 0 when there is none in
- * `len` bytes. *ret_code (may be NULL) is the code point. */
-size_t utf8_sequence(const char *text, size_t len, uint32_t *ret_code);
-
-/* Bytes of `text` before the first malformed one; `len` when all is well. */
-size_t utf8_valid_prefix(const char *text, size_t len);
-
-/* True for characters that change how a terminal or an editor shows the text around
- * them, or that nobody sees: controls, bidirectional overrides, blanks without width,
- * selectors and tags. The renderer's literals.py has the same list (INVISIBLE). */
-bool utf8_is_deceptive(uint32_t code);
-
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* The byte of the n-th character, as libyaml counts. */
 static uint32_t offset_of(const struct source *source, size_t character)
 {
@@ -172,7 +174,7 @@ static void stream_read(struct reader *reader)
 void reader_run(struct reader *reader)
 {
     const struct source *source = reader->source;
-    size_t valid = utf8_valid_prefix(source->text, source->size);
+    size_t valid = culex__utf8_prefix(source->text, source->size);
     if (valid < source->size) {
         diag_report(reader->sink, DIAG_INVALID_UTF8, (struct span){source, (uint32_t)valid, 1},
                     "this is not UTF-8");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "check.h"
 #include "clash.h"
 #include "lint.h"
@@ -124,9 +125,10 @@ const char *shown_text(struct arena *arena, const char *text, size_t len)
     char *copy = arena_alloc(arena, len + 1);
     char *to = copy;
     for (size_t at = 0; at < len;) {
-        uint32_t code = 0;
-        size_t length = utf8_sequence(text + at, len - at, &code);
-        bool is_bad = length == 0 || (utf8_is_deceptive(code) && code != '\t' && code != '\n');
+        size_t length = culex__utf8_char(text + at, len - at);
+        uint32_t code = culex__utf8_code(text + at, length);
+        bool is_bad =
+            length == 0 || (culex__utf8_is_deceptive(code) && code != '\t' && code != '\n');
         length = length == 0 ? 1 : length;
         if (is_bad)
             *to++ = '?';

@@ -1,5 +1,7 @@
 #include "position.h"
 
+#include "base/utf8.h"
+
 enum { BLOCK_BYTES = 1024 };
 
 static bool is_line_end(const char *text, size_t size, size_t at)
@@ -56,8 +58,8 @@ struct lines lines_of_source(struct arena *arena, const struct source *source,
 /* Bytes of the character at `at`, and how many units it counts. A stray byte is one of each. */
 static size_t character_size(const struct lines *lines, size_t at, uint32_t *ret_units)
 {
-    uint32_t code = 0;
-    size_t length = utf8_sequence(lines->text + at, lines->size - at, &code);
+    size_t length = culex__utf8_char(lines->text + at, lines->size - at);
+    uint32_t code = culex__utf8_code(lines->text + at, length);
     length = length == 0 ? 1 : length;
     *ret_units = 1;
     if (lines->encoding == ENCODING_UTF8)

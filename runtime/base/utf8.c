@@ -82,16 +82,21 @@ static size_t ascii_run(const char *text, size_t len)
     return at;
 }
 
-bool culex__utf8_is_valid(const char *text, size_t len)
+size_t culex__utf8_prefix(const char *text, size_t len)
 {
     size_t at = ascii_run(text, len);
     while (at < len) {
         size_t size = culex__utf8_char(text + at, len - at);
         if (size == 0)
-            return false;
+            break;
         at += size;
     }
-    return true;
+    return at;
+}
+
+bool culex__utf8_is_valid(const char *text, size_t len)
+{
+    return culex__utf8_prefix(text, len) == len;
 }
 
 static bool is_control(char byte)

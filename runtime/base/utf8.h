@@ -13,9 +13,14 @@ size_t culex__utf8_char(const char *text, size_t len);
 uint32_t culex__utf8_code(const char *text, size_t size);
 
 /* Characters that change how a terminal or an editor shows the text around them, or that nobody
- * sees: controls, bidirectional overrides, blanks without width, selectors and tags. As in
- * codegen/front/source.h. */
+ * sees: controls, bidirectional overrides, blanks without width, selectors and tags. The renderer's
+ * literals.py has the same list (INVISIBLE). */
 bool culex__utf8_is_deceptive(uint32_t code);
+
+/* Bytes of `text` before the first malformed one; `len` when all is well. NUL counts as a
+ * character.
+ */
+size_t culex__utf8_prefix(const char *text, size_t len);
 
 /* All `len` bytes are well-formed. NUL counts as a character. */
 bool culex__utf8_is_valid(const char *text, size_t len);

@@ -562,6 +562,15 @@ static void test_utf8__only_well_formed_characters_count(void **state)
         assert_false(culex__utf8_is_valid(bad[at], strlen(bad[at])));
 }
 
+static void test_utf8__prefix_ends_at_the_first_malformed_byte(void **state)
+{
+    (void)state;
+    assert_int_equal(culex__utf8_prefix("a\u20ac\U0001F600", 8), 8);
+    assert_int_equal(culex__utf8_prefix("a\u20ac\U0001F600", 7), 4);
+    assert_int_equal(culex__utf8_prefix("12345678\u00e9\xE9\u00e9", 13), 10);
+    assert_int_equal(culex__utf8_prefix("\xff", 1), 0);
+}
+
 static void test_utf8__clean_text_is_valid_and_cut_at_a_border(void **state)
 {
     char clean[8];
@@ -602,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_base64__known_texts),
         cmocka_unit_test(test_base64__loose_forms_are_refused),
         cmocka_unit_test(test_utf8__only_well_formed_characters_count),
+        cmocka_unit_test(test_utf8__prefix_ends_at_the_first_malformed_byte),
         cmocka_unit_test(test_utf8__clean_text_is_valid_and_cut_at_a_border),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -136,16 +136,6 @@ static void test_suggest__near_is_not_plain(void **state)
     }
 }
 
-static void test_utf8__refuses_malformed(void **state)
-{
-    static const char *const bad[] = {"\x80",     "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-                                      "\xe2\x82", "\xff"};
-    (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(utf8_valid_prefix(bad[i], strlen(bad[i])), 0);
-    assert_int_equal(utf8_valid_prefix("a\xe2\x82\xac\xf0\x9f\x98\x80", 8), 8);
-}
-
 static void test_place__columns_are_code_points(void **state)
 {
     struct arena arena = {0};
@@ -330,7 +320,6 @@ int main(void)
         cmocka_unit_test(test_wide__limits_of_types),
         cmocka_unit_test(test_edit_distance__counts_swaps_as_one),
         cmocka_unit_test(test_suggest__near_is_not_plain),
-        cmocka_unit_test(test_utf8__refuses_malformed),
         cmocka_unit_test(test_place__columns_are_code_points),
         cmocka_unit_test(test_lexer__kinds_and_offsets),
         cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),

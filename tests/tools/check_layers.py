@@ -19,19 +19,25 @@ def rooms_below(at: int) -> set:
     return {f"runtime/{room}" for room in RUNTIME[:at + 1] if at <= STORE or room != RUNTIME[STORE]}
 
 
+# The rooms of the compiler, each with the others that it may include from; and what all of them
+# share with the runtime, which is pure.
+CODEGEN = {
+    "front": [],
+    "format": ["front"],
+    "lint": ["front"],
+    "doc": ["front"],
+    "project": ["front", "lint"],
+    "change": ["front", "project"],
+    "server": ["front", "format", "lint", "project", "change"],
+    "cli": ["front", "format", "lint", "doc", "project", "change", "server"],
+}
+SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
+
 # Folder -> the folders of ours that its files may include from.
 ALLOWED = {
     **{f"runtime/{room}": rooms_below(at) for at, room in enumerate(RUNTIME)},
     "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/settings", "runtime/client"},
-    "codegen/front": {"codegen/front"},
-    "codegen/format": {"codegen/front", "codegen/format"},
-    "codegen/lint": {"codegen/front", "codegen/lint"},
-    "codegen/doc": {"codegen/front", "codegen/doc"},
-    "codegen/change": {"codegen/front", "codegen/project", "codegen/change"},
-    "codegen/project": {"codegen/front", "codegen/lint", "codegen/project"},
-    "codegen/server": {"codegen/change", "codegen/front", "codegen/format", "codegen/lint", "codegen/project", "codegen/server"},
-    "codegen/cli": {"codegen/front", "codegen/doc", "codegen/format", "codegen/lint", "codegen/change",
-                    "codegen/project", "codegen/server", "codegen/cli"},
+    **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
 STORE_SEAM = {"store/store.h", "store/storeurl.h", "store/report.h"}
 # Folder -> single headers that it may include besides. A child is given its executor's settings.
@@ -55,7 +61,7 @@ def target(root: pathlib.Path, source: pathlib.Path, name: str) -> str:
     """The repository path that an include means, or "" for a system header."""
     bases = [root / "runtime", root / "runtime/include", source.parent]
     if "codegen" in source.relative_to(root).parts:
-        bases = [source.parent, *sorted((root / "codegen").iterdir())]
+        bases += sorted((root / "codegen").iterdir())
     for base in bases:
         if (base / name).is_file():
             return (base / name).resolve().relative_to(root).as_posix()
