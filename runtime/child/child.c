@@ -352,17 +352,10 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
 {
     struct culex_run *run = child->run;
     run->job = child->config->jobs[record->job];
-    run->id = record->id;
-    run->attempt = record->attempt;
-    run->counters = record->counters;
-    run->created_at_ms = record->created_at_ms;
-    run->timeout_ms = record->timeout_ms;
-    if (record->store_timeout_ms > 0)
-        child->loan.timeout_ms = record->store_timeout_ms;
-    run->fingerprint = record->fingerprint;
-    memcpy(run->queue, record->queue, sizeof run->queue);
-    memcpy(run->fence, record->fence, sizeof run->fence);
-    run->is_suspect = record->is_suspect;
+    run->facts = record->facts;
+    run->terms = record->terms;
+    if (record->terms.store_timeout_ms > 0)
+        child->loan.timeout_ms = record->terms.store_timeout_ms;
     run->log = &child->log;
     run->loan = &child->loan;
     run->process = child->process;

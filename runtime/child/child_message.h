@@ -62,17 +62,9 @@ enum {
 /* What a child must know of a run; its payload's first bytes follow. */
 struct culex_record_run {
     uint32_t job; /* index in the executor's jobs */
-    uint32_t attempt;
-    culex_uuid id;
-    struct culex_run_counters counters;
     uint32_t payload_len;
-    int64_t created_at_ms;
-    int64_t timeout_ms;
-    int64_t store_timeout_ms;
-    uint64_t fingerprint;
-    char queue[CULEX_QUEUE_NAME_MAX + 1];
-    char fence[CULEX_FENCE_SIZE];
-    bool is_suspect;
+    struct culex_run_facts facts;
+    struct culex_run_terms terms;
     bool is_last; /* the child ends after it */
 };
 

@@ -36,6 +36,17 @@ struct culex_run_counters {
     uint32_t attempts_max; /* failures + crashes allowed; at least 1 */
 };
 
+/* What a store tells of a run to whoever executes it: set by the store that grants it, and handed
+ * on as it is, from the grant to the worker and from there to the handler, in whichever process. */
+struct culex_run_facts {
+    culex_uuid id;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    int64_t created_at_ms;
+    int64_t timeout_ms;   /* 0: none */
+    uint64_t fingerprint; /* of the schema that encoded the payload */
+};
+
 /* The letter that stands for `state` in a record. */
 char culex__run_state_letter(culex_run_state state);
 

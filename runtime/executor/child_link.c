@@ -38,27 +38,19 @@ static size_t record_write(const struct culex_child_link *child,
     const struct culex_run *run = entry->run;
     size_t len = sizeof(struct culex_record_run) + payload_len;
     struct culex_record record = {CULEX_RECORD_RUN, (uint32_t)len, entry->seq};
-    struct culex_record_run facts = {
+    struct culex_record_run head = {
         .job = 0,
-        .attempt = run->attempt,
-        .id = run->id,
-        .counters = run->counters,
         .payload_len = (uint32_t)run->payload_len,
-        .created_at_ms = run->created_at_ms,
-        .timeout_ms = run->timeout_ms,
-        .store_timeout_ms = run->store_timeout_ms,
-        .fingerprint = run->fingerprint,
-        .is_suspect = run->is_suspect,
+        .facts = run->facts,
+        .terms = run->terms,
         .is_last = child->is_spent,
     };
-    while (jobs[facts.job].type != run->job.type)
-        facts.job++;
-    memcpy(facts.queue, run->queue, sizeof facts.queue);
-    memcpy(facts.fence, run->fence, sizeof facts.fence);
+    while (jobs[head.job].type != run->job.type)
+        head.job++;
     memcpy(out, &record, sizeof record);
-    memcpy(out + sizeof record, &facts, sizeof facts);
+    memcpy(out + sizeof record, &head, sizeof head);
     if (payload_len > 0)
-        memcpy(out + sizeof record + sizeof facts, run->payload, payload_len);
+        memcpy(out + sizeof record + sizeof head, run->payload, payload_len);
     return sizeof record + culex__record_padded(len);
 }
 

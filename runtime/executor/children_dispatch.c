@@ -76,7 +76,7 @@ static struct culex_child_link *child_begin(struct culex_children *children)
 
 static bool wants_fresh(const struct culex_children *children, const struct culex_run *run)
 {
-    return run->is_suspect || children->config.isolation == CULEX_ISOLATION_JOB;
+    return run->terms.is_suspect || children->config.isolation == CULEX_ISOLATION_JOB;
 }
 
 /* For a run that must have a child of its own. */

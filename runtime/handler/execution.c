@@ -84,10 +84,10 @@ int64_t culex__run_unknown_delay_ms(uint32_t attempt)
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run)
 {
-    return (struct culex_log_subject){.queue = run->queue,
+    return (struct culex_log_subject){.queue = run->terms.queue,
                                       .job = run->job.type != NULL ? run->job.type->name : NULL,
-                                      .id = &run->id,
-                                      .attempt = run->attempt};
+                                      .id = &run->facts.id,
+                                      .attempt = run->facts.attempt};
 }
 
 /* --- what the handler may ask and say -------------------------------------------- */
@@ -102,17 +102,17 @@ static const culex_run *known(const culex_run *run)
 
 culex_uuid culex_run_id(const culex_run *run)
 {
-    return known(run)->id;
+    return known(run)->facts.id;
 }
 
 uint32_t culex_run_attempt(const culex_run *run)
 {
-    return known(run)->attempt;
+    return known(run)->facts.attempt;
 }
 
 uint32_t culex_run_failures(const culex_run *run)
 {
-    return known(run)->counters.failures;
+    return known(run)->facts.counters.failures;
 }
 
 const char *culex_run_job(const culex_run *run)
@@ -122,12 +122,12 @@ const char *culex_run_job(const culex_run *run)
 
 const char *culex_run_queue(const culex_run *run)
 {
-    return known(run)->queue;
+    return known(run)->terms.queue;
 }
 
 culex_time culex_run_enqueued_at(const culex_run *run)
 {
-    return known(run)->created_at_ms * 1000000;
+    return known(run)->facts.created_at_ms * 1000000;
 }
 
 /* In a process that a handler has forked: what it says would be taken for the handler's, and a lock
@@ -146,13 +146,13 @@ bool culex_run_cancelled(const culex_run *run)
 
 const char *culex_run_fence(const culex_run *run)
 {
-    return known(run)->fence;
+    return known(run)->terms.fence;
 }
 
 void culex_run_extend(culex_run *run, culex_duration duration)
 {
     int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
-    if (run == NULL || duration <= 0 || run->timeout_ms <= 0)
+    if (run == NULL || duration <= 0 || run->facts.timeout_ms <= 0)
         return;
     if (culex__duration_is_slip(duration)) {
         culex_log(run,
@@ -374,7 +374,7 @@ static void end_release(struct culex_run *run, int64_t delay_ms)
  * widened looks like nonsense to the worker that knows the narrow one. */
 static void end_undecoded(struct culex_run *run, culex_status status, const culex_error *error)
 {
-    bool is_foreign = run->fingerprint != run->job.type->fingerprint &&
+    bool is_foreign = run->facts.fingerprint != run->job.type->fingerprint &&
                       culex__payload_is_well_formed(run->payload, run->payload_len);
     if ((status == CULEX_EDECODE || status == CULEX_ELIMIT) && !is_foreign) {
         run->end.event = CULEX_EVENT_DISCARD;
@@ -382,7 +382,7 @@ static void end_undecoded(struct culex_run *run, culex_status status, const cule
         return;
     }
     run->end.is_not_understood = true;
-    end_release(run, culex__run_unknown_delay_ms(run->attempt));
+    end_release(run, culex__run_unknown_delay_ms(run->facts.attempt));
     culex__run_set_text(run, CULEX__NOT_UNDERSTOOD_TEXT "%s", error->text);
 }
 

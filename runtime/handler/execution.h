@@ -46,6 +46,15 @@ struct culex_job {
     void *user;
 };
 
+/* How this worker has a run executed; the handler's process is told of it as it is. */
+struct culex_run_terms {
+    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a process of handlers,
+                                 which was forked before it was known; 0: the executor's */
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
+    char fence[CULEX_FENCE_SIZE]; /* the token of culex_run_fence */
+    bool is_suspect;              /* to be run alone, by a process that has run nothing before */
+};
+
 /* How an execution ended. */
 struct culex_execution_end {
     enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
@@ -75,15 +84,8 @@ struct culex_run_news {
 struct culex_run {
     /* Set by the supervisor before the hand-over, constant until it comes back. */
     struct culex_job job;
-    culex_uuid id;
-    uint32_t attempt;
-    struct culex_run_counters counters;
-    int64_t created_at_ms;
-    int64_t timeout_ms;
-    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a process of handlers,
-                                 which was forked before it was known; 0: the executor's */
-    uint64_t fingerprint;     /* of the schema that encoded the payload */
-    char queue[CULEX_QUEUE_NAME_MAX + 1];
+    struct culex_run_facts facts;
+    struct culex_run_terms terms;
     char *payload;
     size_t payload_len;
     size_t payload_cap;
@@ -91,8 +93,6 @@ struct culex_run {
     void *process;                     /* what the program's set-up returned here */
     struct culex_loan *loan;           /* the client for handlers */
     const struct culex_run_port *port; /* NULL: the supervisor is in this process */
-    char fence[CULEX_FENCE_SIZE];
-    bool is_suspect; /* to be run alone, by a process that has run nothing before */
     bool is_excused; /* it was for long, and others may be started: the next beat says so */
 
     /* Shared while it runs. */

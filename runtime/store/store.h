@@ -152,13 +152,8 @@ static inline uint32_t culex__step_starts(const struct culex_step *step)
 
 /* A claimed run. */
 struct culex_grant {
-    culex_uuid id;
-    uint32_t attempt;
-    struct culex_run_counters counters;
+    struct culex_run_facts facts;
     const char *job; /* wire name */
-    int64_t created_at_ms;
-    int64_t timeout_ms;
-    uint64_t fingerprint;
     const void *payload;
     size_t payload_len;
 };

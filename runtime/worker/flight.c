@@ -104,13 +104,13 @@ static void run_reset(struct culex_run *run, struct culex_lane *lane)
     const culex_worker *worker = lane->worker;
     run->lane = lane;
     run->log = &worker->executor->log;
-    memcpy(run->queue, lane->name, sizeof run->queue);
+    memcpy(run->terms.queue, lane->name, sizeof run->terms.queue);
     atomic_store_explicit(&run->is_cancelled, false, memory_order_relaxed);
     atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed);
     run->end = (struct culex_execution_end){0};
     run->has_result = false;
     run->is_in_executor = run->is_settled = run->has_cancel = false;
-    run->is_timed_out = run->is_fenced = run->is_suspect = run->is_excused = false;
+    run->is_timed_out = run->is_fenced = run->terms.is_suspect = run->is_excused = false;
     run->term_ns = INT64_MAX;
     run->job = (struct culex_job){0};
     culex__run_forget_secrets(run);
@@ -129,19 +129,15 @@ void culex__flight_renew(struct culex_run *run, int64_t sent_ns)
 
 static void run_fill(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
 {
-    run->id = grant->id;
-    run->attempt = grant->attempt;
-    run->counters = grant->counters;
-    if (culex__run_is_suspect(&grant->counters))
+    run->facts = grant->facts;
+    run->terms.store_timeout_ms = run->lane->worker->store_settings.timeout_ms;
+    if (culex__run_is_suspect(&grant->facts.counters))
         culex__solitude_hold(run);
-    run->created_at_ms = grant->created_at_ms;
-    run->timeout_ms = grant->timeout_ms;
-    run->store_timeout_ms = run->lane->worker->store_settings.timeout_ms;
-    run->fingerprint = grant->fingerprint;
-    snprintf(run->fence, sizeof run->fence, "%s-%u", run->lane->session, (unsigned)grant->attempt);
+    snprintf(run->terms.fence, sizeof run->terms.fence, "%s-%u", run->lane->session,
+             (unsigned)grant->facts.attempt);
     run->claimed_ns = sent_ns;
-    run->deadline_ns = grant->timeout_ms > 0 && grant->timeout_ms < INT64_MAX / 2000000
-                           ? sent_ns + grant->timeout_ms * MS
+    run->deadline_ns = grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
+                           ? sent_ns + grant->facts.timeout_ms * MS
                            : INT64_MAX;
     run->told_ns = run->deadline_ns;
     culex__flight_renew(run, sent_ns);
@@ -182,7 +178,7 @@ static void unknown_tell(const struct culex_run *run, const char *wire, int64_t 
 /* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
 static void settle_unknown(struct culex_run *run, const char *wire)
 {
-    int64_t delay_ms = culex__run_unknown_delay_ms(run->attempt);
+    int64_t delay_ms = culex__run_unknown_delay_ms(run->facts.attempt);
     run->lane->worker->counts.not_understood++;
     unknown_tell(run, wire, delay_ms);
     run->end = (struct culex_execution_end){
@@ -253,7 +249,7 @@ static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt
 {
     for (size_t i = lane->flight_count; i-- > 0;) {
         struct culex_run *run = lane->flights[i];
-        if (run->attempt == attempt && memcmp(&run->id, &id, sizeof id) == 0)
+        if (run->facts.attempt == attempt && memcmp(&run->facts.id, &id, sizeof id) == 0)
             culex__flight_lose(run);
     }
     culex__lane_unsettle(lane, id, attempt);
@@ -265,7 +261,7 @@ void culex__flight_take(struct culex_lane *lane, const struct culex_grant *grant
     culex_worker *worker = lane->worker;
     size_t accepted = 0;
     for (size_t i = 0; i < count; i++) {
-        twin_forget(lane, grants[i].id, grants[i].attempt);
+        twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
         struct culex_run *run = culex__flight_alloc(worker);
         if (run == NULL)
             break; /* the lease ends by itself, charged as a loss */
@@ -305,13 +301,10 @@ static struct culex_run *ghost_make(struct culex_run *run)
     if (ghost == NULL)
         return NULL;
     run_reset(ghost, run->lane);
-    if (run->is_suspect)
+    if (run->terms.is_suspect)
         culex__solitude_hold(ghost);
     ghost->job = run->job;
-    ghost->id = run->id;
-    ghost->attempt = run->attempt;
-    ghost->counters = run->counters;
-    ghost->timeout_ms = run->timeout_ms;
+    ghost->facts = run->facts;
     ghost->has_cancel = run->has_cancel;
     progress_copy(run, ghost);
     return ghost;
@@ -331,7 +324,7 @@ static void flight_give_up(struct culex_run *run)
 static void end_set_timed_out(struct culex_run *run, const char *how)
 {
     char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span(run->timeout_ms, span);
+    culex__log_format_span(run->facts.timeout_ms, span);
     culex__run_set_text(run, "timed out after %s%s%s", span, how[0] != '\0' ? "; " : "", how);
     run->end.event = CULEX_EVENT_FAIL;
     run->end.is_snoozed = run->end.is_not_understood = false;
@@ -398,7 +391,7 @@ static void flight_fence(struct culex_run *run, int64_t now_ns)
 
 static void flight_hear(struct culex_run *run)
 {
-    int64_t until_ns = run->timeout_ms > 0 ? culex__run_extended_ns(run) : 0;
+    int64_t until_ns = run->facts.timeout_ms > 0 ? culex__run_extended_ns(run) : 0;
     if (run->is_timed_out || until_ns <= run->deadline_ns)
         return;
     run->deadline_ns = until_ns;
@@ -495,7 +488,7 @@ static bool end_is_loss(const struct culex_run *run)
 
 static void end_lose(struct culex_run *run)
 {
-    unsigned losses = (unsigned)run->counters.losses + 1;
+    unsigned losses = (unsigned)run->facts.counters.losses + 1;
     culex__run_set_text(run, "its process died with the one that starts them (loss %u of %d)",
                         losses, CULEX_LOSSES_MAX);
     run->end.event = CULEX_EVENT_LOSS;

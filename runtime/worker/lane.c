@@ -46,7 +46,7 @@ void culex__lane_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attem
     struct culex_run **link = &lane->ack_first, *before = NULL;
     while (*link != NULL) {
         struct culex_run *run = *link;
-        if (run->attempt != attempt || memcmp(&run->id, &id, sizeof id) != 0) {
+        if (run->facts.attempt != attempt || memcmp(&run->facts.id, &id, sizeof id) != 0) {
             before = run;
             link = &run->next;
             continue;
@@ -107,7 +107,7 @@ bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_
 /* The error text of a crash, which is also that of the dead run, tells how it came to that. */
 static void crash_explain(struct culex_run *run)
 {
-    struct culex_run_counters counters = run->counters;
+    struct culex_run_counters counters = run->facts.counters;
     culex_run_state to = CULEX_RUN_DEAD;
     culex__run_apply(CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, run->has_cancel, false, &counters, &to);
     const char *text = run->end.text != NULL ? run->end.text : "no reason is known";
@@ -123,8 +123,8 @@ static void crash_explain(struct culex_run *run)
 
 static struct culex_ack ack_make(const culex_worker *worker, const struct culex_run *run)
 {
-    struct culex_ack ack = {.id = run->id,
-                            .attempt = run->attempt,
+    struct culex_ack ack = {.id = run->facts.id,
+                            .attempt = run->facts.attempt,
                             .event = run->end.event,
                             .delay_ms = run->end.delay_ms,
                             .progress = run->last_progress};
@@ -139,9 +139,9 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
     case CULEX_EVENT_FAIL:
     case CULEX_EVENT_CRASH:
         ack.text = run->end.text;
-        ack.delay_ms = culex__backoff_delay_ms(&run->job.type->retry,
-                                               run->counters.failures + run->counters.crashes + 1,
-                                               culex__env_random(worker->env));
+        ack.delay_ms = culex__backoff_delay_ms(
+            &run->job.type->retry, run->facts.counters.failures + run->facts.counters.crashes + 1,
+            culex__env_random(worker->env));
         break;
     case CULEX_EVENT_LOSS:
     case CULEX_EVENT_DISCARD:
@@ -203,8 +203,8 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, i
     size_t i = step->beat_count++;
     int64_t more_ns = extension_ns(run, now_ns);
     step->beats[i] = (struct culex_beat){
-        .id = run->id,
-        .attempt = run->attempt,
+        .id = run->facts.id,
+        .attempt = run->facts.attempt,
         .is_started = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0,
         .is_excused = run->is_excused,
         .extend_ms = (more_ns + 999999) / 1000000};
@@ -278,8 +278,8 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 /* False when it has ended meanwhile, and its struct may carry another run. */
 static bool beat_is_current(const struct culex_run *run, const struct culex_beat *beat)
 {
-    return run->is_in_executor && !run->is_settled && run->attempt == beat->attempt &&
-           memcmp(&run->id, &beat->id, sizeof run->id) == 0;
+    return run->is_in_executor && !run->is_settled && run->facts.attempt == beat->attempt &&
+           memcmp(&run->facts.id, &beat->id, sizeof run->facts.id) == 0;
 }
 
 static void beat_take_granted(struct culex_lane_step *step, size_t i)
@@ -506,7 +506,7 @@ static void log_fail(struct culex_run *run, struct culex_log_subject *subject,
     culex_worker *worker = run->lane->worker;
     culex_run_state to = CULEX_RUN_DEAD;
     culex__run_apply(CULEX_RUN_ACTIVE, ack->event, run->has_cancel, ack->delay_ms > 0,
-                     &run->counters, &to);
+                     &run->facts.counters, &to);
     subject->error = run->end.text;
     subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
     worker->counts.crashed += ack->event == CULEX_EVENT_CRASH;

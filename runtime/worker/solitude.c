@@ -99,8 +99,9 @@ static void solitude_end(culex_worker *worker, int64_t now_ns)
 /* How long the run has its worker for itself, counted from its claim. */
 static int64_t alone_ns(const struct culex_run *run)
 {
-    uint32_t before =
-        run->attempt > CULEX_SUSPECT_LOSSES ? run->attempt - CULEX_SUSPECT_LOSSES - 1 : 0;
+    uint32_t before = run->facts.attempt > CULEX_SUSPECT_LOSSES
+                          ? run->facts.attempt - CULEX_SUSPECT_LOSSES - 1
+                          : 0;
     return ALONE_MS * MS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
 }
 
@@ -110,7 +111,7 @@ static struct culex_run *suspect_find(const culex_worker *worker)
     for (size_t i = 0; i < worker->lane_count && worker->solitude.count > 0; i++) {
         for (size_t k = 0; k < worker->lanes[i].flight_count; k++) {
             struct culex_run *run = worker->lanes[i].flights[k];
-            if (run->is_suspect && !run->is_excused)
+            if (run->terms.is_suspect && !run->is_excused)
                 return run;
         }
     }
@@ -160,21 +161,21 @@ int64_t culex__solitude_next_ns(const culex_worker *worker)
 
 void culex__solitude_hold(struct culex_run *run)
 {
-    run->is_suspect = true;
+    run->terms.is_suspect = true;
     run->lane->worker->solitude.count++;
 }
 
 void culex__solitude_let_go(struct culex_run *run)
 {
-    if (!run->is_suspect)
+    if (!run->terms.is_suspect)
         return;
-    run->is_suspect = false;
+    run->terms.is_suspect = false;
     run->lane->worker->solitude.count--;
 }
 
 bool culex__solitude_is_over(const struct culex_run *run)
 {
     const culex_worker *worker = run->lane->worker;
-    return run->is_suspect &&
+    return run->terms.is_suspect &&
            !(worker->solitude.is_on && worker->solitude.count == 1 && worker->executor_count == 0);
 }

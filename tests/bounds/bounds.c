@@ -307,8 +307,9 @@ static void take_many(const enum culex_run_event *event)
         struct culex_step_reply reply = traffic_step(&traffic, &step);
         count = reply.grant_count;
         for (size_t i = 0; i < count && event != NULL; i++)
-            acks[i] = (struct culex_ack){
-                .id = reply.grants[i].id, .attempt = reply.grants[i].attempt, .event = *event};
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
+                                         .event = *event};
         traffic.store->ops->step_release(traffic.store, &reply);
     } while (count > 0);
 }

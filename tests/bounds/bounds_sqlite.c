@@ -77,8 +77,8 @@ static void end_all(enum culex_run_event event)
         step.ack_count = count;
         count = suite_step(&suite, &step);
         for (size_t i = 0; i < count; i++)
-            acks[i] = (struct culex_ack){.id = suite.reply.grants[i].id,
-                                         .attempt = suite.reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = suite.reply.grants[i].facts.id,
+                                         .attempt = suite.reply.grants[i].facts.attempt,
                                          .event = event};
     } while (count > 0);
 }

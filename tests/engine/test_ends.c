@@ -716,7 +716,7 @@ static void test_run_lost_twice_is_told_to_the_executor_as_a_suspect(void **stat
                                   .lease_ms = 1000};
         assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
         assert_int_equal(reply.grant_count, 1);
-        assert_int_equal(reply.grants[0].counters.losses, i);
+        assert_int_equal(reply.grants[0].facts.counters.losses, i);
         world->store->ops->step_release(world->store, &reply);
         world_pass(world, 2000);
     }

@@ -89,8 +89,8 @@ static void claim(struct world *world, const char *queue, const char *text)
                               .lease_ms = 60000};
     assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
     assert_int_equal(reply.grant_count, 1);
-    ack.id = reply.grants[0].id;
-    ack.attempt = reply.grants[0].attempt;
+    ack.id = reply.grants[0].facts.id;
+    ack.attempt = reply.grants[0].facts.attempt;
     world->store->ops->step_release(world->store, &reply);
     if (text == NULL)
         return;

@@ -218,7 +218,7 @@ static void killing_start(struct killing_executor *self, struct culex_run *run)
     struct killing_run *running = &self->running[self->running_count++];
     assert_true(self->running_count < KILLING_MAX);
     world->hang_ms = 0;
-    world->was_suspect = run->is_suspect;
+    world->was_suspect = run->terms.is_suspect;
     int64_t begin_ns = world->now_ns;
     culex__run_execute(run, self->base.arena, self->base.env);
     *running =

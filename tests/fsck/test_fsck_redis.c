@@ -167,8 +167,8 @@ static size_t drain(struct fixture *fixture)
         struct culex_step step = fixture_step(fixture, SESSION_B, 4);
         fixture_run_step(fixture, &step, &reply);
         for (size_t i = 0; i < reply.grant_count; i++)
-            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].id,
-                                         reply.grants[i].attempt, CULEX_EVENT_DONE),
+            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].facts.id,
+                                         reply.grants[i].facts.attempt, CULEX_EVENT_DONE),
                              CULEX_ANSWER_OK);
         done += reply.grant_count;
         is_empty = reply.is_empty;
@@ -560,8 +560,8 @@ static size_t live_on(struct fixture *fixture)
         fixture->now_ms += 20000;
         fixture_run_step(fixture, &step, &reply);
         for (size_t i = 0; i < reply.grant_count; i++)
-            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].id,
-                                         reply.grants[i].attempt, CULEX_EVENT_DONE),
+            assert_int_equal(fixture_ack(fixture, SESSION_B, reply.grants[i].facts.id,
+                                         reply.grants[i].facts.attempt, CULEX_EVENT_DONE),
                              CULEX_ANSWER_OK);
         done += reply.grant_count;
         fixture->store->ops->step_release(fixture->store, &reply);
@@ -725,7 +725,7 @@ static void test_runs_that_left_and_came_back_are_not_missing(void **state)
     assert_int_equal(fixture_state(fixture, mortal.id), CULEX_RUN_DEAD);
     report_until(fixture, &cursor, VERIFY);
     for (int i = 0; i < AWAY; i++)
-        fixture_ack(fixture, SESSION_A, grants.grants[i].id, 1, CULEX_EVENT_RELEASE);
+        fixture_ack(fixture, SESSION_A, grants.grants[i].facts.id, 1, CULEX_EVENT_RELEASE);
     fixture->store->ops->step_release(fixture->store, &grants);
     assert_ok(fixture->store->ops->retry(fixture->store, "q", mortal.id, &call_error));
     fill(fixture, 1200, false);
@@ -773,13 +773,14 @@ static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
         fixture->now_ms += 100;
         assert_ok(other->ops->step(other, &step, &grants, &call_error));
         for (size_t i = 0; i < grants.grant_count; i++)
-            fixture_ack(fixture, SESSION_A, grants.grants[i].id, grants.grants[i].attempt,
+            fixture_ack(fixture, SESSION_A, grants.grants[i].facts.id,
+                        grants.grants[i].facts.attempt,
                         i % 3 == 0   ? CULEX_EVENT_DONE
                         : i % 3 == 1 ? CULEX_EVENT_RELEASE
                                      : CULEX_EVENT_FAIL);
         if (grants.grant_count > 4) {
             culex_run_state state_now;
-            other->ops->cancel(other, "q", grants.grants[1].id, &state_now, NULL);
+            other->ops->cancel(other, "q", grants.grants[1].facts.id, &state_now, NULL);
         }
         other->ops->step_release(other, &grants);
         struct culex_new_run run = fixture_run(fixture);

@@ -28,7 +28,7 @@ static culex_uuid take(struct fixture *fixture)
 {
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
-    culex_uuid id = reply.grants[0].id;
+    culex_uuid id = reply.grants[0].facts.id;
     fixture->store->ops->step_release(fixture->store, &reply);
     return id;
 }
@@ -130,8 +130,8 @@ static size_t drain(struct fixture *fixture)
         struct culex_ack acks[4];
         size_t count = reply.grant_count;
         for (size_t i = 0; i < count; i++)
-            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                         .attempt = reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         fixture->store->ops->step_release(fixture->store, &reply);
         reply = fixture_step(fixture->store, "q", TWO, 0, acks, count);

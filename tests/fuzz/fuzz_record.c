@@ -20,26 +20,26 @@ unsigned fuzz_taken;
 
 /* The parser's struct groups fields; here is where each row of the rules stands in it. */
 #define at_state            record->state
-#define at_attempt          record->attempt
+#define at_attempt          record->facts.attempt
 #define at_owner            record->owner
 #define at_at_ms            record->at_ms
 #define at_timeout_from_ms  record->timeout_from_ms
 #define at_started          record->is_started
-#define at_losses           record->counters.losses
+#define at_losses           record->facts.counters.losses
 #define at_expires_at_ms    record->expires_at_ms
 #define at_cancel           record->is_cancel_requested
-#define at_failures         record->counters.failures
-#define at_crashes          record->counters.crashes
-#define at_crash_streak     record->counters.crash_streak
-#define at_created_at_ms    record->created_at_ms
+#define at_failures         record->facts.counters.failures
+#define at_crashes          record->facts.counters.crashes
+#define at_crash_streak     record->facts.counters.crash_streak
+#define at_created_at_ms    record->facts.created_at_ms
 #define at_keep_success_ms  record->keep_success_ms
 #define at_unique_key       record->unique_key
-#define at_attempts_max     record->counters.attempts_max
+#define at_attempts_max     record->facts.counters.attempts_max
 #define at_job              record->job
 #define at_priority         record->priority
-#define at_timeout_ms       record->timeout_ms
+#define at_timeout_ms       record->facts.timeout_ms
 #define at_keep_failure_ms  record->keep_failure_ms
-#define at_fingerprint      record->fingerprint
+#define at_fingerprint      record->facts.fingerprint
 #define at_content          record->content
 #define at_tags             record->tags
 #define WRITE_letter(value) fprintf(out, "|%c", culex__run_state_letter(value))

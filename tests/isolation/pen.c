@@ -89,12 +89,12 @@ struct culex_run *pen_make(struct pen *pen, const char *name, int64_t n, const c
     struct culex_run *run = culex__run_create();
     assert_non_null(run);
     run->job = *zoo_find(name);
-    run->attempt = 1;
-    run->created_at_ms = 1234;
+    run->facts.attempt = 1;
+    run->facts.created_at_ms = 1234;
     run->log = &pen->executor->log;
-    snprintf(run->queue, sizeof run->queue, "zoo");
-    snprintf(run->fence, sizeof run->fence, "token-%u", (unsigned)++pen->serial);
-    memcpy(run->id.b, &pen->serial, sizeof pen->serial);
+    snprintf(run->terms.queue, sizeof run->terms.queue, "zoo");
+    snprintf(run->terms.fence, sizeof run->terms.fence, "token-%u", (unsigned)++pen->serial);
+    memcpy(run->facts.id.b, &pen->serial, sizeof pen->serial);
     atomic_store(&run->lease_ns, pen_now_ns() + INT64_C(600000000000));
     culex__run_reset_news(run, &pen->executor->has_news);
     payload_set(run, n, text);

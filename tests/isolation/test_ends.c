@@ -180,7 +180,7 @@ static void test_suspect_runs_alone_in_a_fresh_child(void **state)
     pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
     int first = atomic_load(&zoo_board->pid);
     struct culex_run *run = pen_make(pen, "nothing", 0, NULL);
-    run->is_suspect = true;
+    run->terms.is_suspect = true;
     pen_hand_over(pen, run);
     pen_await(pen, run);
     int second = atomic_load(&zoo_board->pid);
@@ -197,7 +197,7 @@ static void test_suspect_gets_its_child_among_idle_ones(void **state)
     for (int i = 0; i < 10; i++) {
         pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
         struct culex_run *run = pen_make(pen, "null_write", 0, NULL);
-        run->is_suspect = true;
+        run->terms.is_suspect = true;
         pen_hand_over(pen, run);
         pen_await(pen, run);
         assert_int_equal(run->end.event, CULEX_EVENT_CRASH);

@@ -73,8 +73,8 @@ static void test_handler_knows_its_run(void **state)
 {
     struct pen *pen = pen_begin(state, 1);
     struct culex_run *run = pen_make(pen, "knows_itself", 0, NULL);
-    run->attempt = 3;
-    run->counters.failures = 2;
+    run->facts.attempt = 3;
+    run->facts.counters.failures = 2;
     pen_hand_over(pen, run);
     pen_await(pen, run);
     assert_string_equal(run->end.text, "01000000-0000-0000-0000-000000000000 3 2 zoo.knows_itself "
@@ -156,7 +156,7 @@ static void test_progress_and_extension_pass(void **state)
     struct pen *pen = pen_begin(state, 1);
     struct culex_run *run = pen_make(pen, "reports", 60000, "half way");
     char text[CULEX_PROGRESS_MAX + 1] = "";
-    run->timeout_ms = 1000;
+    run->facts.timeout_ms = 1000;
     pen_hand_over(pen, run);
     PEN_AWAIT(pen, culex__run_extended_ns(run) != 0);
     assert_true(culex__run_extended_ns(run) > pen_now_ns() + INT64_C(30000000000));

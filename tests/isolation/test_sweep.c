@@ -43,7 +43,7 @@ static bool scene(struct pen *pen, size_t *ret_released)
     }
     for (int i = 0; i < COUNT; i++) {
         runs[i] = pen_make(pen, names[i], 1, "x");
-        runs[i]->is_suspect = i == 4;
+        runs[i]->terms.is_suspect = i == 4;
         pen_hand_over(pen, runs[i]);
     }
     PEN_AWAIT(pen, pen->ended_count == COUNT);

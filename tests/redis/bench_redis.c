@@ -67,8 +67,8 @@ static unsigned drain(struct culex_store *store, unsigned runs, unsigned batch)
         settled += held;
         held = (unsigned)reply.grant_count;
         for (unsigned i = 0; i < held; i++)
-            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                         .attempt = reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         store->ops->step_release(store, &reply);
         if (held == 0)

@@ -121,8 +121,8 @@ uint32_t fixture_claim(struct fixture *fixture, culex_uuid id)
     struct culex_step_reply reply;
     fixture_run_step(fixture, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
-    uint32_t attempt = reply.grants[0].attempt;
+    assert_memory_equal(&reply.grants[0].facts.id, &id, sizeof id);
+    uint32_t attempt = reply.grants[0].facts.attempt;
     fixture->store->ops->step_release(fixture->store, &reply);
     return attempt;
 }

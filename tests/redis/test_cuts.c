@@ -193,8 +193,8 @@ static void step(struct session *s, struct culex_step step)
         tell(s, "beat %d ", (int)reply.beats[i]);
     for (size_t i = 0; i < reply.grant_count; i++) {
         const struct culex_grant *grant = &reply.grants[i];
-        assert_int_equal(grant->attempt, 1); /* no break charges an attempt */
-        tell(s, "grant %d %.*s ", grant->id.b[15], (int)grant->payload_len,
+        assert_int_equal(grant->facts.attempt, 1); /* no break charges an attempt */
+        tell(s, "grant %d %.*s ", grant->facts.id.b[15], (int)grant->payload_len,
              (const char *)grant->payload);
     }
     tell(s, "due %lld %d%d", (long long)reply.due_in_ms, reply.is_paused, reply.is_empty);

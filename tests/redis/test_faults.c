@@ -295,8 +295,8 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
             fixture_run_step(f, &step, &reply);
         }
         assert_int_equal(reply.grant_count, 1);
-        assert_memory_equal(&reply.grants[0].id, &run.id, sizeof run.id);
-        assert_int_equal(reply.grants[0].attempt, 1);
+        assert_memory_equal(&reply.grants[0].facts.id, &run.id, sizeof run.id);
+        assert_int_equal(reply.grants[0].facts.attempt, 1);
         f->store->ops->step_release(f->store, &reply);
         fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
         if (status == CULEX_OK)

@@ -32,7 +32,7 @@ static void good_expect(struct fixture *f, culex_uuid good)
     struct culex_step_reply reply;
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &good, sizeof good);
+    assert_memory_equal(&reply.grants[0].facts.id, &good, sizeof good);
     f->store->ops->step_release(f->store, &reply);
     assert_int_equal(fixture_ack(f, SESSION_A, good, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
 }

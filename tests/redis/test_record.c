@@ -33,11 +33,11 @@ static void test_record__fields(void **state)
     struct culex__redis_record r;
     assert_true(culex__redis_record_parse(good, sizeof good - 1, &r));
     assert_int_equal(r.state, CULEX_RUN_ACTIVE);
-    assert_int_equal(r.attempt, 2);
-    assert_int_equal(r.counters.failures, 1);
+    assert_int_equal(r.facts.attempt, 2);
+    assert_int_equal(r.facts.counters.failures, 1);
     assert_true(r.is_started);
-    assert_int_equal(r.counters.losses, 1);
-    assert_int_equal(r.counters.attempts_max, 5);
+    assert_int_equal(r.facts.counters.losses, 1);
+    assert_int_equal(r.facts.counters.attempts_max, 5);
     assert_int_equal(r.owner.len, 16);
     assert_true(r.is_cancel_requested);
     assert_true(r.at_ms == INT64_C(1750000001000));
@@ -45,10 +45,10 @@ static void test_record__fields(void **state)
     assert_int_equal(r.job.len, 9);
     assert_int_equal(r.priority, 9);
     assert_true(r.expires_at_ms == INT64_C(1750000060000));
-    assert_int_equal(r.timeout_ms, 30000);
+    assert_int_equal(r.facts.timeout_ms, 30000);
     assert_int_equal(r.keep_success_ms, 1000);
     assert_int_equal(r.keep_failure_ms, 86400000);
-    assert_true(r.fingerprint == 0xff);
+    assert_true(r.facts.fingerprint == 0xff);
     assert_true(r.content == 0xfedcba9876543210);
     assert_memory_equal(r.unique_key.text, "abc123", 6);
     assert_memory_equal(r.tags.text, "red,green", 9);
@@ -118,7 +118,7 @@ static void test_record__byte_flips(void **state)
             text[at] = (char)(text[at] ^ (1 << bit));
             /* What is taken nevertheless stays within the bounds that the rest relies on. */
             if (parse(text, sizeof good - 1, &r))
-                assert_true(r.priority <= 9 && r.counters.attempts_max > 0 && r.job.len > 0 &&
+                assert_true(r.priority <= 9 && r.facts.counters.attempts_max > 0 && r.job.len > 0 &&
                             r.at_ms >= 0 && (unsigned)r.state < CULEX_RUN_STATE_COUNT);
         }
     }

@@ -12,13 +12,13 @@ static void test_step__claims_and_acks(void **state)
     assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &run.id, sizeof run.id);
-    assert_int_equal(reply.grants[0].attempt, 1);
+    assert_memory_equal(&reply.grants[0].facts.id, &run.id, sizeof run.id);
+    assert_int_equal(reply.grants[0].facts.attempt, 1);
     assert_string_equal(reply.grants[0].job, "shop.send_email");
     assert_int_equal(reply.grants[0].payload_len, 10);
     assert_memory_equal(reply.grants[0].payload, run.payload, 10);
-    assert_true(reply.grants[0].fingerprint == run.fingerprint);
-    assert_int_equal(reply.grants[0].created_at_ms, f->now_ms);
+    assert_true(reply.grants[0].facts.fingerprint == run.fingerprint);
+    assert_int_equal(reply.grants[0].facts.created_at_ms, f->now_ms);
     assert_int_equal(reply.due_in_ms, 1000);
     assert_int_equal(reply.now_ms, f->now_ms);
     assert_false(reply.is_empty);

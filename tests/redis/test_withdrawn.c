@@ -430,8 +430,8 @@ static void somebody_steps(struct play *play, uint32_t want)
     fixture_run_step(f, &step, &reply);
     for (size_t i = 0; i < reply.grant_count; i++) {
         const struct culex_grant *grant = &reply.grants[i];
-        play->is_executed |= memcmp(&grant->id, &play->run.id, sizeof grant->id) == 0;
-        fixture_ack(f, "cccccccccccccccc", grant->id, grant->attempt, CULEX_EVENT_DONE);
+        play->is_executed |= memcmp(&grant->facts.id, &play->run.id, sizeof grant->facts.id) == 0;
+        fixture_ack(f, "cccccccccccccccc", grant->facts.id, grant->facts.attempt, CULEX_EVENT_DONE);
     }
     f->store->ops->step_release(f->store, &reply);
 }

@@ -76,8 +76,9 @@ static size_t claim(struct stage *s, const char *queue, uint32_t want, enum cule
     assert_ok(s->store->ops->step(s->store, &step, &reply, &call_error));
     size_t count = reply.grant_count;
     for (size_t i = 0; i < count; i++)
-        acks[i] = (struct culex_ack){
-            .id = reply.grants[i].id, .attempt = reply.grants[i].attempt, .event = event};
+        acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                     .attempt = reply.grants[i].facts.attempt,
+                                     .event = event};
     s->store->ops->step_release(s->store, &reply);
     if (event == CULEX_EVENT_CLAIM)
         return count;

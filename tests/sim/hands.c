@@ -66,7 +66,7 @@ static enum sim_fate fate_draw(struct sim_hands *hands, const struct culex_run *
     if (!hands->is_healed && hands->process->world->is_murderous && draw < 850)
         return SIM_FATE_NEVER;
     /* Some runs are poison: they kill whatever executes them; on a thread that is the worker. */
-    if (!hands->is_healed && run->id.b[15] % 32 == 0)
+    if (!hands->is_healed && run->facts.id.b[15] % 32 == 0)
         return hands->base.ops->can_kill ? SIM_FATE_CRASH : SIM_FATE_MURDER;
     if (hands->is_healed || draw < 600)
         return SIM_FATE_DONE;
@@ -150,7 +150,7 @@ static void news_event(struct sim_world *world, void *subject, uint64_t token,
     const struct hand *hand = hands->is_over ? NULL : hand_find(hands, token);
     if (hand == NULL || hands->process->is_killed || sim_process_is_paused(hands->process))
         return;
-    snprintf(words, sizeof words, "50 attempt %u", (unsigned)hand->run->attempt);
+    snprintf(words, sizeof words, "50 attempt %u", (unsigned)hand->run->facts.attempt);
     culex__run_report_progress(hand->run, words);
     if (sim_chance(&world->random, 500))
         culex__run_report_extend(hand->run, sim_between(&world->random, 1, 4000));
@@ -264,7 +264,7 @@ static void end_event(struct sim_world *world, void *subject, uint64_t token,
     }
     if (hand->fate == SIM_FATE_MURDER && !hands->is_healed) {
         char session[CULEX_FENCE_SIZE];
-        sim_oracle_murder(world->oracle, hand->run->id, session_of(hand->run, session));
+        sim_oracle_murder(world->oracle, hand->run->facts.id, session_of(hand->run, session));
         sim_cast_poison(world, hands->process);
         return;
     }
@@ -302,7 +302,7 @@ bool sim_hands_are_full(const struct sim_hands *hands)
 /* The session that it was granted to: its worker may live under another one by now. */
 static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE])
 {
-    strcpy(ret_session, run->fence);
+    strcpy(ret_session, run->terms.fence);
     *strchr(ret_session, '-') = '\0';
     return ret_session;
 }
@@ -315,7 +315,7 @@ static void hands_submit(struct culex_executor *executor, struct culex_run *cons
     char session[CULEX_FENCE_SIZE];
     for (size_t i = 0; i < count; i++) {
         if (!process->is_killed)
-            sim_oracle_started(process->world->oracle, runs[i]->id, runs[i]->attempt,
+            sim_oracle_started(process->world->oracle, runs[i]->facts.id, runs[i]->facts.attempt,
                                session_of(runs[i], session));
         list_push(&hands->first, &hands->last, runs[i]);
         hands->queued++;
@@ -333,7 +333,7 @@ static bool is_late(const struct sim_hands *hands, const struct culex_run *run)
         return false;
     if (lease_ns < run->beat_ns + hands->lease_ms * 9 / 10 * SIM_MS &&
         lease_ns < run->told_ns + CULEX_TIMEOUT_SLACK_MS * 9 / 10 * SIM_MS)
-        sim_violation(hands->process->world->oracle, &run->id,
+        sim_violation(hands->process->world->oracle, &run->facts.id,
                       "a lease is taken for over too early");
     return true;
 }
@@ -349,7 +349,7 @@ static size_t hands_collect(struct culex_executor *executor, struct culex_run **
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
         if (!run->is_settled && !process->is_killed)
-            sim_oracle_ended(process->world->oracle, run->id, run->attempt,
+            sim_oracle_ended(process->world->oracle, run->facts.id, run->facts.attempt,
                              session_of(run, session), run->end.event, is_late(hands, run));
         ret_runs[count++] = run;
     }
@@ -519,10 +519,10 @@ void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
         const struct culex_run *run = hand->run;
         if (run == NULL || run->is_settled || hand->started_ns + slack_ns > world->now_ns)
             continue;
-        if (sim_oracle_is_overdue(world->oracle, run->id, run->attempt, session_of(run, session),
-                                  slack_ns))
-            sim_violation(world->oracle, &run->id, "worker %s goes on with it long after its lease",
-                          process->name);
+        if (sim_oracle_is_overdue(world->oracle, run->facts.id, run->facts.attempt,
+                                  session_of(run, session), slack_ns))
+            sim_violation(world->oracle, &run->facts.id,
+                          "worker %s goes on with it long after its lease", process->name);
     }
 }
 

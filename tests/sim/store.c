@@ -422,9 +422,9 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
     }
     call->ack_answers[step->ack_count] = call->beat_answers[step->beat_count] = '\0';
     for (size_t i = 0; !call->is_failed && i < reply->grant_count; i++) {
-        call->grants[i].id = reply->grants[i].id;
-        call->grants[i].attempt = reply->grants[i].attempt;
-        call->grants[i].losses = reply->grants[i].counters.losses;
+        call->grants[i].id = reply->grants[i].facts.id;
+        call->grants[i].attempt = reply->grants[i].facts.attempt;
+        call->grants[i].losses = reply->grants[i].facts.counters.losses;
     }
     call->grant_count = call->is_failed ? 0 : reply->grant_count;
 }

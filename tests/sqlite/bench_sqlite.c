@@ -77,8 +77,8 @@ static void drain(struct culex_store *store, uint32_t batch)
             die("step", &error);
         step.ack_count = reply.grant_count;
         for (size_t i = 0; i < reply.grant_count; i++)
-            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                         .attempt = reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         done += reply.grant_count;
         store->ops->step_release(store, &reply);

@@ -62,8 +62,8 @@ static int64_t work_a_little(struct culex_store *store)
     int64_t count = (int64_t)reply.grant_count;
     struct culex_ack ack = {.event = CULEX_EVENT_DONE};
     if (count > 0) {
-        ack.id = reply.grants[0].id;
-        ack.attempt = reply.grants[0].attempt;
+        ack.id = reply.grants[0].facts.id;
+        ack.attempt = reply.grants[0].facts.attempt;
     }
     store->ops->step_release(store, &reply);
     reply = fixture_step(store, "q", WORKER, 0, &ack, (size_t)count);
@@ -111,8 +111,8 @@ static culex_status work_batch(struct culex_store *store, struct culex_ack acks[
         assert_int_equal(reply.acks[i], CULEX_ANSWER_OK);
     *count = reply.grant_count;
     for (size_t i = 0; i < *count; i++)
-        acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                     .attempt = reply.grants[i].attempt,
+        acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                     .attempt = reply.grants[i].facts.attempt,
                                      .event = CULEX_EVENT_DONE};
     store->ops->step_release(store, &reply);
     return CULEX_OK;

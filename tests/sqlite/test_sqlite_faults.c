@@ -189,7 +189,8 @@ static void test_full__by_page_count(void **state)
     for (int i = 0; i < 3; i++) {
         struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
         assert_int_equal(reply.grant_count, 1);
-        struct culex_ack ack = {.id = reply.grants[0].id, .attempt = 1, .event = CULEX_EVENT_DONE};
+        struct culex_ack ack = {
+            .id = reply.grants[0].facts.id, .attempt = 1, .event = CULEX_EVENT_DONE};
         fixture->store->ops->step_release(fixture->store, &reply);
         reply = fixture_step(fixture->store, "q", ONE, 0, &ack, 1);
         assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
@@ -337,7 +338,7 @@ static void check_damaged(struct fixture *fixture, const char *sql, size_t paylo
     fixture_enqueue(fixture->store, "q", &good);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &good.id, sizeof good.id);
+    assert_memory_equal(&reply.grants[0].facts.id, &good.id, sizeof good.id);
     fixture->store->ops->step_release(fixture->store, &reply);
     culex_run_info *info;
     assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL), CULEX_OK);

@@ -79,8 +79,9 @@ static size_t work_off(struct culex_store *store, const char *session, enum cule
     struct culex_step_reply reply = fixture_step(store, "q", session, 8, NULL, 0);
     size_t count = reply.grant_count;
     for (size_t i = 0; i < count; i++)
-        acks[i] = (struct culex_ack){
-            .id = reply.grants[i].id, .attempt = reply.grants[i].attempt, .event = event};
+        acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                     .attempt = reply.grants[i].facts.attempt,
+                                     .event = event};
     store->ops->step_release(store, &reply);
     reply = fixture_step(store, "q", session, 0, acks, count);
     for (size_t i = 0; i < count; i++)
@@ -95,7 +96,8 @@ static void beat_and_release(struct culex_store *store)
 {
     struct culex_step_reply reply = fixture_step(store, "q", TWO, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
-    struct culex_beat beat = {.id = reply.grants[0].id, .attempt = reply.grants[0].attempt};
+    struct culex_beat beat = {.id = reply.grants[0].facts.id,
+                              .attempt = reply.grants[0].facts.attempt};
     struct culex_ack ack = {.id = beat.id, .attempt = beat.attempt, .event = CULEX_EVENT_RELEASE};
     store->ops->step_release(store, &reply);
     struct culex_step step = {.queue = "q",
@@ -175,7 +177,8 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
     struct culex_step_reply reply = fixture_step(store, "q", ONE, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     assert_int_equal(reply.room, CULEX_ROOM_ENOUGH);
-    struct culex_ack ack = {.id = reply.grants[0].id, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_ack ack = {
+        .id = reply.grants[0].facts.id, .attempt = 1, .event = CULEX_EVENT_DONE};
     store->ops->step_release(store, &reply);
     sqlite3 *reader = reader_open(fixture);
     reserve_set(fixture, 0);

@@ -94,8 +94,8 @@ static void work(struct fixture *fixture, int version, uint64_t name, int64_t le
         }
         step.ack_count = reply.grant_count;
         for (size_t i = 0; i < reply.grant_count; i++)
-            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                         .attempt = reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         if (reply.grant_count == 0)
             poll(NULL, 0, 2);

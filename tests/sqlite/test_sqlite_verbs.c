@@ -71,8 +71,8 @@ static uint32_t claim(struct fixture *fixture, const char *session, culex_uuid i
 {
     struct culex_step_reply reply = step(fixture, session, 1);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
-    uint32_t attempt = reply.grants[0].attempt;
+    assert_memory_equal(&reply.grants[0].facts.id, &id, sizeof id);
+    uint32_t attempt = reply.grants[0].facts.attempt;
     fixture->store->ops->step_release(fixture->store, &reply);
     return attempt;
 }
@@ -266,8 +266,8 @@ static void test_claim__suspect_is_granted_alone(void **state)
     put(fixture, "other");
     struct culex_step_reply reply = step(fixture, TWO, 8);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &suspect, sizeof suspect);
-    assert_int_equal(reply.grants[0].counters.losses, CULEX_SUSPECT_LOSSES);
+    assert_memory_equal(&reply.grants[0].facts.id, &suspect, sizeof suspect);
+    assert_int_equal(reply.grants[0].facts.counters.losses, CULEX_SUSPECT_LOSSES);
     fixture->store->ops->step_release(fixture->store, &reply);
     reply = step(fixture, TWO, 8);
     assert_int_equal(reply.grant_count, 1);
@@ -472,8 +472,8 @@ static void test_nonce__repeat_changes_nothing_and_answers_the_same(void **state
         assert_int_equal(ops->step(fixture->store, &request, &reply, NULL), CULEX_OK);
         assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
         assert_int_equal(reply.grant_count, 1);
-        assert_memory_equal(&reply.grants[0].id, &second, sizeof second);
-        assert_int_equal(reply.grants[0].attempt, 1);
+        assert_memory_equal(&reply.grants[0].facts.id, &second, sizeof second);
+        assert_int_equal(reply.grants[0].facts.attempt, 1);
         assert_memory_equal(reply.grants[0].payload, "second", 6);
         ops->step_release(fixture->store, &reply);
     }

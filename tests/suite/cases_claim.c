@@ -15,7 +15,7 @@ void case_claim__higher_priority_first(struct suite *suite)
         suite_take(suite, ANN, ids[priority]);
     assert_int_equal(suite_claim(suite, ANN, 10), 5);
     for (int i = 0; i < 5; i++)
-        assert_true(suite_same_id(suite->reply.grants[i].id, ids[4 - i]));
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[4 - i]));
 }
 
 void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
@@ -115,16 +115,16 @@ void case_claim__grant_carries_the_run(struct suite *suite)
     suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_FAIL, 0);
     suite_take(suite, ANN, run.id);
     const struct culex_grant *grant = &suite->reply.grants[0];
-    assert_int_equal(grant->attempt, 3);
-    assert_int_equal(grant->counters.failures, 1);
-    assert_int_equal(grant->counters.crashes, 1);
-    assert_int_equal(grant->counters.crash_streak, 0);
-    assert_int_equal(grant->counters.losses, 0);
-    assert_int_equal(grant->counters.attempts_max, 5);
+    assert_int_equal(grant->facts.attempt, 3);
+    assert_int_equal(grant->facts.counters.failures, 1);
+    assert_int_equal(grant->facts.counters.crashes, 1);
+    assert_int_equal(grant->facts.counters.crash_streak, 0);
+    assert_int_equal(grant->facts.counters.losses, 0);
+    assert_int_equal(grant->facts.counters.attempts_max, 5);
     assert_string_equal(grant->job, "shop.sweep");
-    assert_int_equal(grant->created_at_ms, created_at_ms);
-    assert_int_equal(grant->timeout_ms, 30000);
-    assert_true(grant->fingerprint == run.fingerprint);
+    assert_int_equal(grant->facts.created_at_ms, created_at_ms);
+    assert_int_equal(grant->facts.timeout_ms, 30000);
+    assert_true(grant->facts.fingerprint == run.fingerprint);
     assert_int_equal(grant->payload_len, 7);
     assert_memory_equal(grant->payload, "{\"a\":1}", 7);
 }
@@ -200,9 +200,9 @@ void case_claim__suspect_is_granted_alone(struct suite *suite)
     suite_put_run(suite, &first);
     suite_put(suite);
     assert_int_equal(suite_claim(suite, ANN, 9), 1); /* the suspect does not join it */
-    assert_true(suite_same_id(suite->reply.grants[0].id, first.id));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, first.id));
     assert_int_equal(suite_claim(suite, ANN, 9), 1); /* and nobody joins the suspect */
-    assert_true(suite_same_id(suite->reply.grants[0].id, suspect));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, suspect));
     assert_int_equal(suite_claim(suite, ANN, 9), 1);
 }
 
@@ -301,11 +301,11 @@ void case_claim__suspects_keep_their_turn(struct suite *suite)
         others[i] = suite_put(suite);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(suite_claim(suite, ANN, 9), 1);
-        assert_true(is_among(suspects, 3, suite->reply.grants[0].id));
+        assert_true(is_among(suspects, 3, suite->reply.grants[0].facts.id));
     }
     assert_int_equal(suite_claim(suite, ANN, 9), 3);
     for (int i = 0; i < 3; i++)
-        assert_true(suite_same_id(suite->reply.grants[i].id, others[i]));
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, others[i]));
 }
 
 /* A worker that vanishes whenever it holds `poison`, and else succeeds with all it took. */
@@ -315,12 +315,12 @@ static void claim_and_vanish(struct suite *suite, culex_uuid poison)
     size_t count = suite_claim(suite, ANN, 16);
     for (size_t i = 0; i < count; i++) {
         const struct culex_grant *grant = &suite->reply.grants[i];
-        if (suite_same_id(grant->id, poison)) {
+        if (suite_same_id(grant->facts.id, poison)) {
             suite_pass(suite, SUITE_LEASE_MS);
             return;
         }
         acks[i] = (struct culex_ack){
-            .id = grant->id, .attempt = grant->attempt, .event = CULEX_EVENT_DONE};
+            .id = grant->facts.id, .attempt = grant->facts.attempt, .event = CULEX_EVENT_DONE};
     }
     for (size_t i = 0; i < count; i++)
         assert_int_equal(suite_ack(suite, ANN, acks[i]), CULEX_ANSWER_OK);
@@ -353,14 +353,14 @@ void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
     }
     culex_uuid others[2] = {suite_put(suite), suite_put(suite)};
     assert_int_equal(suite_claim_for(suite, ANN, 9, 2, false), 1);
-    assert_true(is_among(suspects, 2, suite->reply.grants[0].id));
-    bool is_first = suite_same_id(suite->reply.grants[0].id, suspects[0]);
+    assert_true(is_among(suspects, 2, suite->reply.grants[0].facts.id));
+    bool is_first = suite_same_id(suite->reply.grants[0].facts.id, suspects[0]);
     assert_false(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, others[0]));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, others[0]));
     assert_true(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 0, true), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, others[1]));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, others[1]));
     assert_true(suite->reply.has_passed);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 1, true), 0);
     assert_false(suite->reply.is_held);
@@ -370,7 +370,7 @@ void case_claim__suspect_keeps_its_place_in_company(struct suite *suite)
     assert_int_equal(suite_claim_for(suite, ANN, 9, 0, false), 0); /* nor ahead of its start */
     assert_true(suite->reply.is_held);
     assert_int_equal(suite_claim_for(suite, ANN, 9, 1, false), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, suspects[is_first]));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, suspects[is_first]));
 }
 
 /* As what had not started: it goes free, and is in doubt. */
@@ -407,12 +407,12 @@ void case_claim__many_suspects_are_passed_by(struct suite *suite)
         others[i] = suite_put(suite);
     assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 33);
     for (int i = 0; i < 33; i++)
-        assert_true(suite_same_id(suite->reply.grants[i].id, others[i]));
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, others[i]));
     assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 7);
     assert_int_equal(suite_claim_for(suite, ANN, 33, 33, true), 0);
     int seen = 0;
     while (suite_claim(suite, ANN, 9) > 0) {
-        assert_true(is_among(suspects, MANY, suite->reply.grants[0].id));
+        assert_true(is_among(suspects, MANY, suite->reply.grants[0].facts.id));
         seen++;
     }
     assert_int_equal(seen, MANY);
@@ -471,12 +471,12 @@ void case_claim__nobody_passes_a_run_in_doubt(struct suite *suite)
     for (int i = 2; i < 4; i++)
         ids[i] = suite_put(suite);
     assert_int_equal(suite_claim_for(suite, ANN, 4, 1, false), 1);
-    assert_true(suite_same_id(suite->reply.grants[0].id, ids[0]));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, ids[0]));
     assert_true(suite->reply.is_held);
     assert_int_equal(suite_claim_for(suite, ANN, 4, 1, false), 3);
     assert_false(suite->reply.is_held);
     for (int i = 0; i < 3; i++)
-        assert_true(suite_same_id(suite->reply.grants[i].id, ids[i + 1]));
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[i + 1]));
 }
 
 /* A worker with one handler, which takes it along at the start of `poison`, whatever it has: the
@@ -487,10 +487,10 @@ static bool work_until_poison(struct suite *suite, const char *session, culex_uu
     size_t count = suite_claim_for(suite, session, 16, 1, false), ended = 0;
     for (size_t i = 0; i < count; i++) {
         const struct culex_grant *grant = &suite->reply.grants[i];
-        if (suite_same_id(grant->id, poison))
+        if (suite_same_id(grant->facts.id, poison))
             break;
         acks[ended++] = (struct culex_ack){
-            .id = grant->id, .attempt = grant->attempt, .event = CULEX_EVENT_DONE};
+            .id = grant->facts.id, .attempt = grant->facts.attempt, .event = CULEX_EVENT_DONE};
     }
     for (size_t i = 0; i < ended; i++)
         assert_int_equal(suite_ack(suite, session, acks[i]), CULEX_ANSWER_OK);
@@ -551,13 +551,13 @@ void case_claim__repeated_step_grants_the_same(struct suite *suite)
     culex_uuid ids[3];
     assert_int_equal(suite_step(suite, &step), 3);
     for (int i = 0; i < 3; i++)
-        ids[i] = suite->reply.grants[i].id;
+        ids[i] = suite->reply.grants[i].facts.id;
     suite_claim(suite, BOB, 1);
     suite->now_ms += 7;
     assert_int_equal(suite_step(suite, &step), 3);
     for (int i = 0; i < 3; i++) {
-        assert_true(suite_same_id(suite->reply.grants[i].id, ids[i]));
-        assert_int_equal(suite->reply.grants[i].attempt, 1);
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[i]));
+        assert_int_equal(suite->reply.grants[i].facts.attempt, 1);
         assert_memory_equal(suite->reply.grants[i].payload, "{}", 2);
         assert_int_equal(suite_get(suite, ids[i])->at_ms, suite->now_ms - 7 + SUITE_LEASE_MS);
     }
@@ -579,7 +579,7 @@ void case_claim__repeated_step_applies_acks_once(struct suite *suite)
     step.beat_count = 1;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(suite_step(suite, &step), 1); /* the failed one, due at once */
-        assert_int_equal(suite->reply.grants[0].attempt, 2);
+        assert_int_equal(suite->reply.grants[0].facts.attempt, 2);
         assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
         assert_int_equal(suite->reply.acks[1], CULEX_ANSWER_OK);
         assert_int_equal(suite->reply.acks[2], CULEX_ANSWER_STALE);
@@ -700,7 +700,7 @@ void case_claim__due_urgent_run_overtakes_those_due_before(struct suite *suite)
     suite_put_run(suite, &run);
     suite->now_ms += 2000;
     assert_int_equal(suite_claim(suite, ANN, 1), 1);
-    assert_memory_equal(&suite->reply.grants[0].id, &run.id, sizeof run.id);
+    assert_memory_equal(&suite->reply.grants[0].facts.id, &run.id, sizeof run.id);
 }
 
 void case_claim__is_empty_and_due_in_tell_the_outlook(struct suite *suite)

@@ -73,7 +73,7 @@ void case_fsck__moving_runs_are_not_wrong(struct suite *suite)
         assert_int_equal(reply.counts.wrong, 0);
         assert_int_equal(reply.counts.damaged, 0);
         assert_int_equal(suite_claim(suite, ANN, 3), 3);
-        suite_end(suite, ANN, suite->reply.grants[1].id, 1, CULEX_EVENT_RELEASE, 0);
+        suite_end(suite, ANN, suite->reply.grants[1].facts.id, 1, CULEX_EVENT_RELEASE, 0);
         suite_put(suite);
         suite_cancel(suite, suite_put(suite));
     }

@@ -31,7 +31,7 @@ static void finish_newest(struct suite *suite)
 {
     assert_int_equal(suite_claim(suite, ANN, 1), 1);
     const struct culex_grant *grant = &suite->reply.grants[0];
-    suite_end(suite, ANN, grant->id, grant->attempt, CULEX_EVENT_DONE, 0);
+    suite_end(suite, ANN, grant->facts.id, grant->facts.attempt, CULEX_EVENT_DONE, 0);
 }
 
 void case_tick__once_an_interval_for_many_callers(struct suite *suite)

@@ -13,7 +13,7 @@ static uint32_t take_long(struct suite *suite)
     struct culex_step step = suite_step_make(suite, ANN, 1);
     step.lease_ms = LEASE_MS;
     assert_int_equal(suite_step(suite, &step), 1);
-    return suite->reply.grants[0].attempt;
+    return suite->reply.grants[0].facts.attempt;
 }
 
 /* A run in `state`, alone in a queue of its own; *ret_attempt as a worker would say it. */
@@ -240,8 +240,8 @@ static size_t batch_turn(struct suite *suite, struct culex_ack *acks, size_t cou
     step.ack_count = count;
     suite_step(suite, &step);
     for (size_t i = 0; i < suite->reply.grant_count; i++)
-        acks[i] = (struct culex_ack){.id = suite->reply.grants[i].id,
-                                     .attempt = suite->reply.grants[i].attempt,
+        acks[i] = (struct culex_ack){.id = suite->reply.grants[i].facts.id,
+                                     .attempt = suite->reply.grants[i].facts.attempt,
                                      .event = CULEX_EVENT_DONE};
     return suite->reply.grant_count;
 }
@@ -663,7 +663,7 @@ void case_settle__fail_with_no_delay_may_start_in_the_same_step(struct suite *su
     step.acks = &ack;
     step.ack_count = 1;
     assert_int_equal(suite_step(suite, &step), 1);
-    assert_int_equal(suite->reply.grants[0].attempt, 2);
+    assert_int_equal(suite->reply.grants[0].facts.attempt, 2);
 }
 
 /* What executes handlers was killed with the handler in it: the worker knows, and lives. */
@@ -972,7 +972,7 @@ void case_hello__new_session_releases_what_the_old_one_held(struct suite *suite)
     }
     assert_int_equal(suite_claim(suite, BOB, 2), 2); /* in front of the third */
     for (int i = 0; i < 2; i++)
-        assert_int_equal(suite->reply.grants[i].attempt, 2);
+        assert_int_equal(suite->reply.grants[i].facts.attempt, 2);
     assert_state(suite, ids[2], CULEX_RUN_WAITING);
 }
 
@@ -1017,7 +1017,7 @@ void case_hello__takes_2000_leases_back_in_order(struct suite *suite)
     for (int n = 0; n < COUNT; n += EACH) {
         assert_int_equal(suite_claim(suite, BOB, EACH), EACH);
         for (int i = 0; i < EACH; i++)
-            assert_true(suite_same_id(suite->reply.grants[i].id, ids[n + i]));
+            assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[n + i]));
     }
 }
 

@@ -77,14 +77,16 @@ static bool is_first_in_line(const struct model *model, const struct culex_step 
 
 static bool same_grant(const struct culex_grant *grant, const struct model_run *run)
 {
-    const struct culex_run_counters *a = &grant->counters, *b = &run->counters;
-    if (grant->attempt != run->attempt)
-        return differs("grant of attempt %u, not %u", grant->attempt, run->attempt);
+    const struct culex_run_counters *a = &grant->facts.counters, *b = &run->counters;
+    if (grant->facts.attempt != run->attempt)
+        return differs("grant of attempt %u, not %u", grant->facts.attempt, run->attempt);
     if (a->failures != b->failures || a->crashes != b->crashes || a->losses != b->losses ||
         a->crash_streak != b->crash_streak || a->attempts_max != b->attempts_max)
         return differs("grant of %s has other counters", text_of(run->id));
-    if (strcmp(grant->job, run->made.job) != 0 || grant->created_at_ms != run->created_at_ms ||
-        grant->timeout_ms != run->made.timeout_ms || grant->fingerprint != run->made.fingerprint)
+    if (strcmp(grant->job, run->made.job) != 0 ||
+        grant->facts.created_at_ms != run->created_at_ms ||
+        grant->facts.timeout_ms != run->made.timeout_ms ||
+        grant->facts.fingerprint != run->made.fingerprint)
         return differs("grant of %s has another job, time or fingerprint", text_of(run->id));
     if (grant->payload_len != run->made.payload_len ||
         (grant->payload_len > 0 &&
@@ -98,9 +100,9 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
                        size_t index)
 {
     const struct culex_grant *grant = &reply->grants[index];
-    struct model_run *run = model_find(compare->model, step->queue, grant->id);
+    struct model_run *run = model_find(compare->model, step->queue, grant->facts.id);
     if (run == NULL || run->state != CULEX_RUN_WAITING)
-        return differs("grant of %s, which is %s", text_of(grant->id),
+        return differs("grant of %s, which is %s", text_of(grant->facts.id),
                        run == NULL ? "unknown" : culex_run_state_name(run->state));
     if (model_is_expired(compare->model, run))
         return differs("grant of %s, which has expired", text_of(run->id));
@@ -122,8 +124,8 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
     int top = -1;
     bool may = false, may_hold = false, must_hold = false;
     size_t granted = reply->grant_count;
-    if (granted > 0 &&
-        model_is_suspect(model_find(compare->model, step->queue, reply->grants[granted - 1].id)))
+    if (granted > 0 && model_is_suspect(model_find(compare->model, step->queue,
+                                                   reply->grants[granted - 1].facts.id)))
         return !reply->is_held;
     for (size_t i = 0; i < compare->model->run_count; i++) {
         const struct model_run *run = compare->model->runs[i];
@@ -174,7 +176,7 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
     uint32_t expired_count = 0;
     int worst = 10;
     for (size_t i = 0; i < reply->grant_count; i++) {
-        const struct model_run *run = model_find(model, step->queue, reply->grants[i].id);
+        const struct model_run *run = model_find(model, step->queue, reply->grants[i].facts.id);
         worst = run->made.priority < worst ? run->made.priority : worst;
     }
     for (size_t i = 0; i < model->run_count; i++) {
@@ -237,7 +239,7 @@ static bool same_memory(struct compare *compare, const struct culex_step *step,
         held++;
         size_t at = 0;
         while (at < reply->grant_count &&
-               memcmp(&reply->grants[at].id, &run->id, sizeof run->id) != 0)
+               memcmp(&reply->grants[at].facts.id, &run->id, sizeof run->id) != 0)
             at++;
         if (at == reply->grant_count)
             return differs("the repeated step does not grant %s again", text_of(run->id));

@@ -271,8 +271,8 @@ static bool step_apply(struct world *world, const struct culex_step *step,
         step->nonce > world->acts[session][queue].nonce)
         world->acts[session][queue] = (struct last_act){step->nonce, world->now_ms};
     for (size_t i = 0; i < reply.grant_count; i++)
-        world->grants[world->grant_count++ % GRANTS] =
-            (struct known_grant){reply.grants[i].id, reply.grants[i].attempt, session, queue};
+        world->grants[world->grant_count++ % GRANTS] = (struct known_grant){
+            reply.grants[i].facts.id, reply.grants[i].facts.attempt, session, queue};
     bool is_same = compare_step(&world->compare, step, &reply);
     store->ops->step_release(store, &reply);
     return is_same;

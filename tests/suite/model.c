@@ -682,13 +682,13 @@ static bool claim_all(struct model *model, const struct culex_step *step,
 
 static void grant_fill(struct culex_grant *grant, const struct model_run *run)
 {
-    grant->id = run->id;
-    grant->attempt = run->attempt;
-    grant->counters = run->counters;
+    grant->facts.id = run->id;
+    grant->facts.attempt = run->attempt;
+    grant->facts.counters = run->counters;
     grant->job = run->made.job;
-    grant->created_at_ms = run->created_at_ms;
-    grant->timeout_ms = run->made.timeout_ms;
-    grant->fingerprint = run->made.fingerprint;
+    grant->facts.created_at_ms = run->created_at_ms;
+    grant->facts.timeout_ms = run->made.timeout_ms;
+    grant->facts.fingerprint = run->made.fingerprint;
     grant->payload = run->made.payload;
     grant->payload_len = run->made.payload_len;
 }

@@ -139,8 +139,8 @@ size_t suite_claim_for(struct suite *suite, const char *session, uint32_t want, 
 uint32_t suite_take(struct suite *suite, const char *session, culex_uuid id)
 {
     assert_int_equal(suite_claim(suite, session, 1), 1);
-    assert_memory_equal(&suite->reply.grants[0].id, &id, sizeof id);
-    return suite->reply.grants[0].attempt;
+    assert_memory_equal(&suite->reply.grants[0].facts.id, &id, sizeof id);
+    return suite->reply.grants[0].facts.attempt;
 }
 
 void suite_pass(struct suite *suite, int64_t ms)

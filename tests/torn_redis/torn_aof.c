@@ -142,8 +142,8 @@ static void ack_make(struct world *world, struct culex_ack *ack)
 static void grants_keep(struct world *world, const struct culex_step_reply *reply)
 {
     for (size_t i = 0; i < reply->grant_count && world->grant_count < GRANTS_MAX; i++)
-        world->grants[world->grant_count++] =
-            (struct culex_ack){.id = reply->grants[i].id, .attempt = reply->grants[i].attempt};
+        world->grants[world->grant_count++] = (struct culex_ack){
+            .id = reply->grants[i].facts.id, .attempt = reply->grants[i].facts.attempt};
 }
 
 /* Reports some of what is held, beats the rest, claims. */
@@ -312,8 +312,8 @@ static bool drain(struct world *world, uint64_t *ret_done)
         bool is_empty = reply.is_empty;
         ack_count = reply.grant_count;
         for (size_t i = 0; i < ack_count; i++)
-            acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                         .attempt = reply.grants[i].attempt,
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         done += ack_count;
         world->store->ops->step_release(world->store, &reply);

@@ -104,7 +104,7 @@ static void test_transaction__commit_shows_the_run_and_rollback_does_not(void **
     fixture_info_free(info);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].id, &id, sizeof id);
+    assert_memory_equal(&reply.grants[0].facts.id, &id, sizeof id);
     fixture->store->ops->step_release(fixture->store, &reply);
     sqlite3_close(db);
     assert_sound(fixture);

@@ -143,7 +143,7 @@ static void claim_all(struct fixture *fixture, const culex_uuid *ids, size_t cou
         const struct culex_grant *grant = &reply.grants[i];
         bool is_known = false;
         for (size_t k = 0; k < count; k++)
-            is_known |= memcmp(&grant->id, &ids[k], sizeof ids[k]) == 0;
+            is_known |= memcmp(&grant->facts.id, &ids[k], sizeof ids[k]) == 0;
         assert_true(is_known);
         assert_string_equal(grant->job, "test.job");
         assert_int_equal(grant->payload_len, sizeof PAYLOAD);

@@ -90,8 +90,8 @@ static void hammer(struct fixture *fixture, int number)
         struct culex_step_reply reply = fixture_step(store, "q", session, 2, NULL, 0);
         size_t count = reply.grant_count;
         for (size_t k = 0; k < count; k++)
-            acks[k] = (struct culex_ack){.id = reply.grants[k].id,
-                                         .attempt = reply.grants[k].attempt,
+            acks[k] = (struct culex_ack){.id = reply.grants[k].facts.id,
+                                         .attempt = reply.grants[k].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         store->ops->step_release(store, &reply);
         reply = fixture_step(store, "q", session, 0, acks, count);

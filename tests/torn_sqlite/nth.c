@@ -114,8 +114,8 @@ static void work(struct pass *pass, struct culex_store *store, culex_error *erro
     struct culex_ack ack = {.event = CULEX_EVENT_DONE};
     size_t count = reply.grant_count;
     if (count > 0) {
-        ack.id = reply.grants[0].id;
-        ack.attempt = reply.grants[0].attempt;
+        ack.id = reply.grants[0].facts.id;
+        ack.attempt = reply.grants[0].facts.attempt;
     }
     store->ops->step_release(store, &reply);
     step.nonce = 2;

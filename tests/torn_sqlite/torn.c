@@ -88,8 +88,8 @@ static void work(struct session *session, const char *worker, uint32_t want)
     struct culex_ack acks[8];
     size_t count = reply.grant_count;
     for (size_t i = 0; i < count; i++)
-        acks[i] = (struct culex_ack){.id = reply.grants[i].id,
-                                     .attempt = reply.grants[i].attempt,
+        acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                     .attempt = reply.grants[i].facts.attempt,
                                      .event = i % 3 == 2 ? CULEX_EVENT_FAIL : CULEX_EVENT_DONE,
                                      .delay_ms = 60000,
                                      .text = "not today"};
@@ -296,8 +296,8 @@ static void check_work(struct session *session, struct culex_store *store)
         size_t count = reply.grant_count;
         bool is_empty = reply.is_empty;
         for (size_t k = 0; k < count; k++)
-            acks[k] = (struct culex_ack){.id = reply.grants[k].id,
-                                         .attempt = reply.grants[k].attempt,
+            acks[k] = (struct culex_ack){.id = reply.grants[k].facts.id,
+                                         .attempt = reply.grants[k].facts.attempt,
                                          .event = CULEX_EVENT_DONE};
         store->ops->step_release(store, &reply);
         reply = fixture_step(store, "q", TWO, 0, acks, count);

@@ -16,15 +16,15 @@ static void numbers_fill(culex_run_info *info, const struct culex__redis_record 
 {
     info->state = record->state;
     info->priority = record->priority;
-    info->attempt = record->attempt;
-    info->failures = record->counters.failures;
-    info->crashes = record->counters.crashes;
-    info->losses = record->counters.losses;
-    info->attempts_max = record->counters.attempts_max;
-    info->created_at_ms = record->created_at_ms;
+    info->attempt = record->facts.attempt;
+    info->failures = record->facts.counters.failures;
+    info->crashes = record->facts.counters.crashes;
+    info->losses = record->facts.counters.losses;
+    info->attempts_max = record->facts.counters.attempts_max;
+    info->created_at_ms = record->facts.created_at_ms;
     info->at_ms = record->at_ms;
     info->expires_at_ms = record->expires_at_ms;
-    info->fingerprint = record->fingerprint;
+    info->fingerprint = record->facts.fingerprint;
     info->cancel_requested = record->is_cancel_requested;
 }
 

@@ -106,30 +106,30 @@ static culex_run_state field_state(struct cursor *cursor)
 static void head_read(struct cursor *cursor, struct culex__redis_record *record)
 {
     record->state = field_state(cursor);
-    record->attempt = field_u32(cursor);
+    record->facts.attempt = field_u32(cursor);
     record->owner = field_name(cursor);
     record->at_ms = field_ms(cursor);
     record->timeout_from_ms = field_ms(cursor);
     record->is_started = field_int(cursor, 1) == 1;
-    record->counters.losses = field_u32(cursor);
+    record->facts.counters.losses = field_u32(cursor);
     record->expires_at_ms = field_ms(cursor);
     record->is_cancel_requested = field_int(cursor, 1) == 1;
-    record->counters.failures = field_u32(cursor);
-    record->counters.crashes = field_u32(cursor);
-    record->counters.crash_streak = field_u32(cursor);
+    record->facts.counters.failures = field_u32(cursor);
+    record->facts.counters.crashes = field_u32(cursor);
+    record->facts.counters.crash_streak = field_u32(cursor);
 }
 
 static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
 {
-    record->created_at_ms = field_ms(cursor);
+    record->facts.created_at_ms = field_ms(cursor);
     record->keep_success_ms = field_ms(cursor);
     record->unique_key = field_name(cursor);
-    record->counters.attempts_max = field_u32(cursor);
+    record->facts.counters.attempts_max = field_u32(cursor);
     record->job = field_name(cursor);
     record->priority = (int)field_int(cursor, 9);
-    record->timeout_ms = field_ms(cursor);
+    record->facts.timeout_ms = field_ms(cursor);
     record->keep_failure_ms = field_ms(cursor);
-    record->fingerprint = field_hex(cursor);
+    record->facts.fingerprint = field_hex(cursor);
     record->content = field_hex(cursor);
     record->tags = field_name(cursor);
 }
@@ -144,5 +144,5 @@ bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis
     head_read(&cursor, ret_record);
     tail_read(&cursor, ret_record);
     return !cursor.is_bad && cursor.is_over && ret_record->job.len > 0 &&
-           ret_record->counters.attempts_max > 0;
+           ret_record->facts.counters.attempts_max > 0;
 }

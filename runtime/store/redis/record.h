@@ -15,8 +15,7 @@ struct culex__redis_slice {
 
 struct culex__redis_record {
     culex_run_state state;
-    uint32_t attempt;
-    struct culex_run_counters counters;
+    struct culex_run_facts facts; /* but for the id, under which the record is stored */
     struct culex__redis_slice owner;
     bool is_cancel_requested;
     int64_t at_ms;
@@ -24,12 +23,9 @@ struct culex__redis_record {
     bool is_started;
     struct culex__redis_slice job;
     int priority;
-    int64_t created_at_ms;
     int64_t expires_at_ms;
-    int64_t timeout_ms;
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
-    uint64_t fingerprint;
     uint64_t content;
     struct culex__redis_slice unique_key;
     struct culex__redis_slice tags;

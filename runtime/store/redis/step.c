@@ -151,17 +151,13 @@ static bool grant_read(const redisReply *reply, size_t at, struct culex_grant *g
     struct culex__redis_record record;
     const char *id, *text, *payload;
     size_t id_len, text_len;
-    if (!culex__redis_reply_text(reply, at, &id, &id_len) || id_len != sizeof grant->id ||
+    if (!culex__redis_reply_text(reply, at, &id, &id_len) || id_len != sizeof grant->facts.id ||
         !culex__redis_reply_text(reply, at + 1, &text, &text_len) ||
         !culex__redis_reply_text(reply, at + 2, &payload, &grant->payload_len) ||
         !culex__redis_record_parse(text, text_len, &record) || record.state != CULEX_RUN_ACTIVE)
         return false;
-    memcpy(grant->id.b, id, id_len);
-    grant->attempt = record.attempt;
-    grant->counters = record.counters;
-    grant->created_at_ms = record.created_at_ms;
-    grant->timeout_ms = record.timeout_ms;
-    grant->fingerprint = record.fingerprint;
+    grant->facts = record.facts;
+    memcpy(grant->facts.id.b, id, id_len);
     grant->payload = payload;
     grant->job = *names;
     memcpy(*names, record.job.text, record.job.len);

@@ -56,17 +56,17 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
     if (len > 0)
         memcpy(block, payload, len);
     strcpy(block + len, job);
-    memset(grant, 0, sizeof *grant);
-    grant->id = run->id;
-    grant->attempt = run->attempt;
-    grant->counters = run->counters;
-    grant->job = block + len;
-    grant->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED);
-    grant->timeout_ms = run->timeout_ms;
-    grant->fingerprint =
-        (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_FINGERPRINT);
-    grant->payload = block;
-    grant->payload_len = len;
+    *grant = (struct culex_grant){
+        .facts = {.id = run->id,
+                  .attempt = run->attempt,
+                  .counters = run->counters,
+                  .created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED),
+                  .timeout_ms = run->timeout_ms,
+                  .fingerprint =
+                      (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_FINGERPRINT)},
+        .job = block + len,
+        .payload = block,
+        .payload_len = len};
     return CULEX_OK;
 }
 

@@ -181,9 +181,9 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
     put_answers(&cursor, reply->beats, step->beat_count);
     put_u32(&cursor, (uint32_t)reply->grant_count);
     for (size_t i = 0; i < reply->grant_count; i++) {
-        memcpy(cursor.at, &reply->grants[i].id, sizeof(culex_uuid));
+        memcpy(cursor.at, &reply->grants[i].facts.id, sizeof(culex_uuid));
         cursor.at += sizeof(culex_uuid);
-        put_u32(&cursor, reply->grants[i].attempt);
+        put_u32(&cursor, reply->grants[i].facts.attempt);
     }
     /* A worker is known by its name for as long as it may hold a run without a word. */
     int64_t seen_ms = culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS);
