@@ -186,7 +186,8 @@ def function_page(header: Header, contract: Contract) -> list:
     for each in contract.functions:
         if each.note:
             lines += [".Pp", f".Fn {each.name} :", escaped(each.note) + "."]
-    return lines + [".Sh SEE ALSO", ".Xr culex 3 ,", f".Xr {header.title} 3 ,", ".Xr culex 7"]
+    related = sorted({"culex", header.title})
+    return lines + [".Sh SEE ALSO", *(f".Xr {name} 3 ," for name in related), ".Xr culex 7"]
 
 
 def function_list(contracts: list) -> list:

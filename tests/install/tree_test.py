@@ -2,6 +2,7 @@
 
 usage: tree_test.py REPOSITORY BUILD
 """
+import json
 import pathlib
 import re
 import sys
@@ -20,7 +21,7 @@ def declared(prefix: pathlib.Path) -> set:
     return names
 
 
-def symbols_check(prefix: pathlib.Path) -> None:
+def symbols_check(prefix: pathlib.Path, version: str) -> None:
     shared = prefix / "lib/libculex.so"
     exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", shared).splitlines()}
     if len(exported) < 40:
@@ -29,12 +30,35 @@ def symbols_check(prefix: pathlib.Path) -> None:
     expect("in a public header but not exported", set(), declared(prefix) - exported)
     dynamic = run("readelf", "-d", shared)
     expect("soname", ["libculex.so.0"], re.findall(r"SONAME.*\[(.*)\]", dynamic))
-    expect("links", ["libculex.so.0", "libculex.so.0.1.0"],
+    expect("links", ["libculex.so.0", f"libculex.so.{version}"],
            [(prefix / "lib" / name).readlink().name for name in ("libculex.so", "libculex.so.0")])
     foreign = {line.split()[-1] for line in
                run("nm", "-g", "--defined-only", prefix / "lib/libculex.a").splitlines()
                if len(line.split()) == 3 and not re.match(r"culex_", line.split()[-1])}
     expect("names without a prefix in the static library", set(), foreign)
+
+
+def version_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, version: str) -> None:
+    """meson.build's version is everybody's: of headers, library, programs and the editors' plug-in."""
+    (scratch / "version.c").write_text(r"""
+        #include <culex/culex.h>
+        #include <stdio.h>
+        #if CULEX_VERSION_NUMBER < CULEX_VERSION_ENCODE(0, 1, 0)
+        #error "the number can be compared by the preprocessor"
+        #endif
+        int main(void)
+        {
+            printf("%d.%d.%d %s %s %d", CULEX_VERSION_MAJOR, CULEX_VERSION_MINOR, CULEX_VERSION_PATCH,
+                   CULEX_VERSION, culex_version(), culex_version_number() == CULEX_VERSION_NUMBER);
+        }""")
+    run("sh", "-euc", 'eval "cc -o version version.c $(pkg-config --cflags --libs culex)"', cwd=scratch, env=env)
+    expect("macros and the library", f"{version} {version} {version} 1",
+           run("./version", cwd=scratch, env=env))
+    for program in ("culexc", "culex-live", "culex-enqueue"):
+        expect(program, f"{program} {version}", run(program, "--version", env=env).strip())
+    expect("pkg-config", version, run("pkg-config", "--modversion", "culex", env=env).strip())
+    plugin = json.loads((repository / "editors/vscode/package.json").read_text())
+    expect("editors/vscode", version, plugin["version"])
 
 
 def programs_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, how: str) -> None:
@@ -69,7 +93,9 @@ def main() -> None:
         scratch = pathlib.Path(folder)
         prefix = prefix_copy(build, scratch / "my prefix")
         env = environment(prefix)
-        symbols_check(prefix)
+        version = re.search(r"^  version: '([\d.]+)'", (repository / "meson.build").read_text(), re.M).group(1)
+        symbols_check(prefix, version)
+        version_check(repository, scratch, env, version)
         programs_check(repository, scratch, env, "culex")
         plugins_check(repository, scratch, env)
         # The linker prefers the shared library as long as it is there. Debian's sqlite3.pc wants zlib

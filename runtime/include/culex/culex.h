@@ -1,4 +1,6 @@
-/* culex/culex.h - everything an application and its generated code need. */
+/* culex/culex.h - everything an application and its generated code need, and which version it is.
+ *
+ * What a version number promises stands in docs/support.md. */
 #ifndef CULEX_CULEX_H
 #define CULEX_CULEX_H
 
@@ -13,6 +15,27 @@
 #include <culex/types.h>
 #include <culex/worker.h>
 
-#define CULEX_VERSION "0.1.0"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CULEX_VERSION_MAJOR 0
+#define CULEX_VERSION_MINOR 1
+#define CULEX_VERSION_PATCH 0
+#define CULEX_VERSION       "0.1.0"
+
+/* For comparisons: #if CULEX_VERSION_NUMBER >= CULEX_VERSION_ENCODE(0, 2, 0). */
+#define CULEX_VERSION_ENCODE(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define CULEX_VERSION_NUMBER                                                                       \
+    CULEX_VERSION_ENCODE(CULEX_VERSION_MAJOR, CULEX_VERSION_MINOR, CULEX_VERSION_PATCH)
+
+/* The version of the library that the program runs with, as CULEX_VERSION and CULEX_VERSION_NUMBER
+ * write it. It may be newer than the headers that the program was compiled with. */
+CULEX_API const char *culex_version(void);
+CULEX_API int culex_version_number(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
