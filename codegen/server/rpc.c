@@ -117,7 +117,7 @@ static enum rpc_status message_skip(struct rpc *rpc, size_t len)
 
 enum rpc_status rpc_read(struct rpc *rpc, const char **ret_text, size_t *ret_len)
 {
-    size_t len;
+    size_t len = 0; /* gcc 13 does not see that a message has one */
     input_drop(rpc);
     enum rpc_status status = header_read(rpc, &len);
     if (status != RPC_MESSAGE)
