@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/param.h"
+#include "store/register.h"
 #include "base/error.h"
 
 /* --- where --------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* store/sqlite/option.c - what a sqlite: URL says beside the path. */
 #include <string.h>
 
-#include "store/param.h"
+#include "store/register.h"
 #include "store/sqlite/sqlite.h"
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
-/* store/param.c - the table of all parameters, and the URL's own against it. */
-#include "store/param.h"
+/* store/register.c - the table of all parameters, and the URL's own against it. */
+#include "store/register.h"
 
 #include <string.h>
 

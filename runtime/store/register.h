@@ -1,6 +1,6 @@
-/* store/param.h - the parameters in the URLs of stores: which store takes which. */
-#ifndef CULEX_STORE_PARAM_H
-#define CULEX_STORE_PARAM_H
+/* store/register.h - the parameters in the URLs of stores: which store takes which. */
+#ifndef CULEX_STORE_REGISTER_H
+#define CULEX_STORE_REGISTER_H
 
 #include <stdbool.h>
 
