@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "settings/storesettings.h"
+#include "store/register.h"
 
 static const struct culex_home_store *of_process;
 static _Thread_local const struct culex_home_store *of_thread;
@@ -48,7 +49,9 @@ static bool is_relative(const char *path)
 static bool words_still_hold(const struct culex_home_store *home, const char *chosen)
 {
     bool is_by_file = home->url == NULL && is_relative(getenv("CULEX_URL_FILE"));
-    bool is_by_path = strncmp(chosen, "sqlite:", 7) == 0 && is_relative(chosen + 7);
+    const struct culex__store_kind *kind = culex__store_kind_find(chosen);
+    bool is_by_path = kind != NULL && kind->is_path && !kind->is_private &&
+                      is_relative(chosen + strlen(kind->scheme));
     return (!is_by_file && !is_by_path) || folder_is_home(home);
 }
 
@@ -70,8 +73,9 @@ static bool prefix_is_home(const struct culex_home_store *home, const char *chos
                            const char *prefix)
 {
     const culex_client_options told = {.prefix = home->prefix};
+    const struct culex__store_kind *kind = culex__store_kind_find(chosen);
     struct culex_store_settings own;
-    return strncmp(chosen, "redis", 5) != 0 ||
+    return kind == NULL || !culex__store_kind_takes(kind, "prefix") ||
            (culex__store_settings_read(chosen, &told, &own, NULL) == CULEX_OK &&
             strcmp(prefix, own.prefix) == 0);
 }
@@ -79,7 +83,8 @@ static bool prefix_is_home(const struct culex_home_store *home, const char *chos
 culex_status culex__home_store_check(const char *chosen, const char *prefix, culex_error *error)
 {
     const struct culex_home_store *home = of_thread != NULL ? of_thread : of_process;
-    bool is_lonely = home == of_process && strncmp(chosen, "memory:", 7) == 0;
+    const struct culex__store_kind *kind = culex__store_kind_find(chosen);
+    bool is_lonely = home == of_process && kind != NULL && kind->is_private;
     if (home == NULL || (!is_lonely && store_is_home(home, chosen) &&
                          prefix_is_home(home, chosen, prefix) && words_still_hold(home, chosen)))
         return CULEX_OK;

@@ -1,106 +1,162 @@
-/* store/register.c - the table of all parameters, and the URL's own against it. */
+/* store/register.c - which store a URL means, and which parameters the URL may have. */
 #include "store/register.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store/url.h"
 #include "base/error.h"
 #include "base/nearest.h"
 
-enum {
-    ANY_REDIS = CULEX__PARAM_REDIS | CULEX__PARAM_REDIS_SOCKET,
-    ANY = CULEX__PARAM_SQLITE | CULEX__PARAM_MEMORY | ANY_REDIS
+/* --- kinds ------------------------------------------------------------------------------- */
+
+#define KINDS_OF(name) culex__##name##_kinds,
+
+const struct culex__store_kind *culex__store_kind_at(size_t index)
+{
+    static const struct culex__store_kind *const stores[] = {CULEX__STORES(KINDS_OF)};
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
+        for (const struct culex__store_kind *kind = stores[i]; kind->scheme != NULL; kind++) {
+            if (index-- == 0)
+                return kind;
+        }
+    }
+    return NULL;
+}
+
+const struct culex__store_kind *culex__store_kind_find(const char *url)
+{
+    const struct culex__store_kind *kind;
+    for (size_t i = 0; (kind = culex__store_kind_at(i)) != NULL; i++) {
+        if (strncmp(url, kind->scheme, strlen(kind->scheme)) == 0)
+            break;
+    }
+    return kind;
+}
+
+bool culex__store_kind_takes(const struct culex__store_kind *kind, const char *name)
+{
+    for (size_t i = 0; i < CULEX__STORE_PARAMS_MAX && kind->params[i] != NULL; i++) {
+        if (strcmp(kind->params[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- lists in error texts ------------------------------------------------------------------ */
+
+struct list {
+    char text[160];
+    const char *last; /* not in the text yet: it stands behind "and" or "or" */
 };
 
-static const struct {
-    const char *name;
-    unsigned stores;
-    bool is_common;
-} rows[] = {
-    {"prefix", ANY_REDIS, true},
-    {"synchronous", CULEX__PARAM_SQLITE, true},
-    {"store-timeout", ANY, true},
-    {"reserve", CULEX__PARAM_SQLITE, false},
-    {"accept-network", CULEX__PARAM_SQLITE, false},
-    {"db", CULEX__PARAM_REDIS_SOCKET, false},
-    {"user", ANY_REDIS, false},
-    {"password", ANY_REDIS, false},
-    {"accept-eviction", ANY_REDIS, false},
-};
-
-enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
-
-static int row_find(const char *name)
+static void list_append(struct list *list, const char *before, const char *word)
 {
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if (strcmp(rows[i].name, name) == 0)
-            return i;
+    size_t len = strlen(list->text);
+    snprintf(list->text + len, sizeof list->text - len, "%s%s", len > 0 ? before : "", word);
+}
+
+static void list_add(struct list *list, const char *word)
+{
+    if (list->last != NULL)
+        list_append(list, ", ", list->last);
+    list->last = word;
+}
+
+/* "a, b and c" */
+static const char *list_end(struct list *list, const char *before_last)
+{
+    if (list->last != NULL)
+        list_append(list, before_last, list->last);
+    return list->text;
+}
+
+static culex_status scheme_missing(culex_error *error)
+{
+    const struct culex__store_kind *kind;
+    struct list examples = {.text = ""};
+    for (size_t i = 0; (kind = culex__store_kind_at(i)) != NULL; i++) {
+        if (kind->example != NULL)
+            list_add(&examples, kind->example);
     }
-    return -1;
+    return culex__fail(error, CULEX_EURL, "store URL has no scheme; write %s",
+                       list_end(&examples, " or "));
 }
 
-bool culex__param_is_common(const char *name)
+/* The scheme alone: what follows may hold a password. */
+static culex_status scheme_unknown(const char *url, size_t len, culex_error *error)
 {
-    int row = row_find(name);
-    return row >= 0 && rows[row].is_common;
-}
-
-static const char *store_name(enum culex__param_store store)
-{
-    switch (store) {
-    case CULEX__PARAM_SQLITE:
-        return "sqlite:";
-    case CULEX__PARAM_MEMORY:
-        return "memory:";
-    case CULEX__PARAM_REDIS:
-        return "redis://";
-    case CULEX__PARAM_REDIS_SOCKET:
-        return "redis+unix://";
+    const struct culex__store_kind *kind;
+    struct list known = {.text = ""};
+    for (size_t i = 0; (kind = culex__store_kind_at(i)) != NULL; i++) {
+        if (kind->refusal == NULL)
+            list_add(&known, kind->scheme);
     }
-    return "this store";
+    return culex__fail(error, CULEX_EURL, "store URL has the unknown scheme '%.*s'; known are %s",
+                       (int)len, url, list_end(&known, " and "));
 }
 
-/* "a, b, c" */
-static void names_join(enum culex__param_store store, char ret_text[128])
+static culex_status scheme_refuse(const char *url, culex_error *error)
 {
-    ret_text[0] = '\0';
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if ((rows[i].stores & store) == 0)
-            continue;
-        if (ret_text[0] != '\0')
-            strcat(ret_text, ", ");
-        strcat(ret_text, rows[i].name);
-    }
+    enum { SCHEME_MAX = 32 };
+    size_t len = strcspn(url, ":");
+    if (url[len] == '\0' || len > SCHEME_MAX)
+        return scheme_missing(error);
+    return scheme_unknown(url, len, error);
 }
 
-static culex_status name_refuse(const char *name, enum culex__param_store store, culex_error *error)
+/* --- parameters ---------------------------------------------------------------------------- */
+
+/* Those that stand for one of culex_store_options. */
+static bool param_is_common(const char *name)
+{
+    static const char *const names[] = {"prefix", "synchronous", "store-timeout"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool param_is_known(const char *name)
+{
+    const struct culex__store_kind *kind;
+    for (size_t i = 0; (kind = culex__store_kind_at(i)) != NULL; i++) {
+        if (culex__store_kind_takes(kind, name))
+            return true;
+    }
+    return false;
+}
+
+static culex_status param_refuse(const struct culex__store_kind *kind, const char *name,
+                                 culex_error *error)
 {
     struct culex__nearest nearest = {.word = name};
-    char known[128];
-    names_join(store, known);
-    if (row_find(name) >= 0)
+    struct list known = {.text = ""};
+    for (size_t i = 0; i < CULEX__STORE_PARAMS_MAX && kind->params[i] != NULL; i++) {
+        list_add(&known, kind->params[i]);
+        culex__nearest_offer(&nearest, kind->params[i]);
+    }
+    const char *names = list_end(&known, ", ");
+    if (param_is_known(name))
         return culex__fail(error, CULEX_EURL,
                            "store URL: the parameter '%s' means nothing to %s, leave it out; it "
                            "takes %s",
-                           name, store_name(store), known);
-    for (int i = 0; i < ROW_COUNT; i++) {
-        if ((rows[i].stores & store) != 0)
-            culex__nearest_offer(&nearest, rows[i].name);
-    }
+                           name, kind->scheme, names);
     return culex__fail(error, CULEX_EURL, "store URL: unknown parameter '%.40s'%s%s%s; %s takes %s",
                        name, nearest.best != NULL ? ", did you mean '" : "",
                        nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "",
-                       store_name(store), known);
+                       kind->scheme, names);
 }
 
-culex_status culex__params_check(const struct culex__url *url, enum culex__param_store store,
+/* Values are the store's to judge. */
+static culex_status params_check(const struct culex__store_kind *kind, const struct culex__url *url,
                                  culex_error *error)
 {
     for (int i = 0; i < url->param_count; i++) {
         const char *name = url->params[i].name;
-        int row = row_find(name);
-        if (row < 0 || (rows[row].stores & store) == 0)
-            return name_refuse(name, store, error);
+        if (!culex__store_kind_takes(kind, name))
+            return param_refuse(kind, name, error);
         if (culex__url_param(url, name) != url->params[i].value)
             return culex__fail(error, CULEX_EURL,
                                "store URL: the parameter '%s' stands there twice; leave one", name);
@@ -108,35 +164,55 @@ culex_status culex__params_check(const struct culex__url *url, enum culex__param
     return CULEX_OK;
 }
 
-/* --- the engine's share ---------------------------------------------------------------------- */
-
-static culex_status url_read(const char *text, struct culex__url *ret_url,
-                             enum culex__param_store *ret_store, culex_error *error)
+/* The parts of the URL when they are as its kind wants them. */
+static culex_status url_read(const struct culex__store_kind *kind, const char *text,
+                             struct culex__url *ret_url, culex_error *error)
 {
-    *ret_store = strncmp(text, "memory:", 7) == 0        ? CULEX__PARAM_MEMORY
-                 : strncmp(text, "sqlite:", 7) == 0      ? CULEX__PARAM_SQLITE
-                 : strncmp(text, "redis+unix:", 11) == 0 ? CULEX__PARAM_REDIS_SOCKET
-                                                         : CULEX__PARAM_REDIS;
-    if (*ret_store == CULEX__PARAM_MEMORY || *ret_store == CULEX__PARAM_SQLITE)
-        return culex__url_parse_path(text + 7, ret_url, error);
-    return culex__url_parse(text, ret_url, error);
+    culex_status status = kind->is_path
+                              ? culex__url_parse_path(text + strlen(kind->scheme), ret_url, error)
+                              : culex__url_parse(text, ret_url, error);
+    if (status != CULEX_OK)
+        return status;
+    status = params_check(kind, ret_url, error);
+    if (status != CULEX_OK)
+        culex__url_release(ret_url);
+    return status;
 }
 
 culex_status culex__store_params_read(const char *text, culex__store_param_fn take, void *user,
                                       culex_error *error)
 {
     struct culex__url url;
-    enum culex__param_store store;
-    if (!culex__store_is_known(text))
+    const struct culex__store_kind *kind = culex__store_kind_find(text);
+    if (kind == NULL)
         return CULEX_OK; /* the opening refuses it */
-    culex_status status = url_read(text, &url, &store, error);
+    culex_status status = url_read(kind, text, &url, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__params_check(&url, store, error);
     for (int i = 0; i < url.param_count && status == CULEX_OK; i++) {
-        if (culex__param_is_common(url.params[i].name))
+        if (param_is_common(url.params[i].name))
             status = take(user, url.params[i].name, url.params[i].value, error);
     }
     culex__url_release(&url);
     return status;
+}
+
+/* --- opening ------------------------------------------------------------------------------- */
+
+culex_status culex__store_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error)
+{
+    static const struct culex_store_options defaults = {0};
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    struct culex__url parts;
+    if (kind == NULL)
+        return scheme_refuse(url, error);
+    culex_status status = url_read(kind, url, &parts, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__url_release(&parts);
+    if (kind->refusal != NULL)
+        return culex__fail(error, CULEX_EUNSUPPORTED, "%s", kind->refusal);
+    return kind->open(kind, url, options != NULL ? options : &defaults, env, ret_store, error);
 }

@@ -1,25 +1,45 @@
-/* store/register.h - the parameters in the URLs of stores: which store takes which. */
+/* store/register.h - the register of stores: what is to be known of each kind without opening it.
+ *
+ * A store is a folder beside this file and one word in CULEX__STORES. Its folder describes itself
+ * in culex__NAME_kinds; nobody else knows a store by its name. */
 #ifndef CULEX_STORE_REGISTER_H
 #define CULEX_STORE_REGISTER_H
 
 #include <stdbool.h>
 
-#include "store/url.h"
+#include "store/store.h"
 
-/* Bits, as a parameter may be of several. */
-enum culex__param_store {
-    CULEX__PARAM_SQLITE = 1u << 0,
-    CULEX__PARAM_MEMORY = 1u << 1,
-    CULEX__PARAM_REDIS = 1u << 2,
-    CULEX__PARAM_REDIS_SOCKET = 1u << 3
+enum { CULEX__STORE_PARAMS_MAX = 8 };
+
+/* One way to name a store: by URLs that begin with `scheme`. */
+struct culex__store_kind {
+    const char *scheme;  /* "redis+unix://" */
+    const char *example; /* how such a URL is written, for error texts; NULL: not proposed */
+    const char *params[CULEX__STORE_PARAMS_MAX]; /* names that the URL takes, as texts list them */
+    bool is_path;        /* a path as it is follows the scheme; else what url.h shows */
+    bool is_private;     /* such a store belongs to one process */
+    const char *refusal; /* why this build has it not; NULL: it has */
+
+    /* Opens and connects; the URL's parameters are ones of the above. */
+    culex_status (*open)(const struct culex__store_kind *kind, const char *url,
+                         const struct culex_store_options *options, const struct culex_env *env,
+                         struct culex_store **ret_store, culex_error *error);
 };
 
-/* CULEX_EURL for a name that `store` does not take, with those that it does, and for one that
- * stands there twice. Values are not looked at. */
-culex_status culex__params_check(const struct culex__url *url, enum culex__param_store store,
-                                 culex_error *error);
+/* The stores of this build by the names of their folders, in the order in which texts list them. */
+#define CULEX__STORES(STORE) STORE(sqlite) STORE(redis)
 
-/* A parameter that the engine reads, and not the store. */
-bool culex__param_is_common(const char *name);
+/* culex__sqlite_kinds and so on; an empty row ends each. */
+#define CULEX__STORE_DECLARE(name) extern const struct culex__store_kind culex__##name##_kinds[];
+CULEX__STORES(CULEX__STORE_DECLARE)
+
+/* The kind that `url` begins with the scheme of; NULL when there is none. */
+const struct culex__store_kind *culex__store_kind_find(const char *url);
+
+/* All of them, one by one from 0 on; NULL behind the last. */
+const struct culex__store_kind *culex__store_kind_at(size_t index);
+
+/* Its URLs take a parameter of this name. */
+bool culex__store_kind_takes(const struct culex__store_kind *kind, const char *name);
 
 #endif

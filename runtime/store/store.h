@@ -386,29 +386,19 @@ typedef culex_status (*culex__store_param_fn)(void *user, const char *name, cons
 culex_status culex__store_params_read(const char *text, culex__store_param_fn take, void *user,
                                       culex_error *error);
 
-/* The URL's scheme is one of ours. */
-bool culex__store_is_known(const char *url);
-
 /* See abandon above. */
 void culex__store_abandon(struct culex_store *store);
 
-/* Opens the store at `url` (never NULL here) by its scheme and connects at once.
- * CULEX_EURL when no store takes the URL. `options` may be NULL. */
+/* Opens the store at `url` (never NULL here) by its scheme (store/register.c) and connects at once.
+ * CULEX_EURL when no store takes the URL, CULEX_EUNSUPPORTED when this build has not the one that
+ * does. `options` may be NULL. */
 culex_status culex__store_open(const char *url, const struct culex_store_options *options,
                                const struct culex_env *env, struct culex_store **ret_store,
                                culex_error *error);
 
-/* One per store; `rest` is what follows the scheme and colon. Called by culex__store_open. */
-culex_status culex__sqlite_open(const char *rest, bool is_memory,
-                                const struct culex_store_options *options,
-                                const struct culex_env *env, struct culex_store **ret_store,
-                                culex_error *error);
 /* An enqueue-only store on a handle that is in a transaction: see culex/sqlite.h. */
 culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
                                   const struct culex_env *env, struct culex_store **ret_store,
                                   culex_error *error);
-culex_status culex__redis_open(const char *url, const struct culex_store_options *options,
-                               const struct culex_env *env, struct culex_store **ret_store,
-                               culex_error *error);
 
 #endif

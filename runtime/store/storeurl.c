@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/register.h"
 #include "base/error.h"
 #include "base/nearest.h"
 
@@ -47,8 +48,8 @@ static bool user_find(const char *url, const char **ret_begin, const char **ret_
 /* A path may hold any of the marks. */
 static bool is_path(const char *url)
 {
-    return (strncmp(url, "sqlite:", 7) == 0 || strncmp(url, "memory:", 7) == 0) &&
-           strncmp(url + 7, "//", 2) != 0;
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    return kind != NULL && kind->is_path && strncmp(url + strlen(kind->scheme), "//", 2) != 0;
 }
 
 /* A text that is no URL may hold a password all the same: in "redis:secret@host" it is what stands
@@ -162,11 +163,12 @@ static culex_status fail_forgotten(culex_error *error)
 static culex_status url_complete(const char *url, char **ret_url, culex_error *error)
 {
     const char *password = getenv("CULEX_PASSWORD");
-    const char *slashes = strstr(url, "://");
-    bool is_redis = strncmp(url, "redis", 5) == 0 && slashes != NULL;
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    bool has_host = kind != NULL && !kind->is_path;
     bool is_apart =
-        password != NULL && password[0] != '\0' && is_redis && !culex__store_url_has_password(url);
-    if (is_forgotten(is_redis ? slashes + 3 : url) || (is_apart && is_forgotten(password)))
+        password != NULL && password[0] != '\0' && has_host && !culex__store_url_has_password(url);
+    if (is_forgotten(has_host ? url + strlen(kind->scheme) : url) ||
+        (is_apart && is_forgotten(password)))
         return fail_forgotten(error);
     if (is_apart)
         return password_insert(url, password, ret_url, error);
@@ -363,14 +365,23 @@ static volatile char *behind_scheme(volatile char *url)
     return url;
 }
 
-static void url_forget(volatile char *url)
+static bool begins_with_path(const volatile char *url)
 {
-    if (begins_with(url, "sqlite:") || begins_with(url, "memory:") || !may_hold_password(url))
-        return;
-    secret_forget(behind_scheme(url));
+    const struct culex__store_kind *kind;
+    for (size_t i = 0; (kind = culex__store_kind_at(i)) != NULL; i++) {
+        if (begins_with(url, kind->scheme))
+            return kind->is_path;
+    }
+    return false;
 }
 
-/* What calls before this one have left where later ones will be. */
+static void url_forget(volatile char *url)
+{
+    if (!begins_with_path(url) && may_hold_password(url))
+        secret_forget(behind_scheme(url));
+}
+
+/* Overwrites stack memory in which earlier calls may have left secrets. */
 static __attribute__((noinline)) void stack_scrub(void)
 {
     char deep[SCRUB_SIZE];

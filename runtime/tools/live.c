@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "settings/options.h"
+#include "store/register.h"
 #include "store/storeurl.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
@@ -150,18 +151,19 @@ static culex_status queues_list(culex_client *client, struct culex_settings *set
 /* Opening makes a file that is not there, and an empty list would look like good news. */
 static culex_status store_check(const char *url, culex_error *error)
 {
-    if (strncmp(url, "memory:", 7) == 0)
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    if (kind != NULL && kind->is_private)
         return culex__fail(error, CULEX_EUSAGE, "a store in memory belongs to one process");
-    if (strncmp(url, "sqlite:", 7) != 0)
+    if (kind == NULL || !kind->is_path)
         return CULEX_OK;
-    const char *path = url + 7;
+    const char *path = url + strlen(kind->scheme);
     char *file = strndup(path, strcspn(path, "?"));
     if (file == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a path");
     culex_status status = CULEX_OK;
     if (file[0] != '\0' && access(file, F_OK) != 0)
-        status =
-            culex__fail(error, CULEX_ECONNECT, "no store at sqlite:%s: %s", file, strerror(errno));
+        status = culex__fail(error, CULEX_ECONNECT, "no store at %s%s: %s", kind->scheme, file,
+                             strerror(errno));
     free(file);
     return status;
 }

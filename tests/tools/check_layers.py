@@ -39,7 +39,7 @@ ALLOWED = {
     "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/settings", "runtime/client"},
     **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
-STORE_SEAM = {"store/store.h", "store/storeurl.h", "store/report.h"}
+STORE_SEAM = {"store/store.h", "store/register.h", "store/storeurl.h", "store/report.h"}
 # Folder -> single headers that it may include besides. A child is given its executor's settings.
 ALLOWED_FILES = {f"runtime/{room}": STORE_SEAM for room in RUNTIME[STORE + 1:] + ["tools"]}
 ALLOWED_FILES["runtime/child"] = STORE_SEAM | {"executor/executor.h"}

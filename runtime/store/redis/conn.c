@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/register.h"
 #include "base/error.h"
 
 /* --- where --------------------------------------------------------------------------- */
@@ -68,16 +67,7 @@ culex_status culex__redis_target_parse(const char *url, struct culex__redis_targ
     if (status != CULEX_OK)
         return status;
     bool is_socket = strcmp(target.url.scheme, "redis+unix") == 0;
-    if (strcmp(target.url.scheme, "rediss") == 0)
-        status =
-            culex__fail(error, CULEX_EUNSUPPORTED,
-                        "this build has no TLS for rediss://; use redis:// through a TLS tunnel, "
-                        "or a UNIX socket with redis+unix://");
-    if (status == CULEX_OK)
-        status = culex__params_check(
-            &target.url, is_socket ? CULEX__PARAM_REDIS_SOCKET : CULEX__PARAM_REDIS, error);
-    if (status == CULEX_OK)
-        status = address_read(&target, is_socket, error);
+    status = address_read(&target, is_socket, error);
     if (status == CULEX_OK)
         status = database_read(&target, is_socket, error);
     if (status == CULEX_OK)

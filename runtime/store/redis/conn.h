@@ -19,7 +19,8 @@ struct culex__redis_target {
     char label[160];           /* for error texts: host and port, or the path */
 };
 
-/* CULEX_EURL says what is wrong and where, without the password. */
+/* CULEX_EURL says what is wrong and where, without the password. Which parameters there are, the
+ * register has checked. */
 culex_status culex__redis_target_parse(const char *url, struct culex__redis_target *ret_target,
                                        culex_error *error);
 void culex__redis_target_release(struct culex__redis_target *target);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/register.h"
 #include "store/redis/scripts.h"
 
 /* --- verbs that name one run ---------------------------------------------------------- */
@@ -311,10 +312,12 @@ static culex_status prefix_set(struct culex__redis *redis, const char *prefix, c
     return status;
 }
 
-culex_status culex__redis_open(const char *url, const struct culex_store_options *options,
+static culex_status redis_open(const struct culex__store_kind *kind, const char *url,
+                               const struct culex_store_options *options,
                                const struct culex_env *env, struct culex_store **ret_store,
                                culex_error *error)
 {
+    (void)kind;
     struct culex__redis *redis = calloc(1, sizeof *redis);
     if (redis == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
@@ -337,3 +340,24 @@ culex_status culex__redis_open(const char *url, const struct culex_store_options
     *ret_store = &redis->base;
     return CULEX_OK;
 }
+
+const struct culex__store_kind culex__redis_kinds[] = {
+    {
+        .scheme = "redis://",
+        .example = "redis://HOST[:PORT][/DB]",
+        .params = {"prefix", "store-timeout", "user", "password", "accept-eviction"},
+        .open = redis_open,
+    },
+    {
+        .scheme = "rediss://",
+        .params = {"prefix", "store-timeout", "user", "password", "accept-eviction"},
+        .refusal = "this build has no TLS for rediss://; use redis:// through a TLS tunnel, or a "
+                   "UNIX socket with redis+unix://",
+    },
+    {
+        .scheme = "redis+unix://",
+        .params = {"prefix", "store-timeout", "db", "user", "password", "accept-eviction"},
+        .open = redis_open,
+    },
+    {.scheme = NULL},
+};

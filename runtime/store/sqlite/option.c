@@ -1,7 +1,7 @@
 /* store/sqlite/option.c - what a sqlite: URL says beside the path. */
 #include <string.h>
 
-#include "store/register.h"
+#include "store/url.h"
 #include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
@@ -47,9 +47,6 @@ culex_status culex__sqlite_option_read(const char *rest, bool is_memory,
         return status;
     if (!is_memory)
         status = path_check(url.path, error);
-    if (status == CULEX_OK)
-        status =
-            culex__params_check(&url, is_memory ? CULEX__PARAM_MEMORY : CULEX__PARAM_SQLITE, error);
     if (status == CULEX_OK)
         status = params_read(&url, &options, error);
     culex__url_release(&url);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/register.h"
 #include "base/error.h"
 
 static void store_close(struct culex_store *base)
@@ -167,3 +168,31 @@ culex_status culex__sqlite_open(const char *rest, bool is_memory,
     return culex__sqlite_open_as(sqlite3_libversion_number(), rest, is_memory, options, env,
                                  ret_store, error);
 }
+
+static culex_status store_open(const struct culex__store_kind *kind, const char *url,
+                               const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error)
+{
+    return culex__sqlite_open(url + strlen(kind->scheme), kind->is_private, options, env, ret_store,
+                              error);
+}
+
+const struct culex__store_kind culex__sqlite_kinds[] = {
+    {
+        .scheme = "sqlite:",
+        .example = "sqlite:PATH",
+        .params = {"synchronous", "store-timeout", "reserve", "accept-network"},
+        .is_path = true,
+        .open = store_open,
+    },
+    {
+        .scheme = "memory:",
+        .example = "memory:",
+        .params = {"store-timeout"},
+        .is_path = true,
+        .is_private = true,
+        .open = store_open,
+    },
+    {.scheme = NULL},
+};

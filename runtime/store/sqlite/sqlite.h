@@ -178,6 +178,12 @@ struct culex_sqlite {
 
 /* --- sqlite.c --------------------------------------------------------------------------- */
 
+/* Opens what stands behind "sqlite:" or "memory:" in a URL. `options` may be NULL. */
+culex_status culex__sqlite_open(const char *rest, bool is_memory,
+                                const struct culex_store_options *options,
+                                const struct culex_env *env, struct culex_store **ret_store,
+                                culex_error *error);
+
 /* As culex__sqlite_open, pretending that SQLite has `version`: the tests' way to both
  * checkpoint schemes. */
 culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
