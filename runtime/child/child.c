@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 #include "child/child_message.h"
 #include "child/crash_report.h"
 #include "child/inbox.h"

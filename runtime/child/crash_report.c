@@ -14,7 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "child/symbols.h"
+#include "platform/symbols.h"
 
 enum { ALT_STACK = 64 * 1024, SHOWN_FRAMES = 6, STACK_REACH = 64 * 1024 };
 

@@ -12,7 +12,7 @@
 #ifndef CULEX_CHILD_ZYGOTE_H
 #define CULEX_CHILD_ZYGOTE_H
 
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 #include "executor/executor.h"
 #include "child/mailbox.h"
 #include "platform/process_effects.h"

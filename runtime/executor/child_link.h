@@ -6,7 +6,7 @@
 #ifndef CULEX_EXECUTOR_CHILD_LINK_H
 #define CULEX_EXECUTOR_CHILD_LINK_H
 
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 #include "executor/errand_desk.h"
 #include "child/mailbox.h"
 #include "executor/window.h"

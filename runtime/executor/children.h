@@ -19,8 +19,8 @@
 #define CULEX_EXECUTOR_CHILDREN_H
 
 #include "base/notice.h"
-#include "child/cgroup.h"
-#include "child/symbols.h"
+#include "platform/cgroup.h"
+#include "platform/symbols.h"
 #include "executor/child_link.h"
 #include "executor/executor.h"
 #include "executor/zygote_link.h"

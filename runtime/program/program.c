@@ -7,7 +7,7 @@
 #include <culex/culex.h>
 
 #include "program/variables.h"
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 #include "log/log_line.h"
 #include "settings/options.h"
 #include "program/signals.h"

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "base/sanitizer.h"
-#include "child/cgroup.h"
-#include "child/cgroup_dir.h"
+#include "platform/cgroup.h"
+#include "platform/cgroup_dir.h"
 
 #define MS INT64_C(1000000)
 

@@ -1,4 +1,4 @@
-/* child/cgroup.h - the control groups (cgroup v2) around what a worker's handlers start.
+/* platform/cgroup.h - the control groups (cgroup v2) around what a worker's handlers start.
  *
  *   DIR                   given to the worker: delegated to its user, with no process in itself
  *     culex-PID-RANDOM    the worker's, locked by it for as long as it lives
@@ -11,8 +11,8 @@
  * whose worker is dead: the next worker of the same DIR kills and removes what is left of it.
  *
  * All of it goes through the table of effects. A group that is not `is_open` does nothing. */
-#ifndef CULEX_CHILD_CGROUP_H
-#define CULEX_CHILD_CGROUP_H
+#ifndef CULEX_PLATFORM_CGROUP_H
+#define CULEX_PLATFORM_CGROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

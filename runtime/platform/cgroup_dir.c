@@ -1,4 +1,4 @@
-#include "child/cgroup_dir.h"
+#include "platform/cgroup_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 
 enum {
     EMPTY_ROUNDS = 1000, /* a millisecond each */

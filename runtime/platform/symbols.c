@@ -1,4 +1,4 @@
-#include "child/symbols.h"
+#include "platform/symbols.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,4 +1,4 @@
-#include "child/cgroup.h"
+#include "platform/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "child/cgroup_dir.h"
+#include "platform/cgroup_dir.h"
 #include "platform/descriptor.h"
 
 #define GROUP_PREFIX "culex-"

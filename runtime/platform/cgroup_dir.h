@@ -1,6 +1,6 @@
-/* child/cgroup_dir.h - a directory of cgroup v2 that groups are to be made in. */
-#ifndef CULEX_CHILD_CGROUP_DIR_H
-#define CULEX_CHILD_CGROUP_DIR_H
+/* platform/cgroup_dir.h - a directory of cgroup v2 that groups are to be made in. */
+#ifndef CULEX_PLATFORM_CGROUP_DIR_H
+#define CULEX_PLATFORM_CGROUP_DIR_H
 
 #include <stdbool.h>
 #include <stddef.h>

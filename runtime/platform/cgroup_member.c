@@ -1,4 +1,4 @@
-/* child/cgroup_member.c - a child in the group of its slot. */
+/* platform/cgroup_member.c - a child in the group of its slot. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child/cgroup.h"
-#include "child/cgroup_dir.h"
+#include "platform/cgroup.h"
+#include "platform/cgroup_dir.h"
 #include "platform/descriptor.h"
 
 enum {

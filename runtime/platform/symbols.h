@@ -1,6 +1,6 @@
-/* child/symbols.h - names for addresses of this program, or of a process forked from it. */
-#ifndef CULEX_CHILD_SYMBOLS_H
-#define CULEX_CHILD_SYMBOLS_H
+/* platform/symbols.h - names for addresses of this program, or of a process forked from it. */
+#ifndef CULEX_PLATFORM_SYMBOLS_H
+#define CULEX_PLATFORM_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
