@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,8 @@
 #include "child/child.h"
 #include "child/crash_report.h"
 #include "platform/descriptor.h"
+#include "platform/events.h"
+#include "platform/packet.h"
 
 enum { BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
 
@@ -108,35 +109,16 @@ static void child_signal(struct zygote *zygote, const struct culex_zygote_reques
         kill(child->pid, request->signal);
 }
 
-/* The descriptor that came with a message, or -1. */
-static int message_fd(struct msghdr *message)
-{
-    struct cmsghdr *head = CMSG_FIRSTHDR(message);
-    int fd = -1;
-    if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    return fd;
-}
-
 /* False when the supervisor is gone. */
 static bool request_take(struct zygote *zygote)
 {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
     struct culex_zygote_request request;
-    struct iovec part = {.iov_base = &request, .iov_len = sizeof request};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t got = recvmsg(zygote->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fd;
+    ssize_t got = culex__packet_receive(zygote->socket_fd, &request, sizeof request, &fd);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR || errno == ENOMEM || errno == ENOBUFS;
     if (got != sizeof request)
         return false;
-    int fd = culex__descriptor_own(message_fd(&message));
     if (request.slot < zygote->config->slot_count) {
         if (request.type == CULEX_ZYGOTE_FORK)
             child_fork(zygote, &request, fd);
@@ -288,9 +270,7 @@ static bool zygote_turn(struct zygote *zygote)
     if (poll(fds, 2, wait_ms(zygote, next_ns)) < 0)
         return errno == EINTR;
     if (fds[1].revents != 0) {
-        struct signalfd_siginfo info[8];
-        ssize_t got = read(zygote->signal_fd, info, sizeof info);
-        (void)got;
+        culex__signals_take(zygote->signal_fd);
         deaths_take(zygote);
     }
     if (zygote->has_dead || zygote->has_strays)
@@ -358,7 +338,7 @@ static bool zygote_prepare(struct zygote *zygote)
     if (prctl(PR_SET_PDEATHSIG, SIGUSR1) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return false;
     descriptors_prepare(zygote);
-    zygote->signal_fd = culex__descriptor_own(signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
+    zygote->signal_fd = culex__signals_open(&awaited);
     if (zygote->signal_fd >= 0)
         zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
     zygote->children = calloc(config->slot_count, sizeof *zygote->children);

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "platform/descriptor.h"
+#include "platform/packet.h"
 
-enum { RECEIVE_ROUNDS = 8, IN_COUNT = 8 };
+enum { RECEIVE_ROUNDS = 8 };
 
 void culex__child_link_close(struct culex_child_link *child)
 {
-    culex__descriptor_close(child->fd); /* leaves the epoll set by itself: nobody else has it */
+    culex__descriptor_close(child->fd); /* leaves the watched ones by itself: nobody else has it */
     child->fd = -1;
     child->is_deaf = true;
     culex__errand_desk_clear(&child->desk);
@@ -154,18 +155,15 @@ static void packet_take(struct culex_child_link *child, const char *packet, size
         child->wrong = culex__window_take(&child->window, &message);
 }
 
-/* Reads what came, at most IN_COUNT packets. False when there is nothing more to read now. */
+/* Reads what came, at most CULEX_PACKETS_MAX packets. False when there is nothing more to read now.
+ */
 static bool packets_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
                             const struct culex_child_sink *sink)
 {
-    struct iovec parts[IN_COUNT];
-    struct mmsghdr packets[IN_COUNT];
-    memset(packets, 0, sizeof packets);
-    for (size_t i = 0; i < IN_COUNT; i++) {
-        parts[i] = (struct iovec){buffers->in[i], CULEX_PACKET_MAX};
-        packets[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
-    }
-    int count = recvmmsg(child->fd, packets, IN_COUNT, MSG_DONTWAIT, NULL);
+    struct culex_packet packets[CULEX_PACKETS_MAX];
+    for (size_t i = 0; i < CULEX_PACKETS_MAX; i++)
+        packets[i] = (struct culex_packet){.bytes = buffers->in[i], .room = CULEX_PACKET_MAX};
+    int count = culex__packets_receive(child->fd, packets, CULEX_PACKETS_MAX);
     /* A process that died before it had read everything resets its channel. That is told once, and
      * before what it had sent: its last words are still there. */
     if (count < 0 && errno == ECONNRESET && !child->is_reset) {
@@ -177,14 +175,14 @@ static bool packets_receive(struct culex_child_link *child, struct culex_child_b
         return false;
     }
     for (int i = 0; i < count && child->wrong == NULL && !child->is_deaf; i++) {
-        if ((packets[i].msg_hdr.msg_flags & MSG_TRUNC) != 0)
+        if (packets[i].is_cut)
             child->wrong = "a packet that is too long";
-        else if (packets[i].msg_len == 0)
+        else if (packets[i].len == 0)
             child->is_deaf = true;
         else
-            packet_take(child, buffers->in[i], packets[i].msg_len, sink);
+            packet_take(child, packets[i].bytes, packets[i].len, sink);
     }
-    return count == IN_COUNT && child->wrong == NULL && !child->is_deaf;
+    return count == CULEX_PACKETS_MAX && child->wrong == NULL && !child->is_deaf;
 }
 
 /* One read of every member: the child may be writing. */

@@ -7,6 +7,7 @@
 #define CULEX_EXECUTOR_CHILD_LINK_H
 
 #include "platform/cgroup.h"
+#include "platform/packet.h"
 #include "executor/errand_desk.h"
 #include "child/mailbox.h"
 #include "executor/window.h"
@@ -49,7 +50,7 @@ struct culex_child_link {
 /* Buffers shared by all children of an executor. */
 struct culex_child_buffers {
     char out[CULEX_PACKET_MAX];
-    char in[8][CULEX_PACKET_MAX];
+    char in[CULEX_PACKETS_MAX][CULEX_PACKET_MAX];
 };
 
 /* Where ended runs and those that are to be started elsewhere go, and log lines. */

@@ -29,8 +29,8 @@
 
 #define CULEX_MS_NS INT64_C(1000000)
 
-/* What an event of the epoll set is about; from CHILDREN on, the slot of a child. */
-enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_KICK, CULEX_WATCH_TIMER, CULEX_WATCH_CHILDREN };
+/* What an event of the watched descriptors is about; from CHILDREN on, the slot of a child. */
+enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_BELL, CULEX_WATCH_ALARM, CULEX_WATCH_CHILDREN };
 
 enum { CULEX_SPARE_MAX = 2 /* children forked ahead when each has one run */ };
 
@@ -50,10 +50,10 @@ struct culex_children {
     struct culex_cgroup cgroup;
     struct culex_notice cgroup_notice;
     struct culex_symbols *symbols;
-    int epoll_fd;
-    int kick_fd; /* readable while there are ended runs that no child's message announces */
-    int timer_fd;
-    int64_t armed_ns; /* the timer's time, INT64_MAX for none */
+    int watch_fd;
+    int bell_fd; /* readable while there are ended runs that no child's message announces */
+    int alarm_fd;
+    int64_t armed_ns; /* the alarm's time, INT64_MAX for none */
     bool is_kicked;
     bool is_ready;               /* the newest set-up of a child came to a good end */
     bool is_stopping;            /* begins no child that no run waits for */

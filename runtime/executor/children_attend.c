@@ -5,7 +5,8 @@
 #include "executor/children.h"
 
 #include <signal.h>
-#include <sys/epoll.h>
+
+#include "platform/events.h"
 
 enum { STALL_MS = 2 /* a run this long should have none waiting behind it */ };
 
@@ -66,7 +67,7 @@ static void liar_attend(struct culex_children *children, struct culex_child_link
     if (is_liar)
         culex__children_kill(children, child, "");
     if (is_liar || (child->is_deaf && child->fd >= 0))
-        epoll_ctl(children->epoll_fd, EPOLL_CTL_DEL, child->fd, NULL);
+        culex__watch_remove(children->watch_fd, child->fd);
 }
 
 static void live_attend(struct culex_children *children, struct culex_child_link *child,

@@ -5,7 +5,9 @@
  * processes. Suspects, and all runs under CULEX_ISOLATION_JOB, get a child of their own. */
 #include "executor/children.h"
 
-#include <sys/epoll.h>
+#include <poll.h>
+
+#include "platform/events.h"
 
 enum {
     SHARE_US = 500,   /* work that one child may hold */
@@ -137,9 +139,9 @@ static void children_flush(struct culex_children *children)
         culex__child_link_flush(child, children->config.jobs, children->buffers);
         if (child->is_blocked == was_blocked || child->fd < 0)
             continue;
-        struct epoll_event event = {.events = EPOLLIN | (child->is_blocked ? EPOLLOUT : 0u),
-                                    .data.u64 = CULEX_WATCH_CHILDREN + child->slot};
-        epoll_ctl(children->epoll_fd, EPOLL_CTL_MOD, child->fd, &event);
+        culex__watch_change(children->watch_fd, child->fd,
+                            child->is_blocked ? POLLIN | POLLOUT : POLLIN,
+                            CULEX_WATCH_CHILDREN + child->slot);
     }
 }
 

@@ -6,10 +6,10 @@
 #include "executor/children.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "platform/descriptor.h"
 
@@ -80,8 +80,8 @@ static bool channel_open(struct culex_children *children, struct culex_child_lin
         return false;
     child->fd = fds[0];
     bool is_open =
-        culex__process_watch(&children->effects, children->epoll_fd, fds[0], EPOLLIN,
-                             CULEX_WATCH_CHILDREN + child->slot) == 0 &&
+        culex__process_watch_add(&children->effects, children->watch_fd, fds[0], POLLIN,
+                                 CULEX_WATCH_CHILDREN + child->slot) &&
         culex__zygote_link_fork(&children->zygote, child->slot, child->generation, fds[1]);
     culex__descriptor_close(fds[1]);
     return is_open;

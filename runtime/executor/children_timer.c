@@ -2,7 +2,7 @@
  * timer that says when to look next. All times are boot time. */
 #include "executor/children.h"
 
-#include <sys/timerfd.h>
+#include "platform/events.h"
 
 enum {
     LOOK_MS = 1,      /* look by ourselves while ends may be untold */
@@ -58,9 +58,6 @@ void culex__children_timer_arm(struct culex_children *children)
         next_ns = culex__min_ns(next_ns, retry_ns);
     if (next_ns >= children->armed_ns)
         return; /* it goes off earlier, and is set anew then */
-    struct itimerspec when = {.it_value = {next_ns / 1000000000, next_ns % 1000000000}};
-    if (next_ns <= 0)
-        when.it_value = (struct timespec){0, 1};
-    if (timerfd_settime(children->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0)
+    if (culex__alarm_set(children->alarm_fd, next_ns))
         children->armed_ns = next_ns;
 }

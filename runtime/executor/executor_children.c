@@ -19,13 +19,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "executor/children.h"
 #include "platform/descriptor.h"
+#include "platform/events.h"
 
 enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };
 
@@ -33,29 +33,24 @@ enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };
 
 static void kick(struct culex_children *children)
 {
-    uint64_t one = 1;
-    if (children->is_kicked)
-        return;
-    children->is_kicked = write(children->kick_fd, &one, sizeof one) == sizeof one;
+    if (!children->is_kicked)
+        children->is_kicked = culex__bell_ring(children->bell_fd);
 }
 
 static void unkick(struct culex_children *children)
 {
-    uint64_t count;
-    if (children->is_kicked && read(children->kick_fd, &count, sizeof count) == sizeof count)
+    if (children->is_kicked && culex__bell_take(children->bell_fd) > 0)
         children->is_kicked = false;
 }
 
 static void events_take(struct culex_children *children)
 {
-    struct epoll_event events[EVENTS_MAX];
-    int count = epoll_wait(children->epoll_fd, events, EVENTS_MAX, 0);
-    for (int i = 0; i < count; i++) {
-        uint64_t expired;
-        if (events[i].data.u64 == CULEX_WATCH_ZYGOTE)
+    uint64_t about[EVENTS_MAX];
+    size_t count = culex__watch_take(children->watch_fd, about, EVENTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (about[i] == CULEX_WATCH_ZYGOTE)
             culex__children_zygote_read(children);
-        if (events[i].data.u64 == CULEX_WATCH_TIMER &&
-            read(children->timer_fd, &expired, sizeof expired) == sizeof expired)
+        if (about[i] == CULEX_WATCH_ALARM && culex__alarm_take(children->alarm_fd))
             children->armed_ns = INT64_MAX;
     }
 }
@@ -77,7 +72,7 @@ static void turn(struct culex_children *children)
 
 static int children_fd(struct culex_executor *executor)
 {
-    return ((struct culex_children *)executor)->epoll_fd;
+    return ((struct culex_children *)executor)->watch_fd;
 }
 
 static void children_submit(struct culex_executor *executor, struct culex_run *const *runs,
@@ -201,9 +196,9 @@ static void children_free(struct culex_children *children)
     culex__zygote_link_close(&children->zygote);
     for (size_t i = 0; i < children->slot_count; i++)
         culex__child_link_close(&children->links[i]);
-    culex__descriptor_close(children->timer_fd);
-    culex__descriptor_close(children->kick_fd);
-    culex__descriptor_close(children->epoll_fd);
+    culex__descriptor_close(children->alarm_fd);
+    culex__descriptor_close(children->bell_fd);
+    culex__descriptor_close(children->watch_fd);
     if (children->zygote_config.mailboxes != NULL)
         munmap(children->zygote_config.mailboxes,
                children->zygote_config.stride * children->slot_count);
@@ -248,7 +243,7 @@ static void children_dismiss(struct culex_children *children)
     idle_dismiss(children);
     while (children->broken[0] == '\0' && culex__executor_children_count(&children->base) > 0 &&
            culex__children_now_ns(children) < until_ns) {
-        struct pollfd wait = {.fd = children->epoll_fd, .events = POLLIN};
+        struct pollfd wait = {.fd = children->watch_fd, .events = POLLIN};
         poll(&wait, 1, 10);
         turn(children);
         idle_dismiss(children);
@@ -264,7 +259,7 @@ static size_t children_stop(struct culex_executor *executor, int64_t deadline_ns
         if (culex__children_busy_count(children) == 0 || left_ns <= 0 ||
             children->broken[0] != '\0')
             break;
-        struct pollfd wait = {.fd = children->epoll_fd, .events = POLLIN};
+        struct pollfd wait = {.fd = children->watch_fd, .events = POLLIN};
         int64_t wait_ms = (left_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
         poll(&wait, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
     }
@@ -310,19 +305,21 @@ size_t culex__executor_children_count(struct culex_executor *executor)
     return count;
 }
 
+static bool watch_begin(struct culex_children *children, int fd, enum culex_watch about)
+{
+    return fd >= 0 &&
+           culex__process_watch_add(&children->effects, children->watch_fd, fd, POLLIN, about);
+}
+
 static culex_status descriptors_open(struct culex_children *children, culex_error *error)
 {
     const struct culex_process_effects *effects = &children->effects;
-    children->epoll_fd = culex__process_epoll(effects);
-    children->kick_fd = culex__process_eventfd(effects);
-    children->timer_fd = culex__process_timerfd(effects);
-    if (children->epoll_fd >= 0 && children->kick_fd >= 0 && children->timer_fd >= 0 &&
-        culex__process_watch(effects, children->epoll_fd, children->kick_fd, EPOLLIN,
-                             CULEX_WATCH_KICK) == 0 &&
-        culex__process_watch(effects, children->epoll_fd, children->timer_fd, EPOLLIN,
-                             CULEX_WATCH_TIMER) == 0 &&
-        culex__process_watch(effects, children->epoll_fd, children->zygote.fd, EPOLLIN,
-                             CULEX_WATCH_ZYGOTE) == 0)
+    children->watch_fd = culex__process_watch_open(effects);
+    children->bell_fd = culex__process_bell_open(effects);
+    children->alarm_fd = culex__process_alarm_open(effects);
+    if (children->watch_fd >= 0 && watch_begin(children, children->bell_fd, CULEX_WATCH_BELL) &&
+        watch_begin(children, children->alarm_fd, CULEX_WATCH_ALARM) &&
+        watch_begin(children, children->zygote.fd, CULEX_WATCH_ZYGOTE))
         return CULEX_OK;
     return culex__fail(error, CULEX_ENOMEM, "cannot watch handler processes: %s", strerror(errno));
 }
@@ -389,7 +386,7 @@ culex_status culex__executor_children_create_with(const struct culex_executor_co
     children->config.log = &children->base.log;
     children->effects = *effects;
     children->zygote = (struct culex_zygote_link){&children->effects, -1, 0};
-    children->epoll_fd = children->kick_fd = children->timer_fd = -1;
+    children->watch_fd = children->bell_fd = children->alarm_fd = -1;
     children->cgroup.lock_fd = -1;
     children->armed_ns = INT64_MAX;
     children->average_ns = CULEX_MS_NS;

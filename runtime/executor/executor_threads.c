@@ -3,7 +3,7 @@
  * One lock guards two lists: runs to start and runs that ended. A thread takes one run at
  * a time, so that a slow one holds up nobody. Wake-ups are what costs, not the lock:
  *  - submit wakes only as many sleeping threads as there are runs;
- *  - an ended run is announced on the eventfd only when nothing is left to start, when
+ *  - an ended run is announced by the bell only when nothing is left to start, when
  *    the batch has become half the supervisor's appetite, or when the last announcement
  *    is ANNOUNCE_NS ago; the supervisor looks in by itself within QUIET_MS as well.
  *
@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "core/patience.h"
 #include "handler/run_list.h"
 #include "platform/descriptor.h"
+#include "platform/events.h"
 
 enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16, DISMISS_MS = 2000 };
 
@@ -51,7 +51,7 @@ struct threads {
     struct culex_process_hooks hooks;
     size_t alive;       /* threads that have not ended */
     size_t executing;   /* of those, in a handler */
-    size_t unannounced; /* of `ended`, since the eventfd was written */
+    size_t unannounced; /* of `ended`, since the bell was rung */
     int64_t announced_ns;
     bool is_stopping;
     bool is_abandoned; /* the last thread frees us */
@@ -103,12 +103,9 @@ static void errands_close(struct threads *threads)
 
 static void threads_announce(struct threads *threads, int64_t now_ns)
 {
-    uint64_t one = 1;
     threads->unannounced = 0;
     threads->announced_ns = now_ns;
-    /* The counter cannot overflow, and a full one is readable anyway. */
-    ssize_t put = write(threads->fd, &one, sizeof one);
-    (void)put;
+    culex__bell_ring(threads->fd);
 }
 
 /* Called with the lock held. */
@@ -260,9 +257,7 @@ static size_t threads_collect(struct culex_executor *executor, struct culex_run 
     while (count < max && threads->ended.count > 0)
         ret_runs[count++] = culex__run_list_pop(&threads->ended);
     if (threads->ended.count == 0) {
-        uint64_t announced;
-        ssize_t got = read(threads->fd, &announced, sizeof announced);
-        (void)got;
+        culex__bell_take(threads->fd);
         threads->unannounced = 0;
     }
     pthread_mutex_unlock(&threads->lock);
@@ -424,7 +419,7 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     pthread_cond_init(&threads->stop, NULL);
     threads->hooks = config->hooks;
     threads->unready = config->hooks.open != NULL ? count : 0;
-    threads->fd = culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    threads->fd = culex__bell_open();
     culex_status status = CULEX_OK;
     if (threads->fd < 0)
         status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));

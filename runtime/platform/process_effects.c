@@ -4,16 +4,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "platform/descriptor.h"
+#include "platform/events.h"
+#include "platform/packet.h"
 
 static bool is_refused(const struct culex_process_effects *effects, const char *call)
 {
@@ -47,34 +45,25 @@ void *culex__process_share(const struct culex_process_effects *effects, size_t s
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-int culex__process_epoll(const struct culex_process_effects *effects)
+int culex__process_watch_open(const struct culex_process_effects *effects)
 {
-    if (is_refused(effects, "epoll_create1"))
-        return -1;
-    return culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
+    return is_refused(effects, "epoll_create1") ? -1 : culex__watch_open();
 }
 
-int culex__process_eventfd(const struct culex_process_effects *effects)
+bool culex__process_watch_add(const struct culex_process_effects *effects, int watch_fd, int fd,
+                              short events, uint64_t about)
 {
-    if (is_refused(effects, "eventfd"))
-        return -1;
-    return culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return !is_refused(effects, "epoll_ctl") && culex__watch_add(watch_fd, fd, events, about);
 }
 
-int culex__process_timerfd(const struct culex_process_effects *effects)
+int culex__process_bell_open(const struct culex_process_effects *effects)
 {
-    if (is_refused(effects, "timerfd_create"))
-        return -1;
-    return culex__descriptor_own(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    return is_refused(effects, "eventfd") ? -1 : culex__bell_open();
 }
 
-int culex__process_watch(const struct culex_process_effects *effects, int epoll_fd, int fd,
-                         uint32_t events, uint64_t data)
+int culex__process_alarm_open(const struct culex_process_effects *effects)
 {
-    if (is_refused(effects, "epoll_ctl"))
-        return -1;
-    struct epoll_event event = {.events = events, .data.u64 = data};
-    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+    return is_refused(effects, "timerfd_create") ? -1 : culex__alarm_open();
 }
 
 int culex__process_mkdir(const struct culex_process_effects *effects, const char *path)
@@ -116,23 +105,5 @@ int culex__process_write_file(const struct culex_process_effects *effects, const
 ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,
                             const void *bytes, size_t len, int fd)
 {
-    if (is_refused(effects, "sendmsg"))
-        return -1;
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = len};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        memset(&control, 0, sizeof control);
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control.room;
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    }
-    return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return is_refused(effects, "sendmsg") ? -1 : culex__packet_send(socket_fd, bytes, len, fd);
 }

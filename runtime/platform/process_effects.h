@@ -7,6 +7,7 @@
 #ifndef CULEX_PLATFORM_PROCESS_EFFECTS_H
 #define CULEX_PLATFORM_PROCESS_EFFECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,11 +26,12 @@ int culex__process_socketpair(const struct culex_process_effects *effects, int r
 /* `size` bytes of zeroed memory that children share; NULL when refused. */
 void *culex__process_share(const struct culex_process_effects *effects, size_t size);
 
-int culex__process_epoll(const struct culex_process_effects *effects);
-int culex__process_eventfd(const struct culex_process_effects *effects);
-int culex__process_timerfd(const struct culex_process_effects *effects);
-int culex__process_watch(const struct culex_process_effects *effects, int epoll_fd, int fd,
-                         uint32_t events, uint64_t data);
+/* See events.h. */
+int culex__process_watch_open(const struct culex_process_effects *effects);
+bool culex__process_watch_add(const struct culex_process_effects *effects, int watch_fd, int fd,
+                              short events, uint64_t about);
+int culex__process_bell_open(const struct culex_process_effects *effects);
+int culex__process_alarm_open(const struct culex_process_effects *effects);
 
 /* For files of the kernel's own, of a line or a few: read ends the text with a NUL and cuts what is
  * longer; write hands all of `text` over at once, or fails. */
@@ -40,7 +42,7 @@ ssize_t culex__process_read_file(const struct culex_process_effects *effects, co
 int culex__process_write_file(const struct culex_process_effects *effects, const char *path,
                               const char *text);
 
-/* Sends one packet without waiting, with descriptor `fd` unless that is negative. */
+/* See culex__packet_send. */
 ssize_t culex__process_send(const struct culex_process_effects *effects, int socket_fd,
                             const void *bytes, size_t len, int fd);
 

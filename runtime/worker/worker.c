@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -20,6 +19,7 @@
 #include "core/patience.h"
 #include "worker/solitude.h"
 #include "platform/descriptor.h"
+#include "platform/events.h"
 
 enum {
     LOOK_MS = 5000,       /* the store is asked at least this often */
@@ -65,7 +65,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
                                      .env = worker->env,
                                      .format = worker->options.log_format,
                                      .level = worker->options.log_level};
-    worker->stop_fd = culex__descriptor_own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    worker->stop_fd = culex__bell_open();
     if (worker->stop_fd < 0) {
         status = culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
         culex_worker_free(worker);
@@ -169,14 +169,12 @@ static void until_set(culex_worker *worker, int64_t wait_ms)
 void culex_worker_stop(culex_worker *worker)
 {
     int before = errno;
-    uint64_t one = 1;
     if (worker == NULL || worker->owner != getpid())
         return;
     bool is_first = atomic_load(&worker->until_ns) == 0;
     bool has_grace = is_first && atomic_load(&worker->has_store);
     until_set(worker, has_grace ? worker->options.grace_ms : 0);
-    ssize_t put = write(worker->stop_fd, &one, sizeof one);
-    (void)put;
+    culex__bell_ring(worker->stop_fd);
     errno = before;
 }
 
@@ -302,8 +300,7 @@ static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
 
 static uint64_t stops_take(culex_worker *worker)
 {
-    uint64_t stops = 0;
-    return read(worker->stop_fd, &stops, sizeof stops) == sizeof stops ? stops : 0;
+    return culex__bell_take(worker->stop_fd);
 }
 
 static void phases_advance(culex_worker *worker, int64_t now_ns)
