@@ -3,7 +3,7 @@
  * A store is a constant table of operations plus a struct that embeds
  * struct culex_store first. Every operation is atomic and bounded, takes effect
  * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN. The meaning of
- * each stands here; sqlite*.c and redis*.c implement it, tests/suite/model.c is the
+ * each stands here; sqlite*.c and redis*.c implement it, tests/stores/suite/model.c is the
  * reference, and one conformance suite holds all of them to this page.
  *
  * Time: `now` is the store's own clock (Redis: server TIME; SQLite: this machine's),

@@ -16,7 +16,7 @@ def names_in_sources(tests):
     found = set()
     for path in tests.rglob("*.[ch]"):
         found.update(re.findall(r"\b(test_\w+)\(void \*\*", path.read_text(errors="replace")))
-    found.update(re.findall(r"CASE\((\w+)\)", (tests / "suite/cases.def").read_text()))
+    found.update(re.findall(r"CASE\((\w+)\)", (tests / "stores/suite/cases.def").read_text()))
     return found
 
 
@@ -35,7 +35,7 @@ def rows_read(text):
 def main(tree, build):
     tests = pathlib.Path(tree) / "tests"
     known = names_in_sources(tests) | names_in_build(build)
-    folders = {path.name for path in tests.iterdir() if path.is_dir()}
+    folders = {path.name for path in tests.glob("*/*") if path.is_dir()}
     rows, bad = {}, 0
     for number, names in rows_read((tests / "README.md").read_text()):
         rows[number] = names

@@ -1,7 +1,7 @@
 """Every public function that takes a pointer is called with a NULL for it.
 
 usage: check_nulls.py REPOSITORY
-Names the functions of runtime/include/culex that tests/engine/test_nulls.c does not know.
+Names the functions of runtime/include/culex that tests/parts/engine/test_nulls.c does not know.
 """
 import pathlib
 import re
@@ -16,12 +16,12 @@ def functions(header):
 
 
 def main(repository):
-    called = (repository / "tests/engine/test_nulls.c").read_text()
+    called = (repository / "tests/parts/engine/test_nulls.c").read_text()
     names = [name for header in sorted((repository / "runtime/include/culex").glob("*.h"))
              for name in functions(header)]
     unknown = [name for name in names if not re.search(rf"\b{name}\(", called)]
     for name in unknown:
-        print(f"tests/engine/test_nulls.c: what does {name} do with NULL?")
+        print(f"tests/parts/engine/test_nulls.c: what does {name} do with NULL?")
     return 1 if unknown or len(names) < 40 else 0
 
 

@@ -1,0 +1,163 @@
+"""Shows that the simulation sees: breaks the product on purpose and expects a violation.
+
+    mutants.py [--only TEXT] [--steps N]
+
+Copies the tree to a temporary folder, builds the simulation once, then for each mutant below
+changes one place, rebuilds, and runs seeds until one is found or N steps are made (default
+2000000). A mutant that survives is a hole in the oracle (exit code 1). Not part of the test run."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+LUA, SQL, WORKER = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/worker/"
+
+# What breaks, where, old text, new text, store.
+MUTANTS = [
+    ("no fence at all", LUA + "step.lua",
+     "return r.state == ACTIVE and r.attempt == attempt and r.owner == session",
+     "return r.state == ACTIVE", "redis"),
+    ("no attempt in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.owner == session\nend", "redis"),
+    ("no owner in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.attempt == attempt\nend", "redis"),
+    ("the nonce's memo is ignored", LUA + "step.lua", "if last_nonce == nonce then",
+     "if last_nonce == '' then", "redis"),
+    ("a late step counts", LUA + "step.lua", "if last_nonce and is_older(nonce, last_nonce) then",
+     "if false then", "redis"),
+    ("the reaper is off", LUA + "step.lua", "if lease_end and lease_end <= now then",
+     "if lease_end and lease_end < 0 then", "redis"),
+    ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
+     "redis"),
+    ("a suspect has company", WORKER + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
+    ("suspects come in company", LUA + "step.lua", "return is_suspected and grant_count > 0 or", "return",
+     "redis"),
+    ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",
+     "mark and tick < 0 then", "redis"),
+    ("an enqueue is not deduplicated", LUA + "lib_enqueue.lua", "elseif texts[index] then",
+     "elseif false then", "redis"),
+    ("ids are not remembered", LUA + "step.lua", "\n  remember(ids, now)", "", "redis"),
+    ("an ack leaves the lease", LUA + "lib_plan.lua", "write('ZREM', active, lease_drops)", "",
+     "redis"),
+    ("the payload leaks", LUA + "lib_plan.lua", "write('HDEL', payloads, payload_drops)", "",
+     "redis"),
+    ("a cancelled ghost is granted", LUA + "step.lua", "if not r or r.state ~= WAITING or decided[id] then",
+     "if not r or decided[id] then", "redis"),
+    ("the connection's end is taken for an answer", "runtime/store/redis/conn.c",
+     "return conn_fail(conn, CULEX_EUNKNOWN, \"no answer from\", \"the server closed the connection\",",
+     "return conn_fail(conn, CULEX_ECONNECT, \"no answer from\", \"the server closed the connection\",",
+     "redis"),
+    ("the engine loses acks when a step fails", WORKER + "lane.c",
+     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    lane->step.is_pending = false;\n"
+     "    culex__worker_call_failed(lane->worker, lane, status, error);", "redis"),
+    ("a repeated step gets a new nonce", WORKER + "lane.c",
+     "    struct culex_step step = {.queue = lane->name,",
+     "    state->nonce = worker->nonce++;\n    struct culex_step step = {.queue = lane->name,",
+     "redis"),
+    ("the lease is never looked at locally", WORKER + "flight.c",
+     "if (now_ns >= run->lease_ns)", "if (now_ns >= INT64_MAX)", "redis"),
+    ("a stale beat is ignored", WORKER + "lane.c",
+     "if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose",
+     "if (answers[i] == CULEX_ANSWER_GONE) {\n            culex__flight_lose", "redis"),
+    ("no beats are sent", WORKER + "lane.c", "if (now_ns < lane->beat_ns)\n        return;",
+     "if (now_ns < INT64_MAX)\n        return;", "redis"),
+    ("what ended too late is told", WORKER + "flight.c", "if (has_begun && ended_ns(run) >= run->lease_ns) {",
+     "if (has_begun && ended_ns(run) >= INT64_MAX) {", "redis"),
+    ("a lease is shorter than it is", WORKER + "flight.c", "lease_ns - lease_ns / 10;", "lease_ns / 2;", "redis"),
+    ("the unique key leaks", LUA + "lib_plan.lua", "write('HDEL', unique, key_drops)", "", "redis"),
+    ("unique keys are not looked at", LUA + "lib_enqueue.lua", "local holder = claimed[key] or call('HGET', unique, key)",
+     "local holder = claimed[key]", "redis"),
+    ("progress outlives its attempt", LUA + "step.lua", "write('HDEL', progress, progress_drops)", "", "redis"),
+    ("an extension does nothing", LUA + "step.lua", "now + extend - timeout)", "0)", "redis"),
+    ("beats pass the timeout", LUA + "step.lua", "if timeout > 0 then", "if timeout < 0 then", "redis"),
+    ("fsck sees what is not", LUA + "fsck.lua", "if ghosts >= 0 and ghosts ~= meta_number('ghosts') then",
+     "if ghosts > 0 then", "redis"),
+    ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
+     "sqlite"),
+    ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "sqlite"),
+    ("an uncertain try is forgotten", "runtime/client/client.c",
+     "effort->is_unknown |= status == CULEX_EUNKNOWN;", "", "sqlite"),
+    ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
+     "return attempt == attempt && strcmp", "sqlite"),
+    ("no state in the fence", SQL + "step.c", "if (!is_mine || run.state != CULEX_RUN_ACTIVE)",
+     "if (!is_mine)", "sqlite"),
+    ("the nonce's memo is ignored", SQL + "memo.c", "else if (*ret_is_old)\n",
+     "else if (*ret_is_old && step->nonce > last)\n", "sqlite"),
+    ("ids are not remembered", SQL + "statement.def", "SELECT 1 FROM seen WHERE queue = ? AND id = ?",
+     "SELECT 1 FROM seen WHERE queue = ? AND id = ? AND 0", "sqlite"),
+    ("the engine loses acks when a step fails", WORKER + "lane.c",
+     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    lane->step.is_pending = false;\n"
+     "    culex__worker_call_failed(lane->worker, lane, status, error);", "sqlite"),
+]
+
+
+def run(command, folder, seconds=900):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
+
+
+def build(folder):
+    return run(["ninja", "-C", "build", "-j2", "tests/campaigns/sim/sim"], folder)
+
+
+def verdict(folder, store, steps):
+    """What the simulation says, and after how many steps; None when it sees nothing."""
+    total = 0
+    for seed in range(1, 1000000):  # one process each: a mutant may hang
+        done = run(["build/tests/campaigns/sim/sim", "--store", store, "--seed", str(seed)], folder, 120)
+        text = done.stdout + done.stderr
+        found = re.search(r"VIOLATION seed (\d+) store \w+ step (\d+).*?s: (.*)", text)
+        if found:
+            return f"seed {seed}, after {total + int(found.group(2))} steps: {found.group(3)}"
+        if done.returncode != 0:
+            return f"seed {seed}: the simulation ends with {done.returncode}: {text[:100]}"
+        total += int(re.search(r"(\d+) steps,", text).group(1))
+        if total >= steps:
+            return None
+    return None
+
+
+def try_mutant(folder, mutant, steps):
+    name, path, old, new, store = mutant
+    source = folder / path
+    text = source.read_text()
+    if old not in text:
+        print(f"  ?        {store}: {name}: {path} has changed; adapt this mutant")
+        return False
+    source.write_text(text.replace(old, new, 1))
+    try:
+        if build(folder).returncode != 0:
+            print(f"  ?        {store}: {name}: does not build")
+            return False
+        seen = verdict(folder, store, steps)
+    except subprocess.TimeoutExpired:
+        seen = "the simulation does not come to an end"
+    finally:
+        source.write_text(text)
+    print(f"  {'seen    ' if seen else 'SURVIVED'} {store}: {name}{': ' + seen if seen else ''}",
+          flush=True)
+    return bool(seen)
+
+
+def main(arguments):
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    steps = int(arguments[arguments.index("--steps") + 1]) if "--steps" in arguments else 2000000
+    chosen = [mutant for mutant in MUTANTS if only in mutant[0]]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "tree"
+        shutil.copytree(TREE, folder, ignore=shutil.ignore_patterns("build", "build-*", ".git"))
+        setup = run(["meson", "setup", "build", "--buildtype=release", "-Dtests=true"], folder)
+        if setup.returncode != 0 or build(folder).returncode != 0:
+            sys.exit(f"mutants.py: the tree itself does not build\n{setup.stdout[-2000:]}")
+        seen = [try_mutant(folder, mutant, steps) for mutant in chosen]
+    print(f"{sum(seen)} of {len(seen)} mutants seen")
+    return 0 if all(seen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""Shows that the storm bites: breaks the product in one place at a time and expects a red storm.
+
+    mutants.py [--only TEXT]
+
+Copies the tree to a temporary folder, builds it once, then changes one mechanism, rebuilds, and
+lets a short storm rage, three times at most: what needs an unlucky moment does not come every
+time. A mutant that survives all three is a hole (exit code 1). Takes minutes: not part of the
+test run."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+STEP_LUA, STEP_C = "runtime/store/redis/step.lua", "runtime/store/sqlite/step.c"
+PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_check"]
+KILLS, TRIES = "120", 3
+
+# What the fast path for plain successes would not let through, switched off.
+SLOW = (STEP_LUA, "if attempt and text and done_settle", "if false and text and done_settle")
+
+# The worker's own look at its clock keeps most late results from being sent at all: the fence is
+# what stands behind it, so both are broken at once. With threads, as processes are killed besides.
+FLIGHT_C = "runtime/worker/flight.c"
+LATE = [(FLIGHT_C, "if (has_begun && ended_ns(run) >= run->lease_ns) {", "if (has_begun && run->lease_ns < 0) {"),
+        (FLIGHT_C, "if (now_ns >= run->lease_ns)", "if (run->lease_ns < 0)")]
+HOLDS = "r.state == ACTIVE and r.attempt == attempt and r.owner == session\nend"
+
+# What breaks, its texts and what they become, the store that must notice, the isolation.
+MUTANTS = [
+    ("no fence in Redis", [(STEP_LUA, HOLDS, "r.state == ACTIVE\nend"), SLOW, *LATE], "redis", "none"),
+    ("no state in the fence in Redis", [(STEP_LUA, HOLDS, "true\nend"), SLOW, *LATE], "redis", "none"),
+    ("a lost run is not put back in Redis",
+     [(STEP_LUA, "vanish(id, r, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out', now)",
+       "lease_drops[#lease_drops + 1] = id")], "redis", "process"),
+    ("no fence in SQLite",
+     [(STEP_C, "return run->attempt == attempt && strcmp(run->owner, session) == 0;",
+       "(void)attempt, (void)session;\n    return run != NULL;"), *LATE], "sqlite", "none"),
+    ("what a killed zygote leaves stays",
+     [("runtime/executor/children_deaths.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
+     "sqlite", "process"),
+    ("what a handler leaves stays when its worker is killed",
+     [("runtime/child/zygote.c", "    zygote_kill_all(&zygote);\n", "    (void)zygote_kill_all;\n")],
+     "sqlite", "process"),
+]
+
+
+def build_all(build):
+    targets = [f"tests/campaigns/storm/{program}" for program in PROGRAMS]
+    return subprocess.run(["ninja", "-C", build, "-j2", *targets], capture_output=True, check=False).returncode == 0
+
+
+def tree_copy(target):
+    listed = subprocess.run(["git", "-C", TREE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (TREE / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TREE / name, target / name)
+    build = target / "build"
+    subprocess.run(["meson", "setup", build, target, "-Dtests=true"], stdout=subprocess.DEVNULL, check=True)
+    if not build_all(build):
+        sys.exit("mutants.py: the tree does not build as it is")
+    return build
+
+
+def killer(build, store, isolation):
+    """What the storm objected to; None when it found all in order."""
+    for seed in range(1, TRIES + 1):
+        with tempfile.TemporaryDirectory(prefix="culex-storm-") as folder:
+            ended = subprocess.run([build / "tests/campaigns/storm/storm", store, "--kills", KILLS, "--seed", str(seed),
+                                    "--isolation", isolation, "--folder", pathlib.Path(folder, "ledgers")],
+                                   capture_output=True, text=True, timeout=300, check=False, errors="replace")
+        if ended.returncode != 0:
+            words = [line for line in ended.stderr.splitlines() if re.match("storm_check:|storm: FAULT", line)]
+            return words[0] if words else f"exit code {ended.returncode}"
+    return None
+
+
+def mutant_try(tree, build, changes, store, isolation):
+    originals = {path: (tree / path).read_text() for path, _, _ in changes}
+    try:
+        for path, old, new in changes:
+            text = (tree / path).read_text()
+            if text.count(old) != 1:
+                return f"STALE: '{old}' is there {text.count(old)} times"
+            (tree / path).write_text(text.replace(old, new))
+        return (killer(build, store, isolation) or "SURVIVED") if build_all(build) else "STALE: does not build"
+    finally:
+        for path, text in originals.items():
+            (tree / path).write_text(text)
+
+
+def main(arguments):
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
+        tree = pathlib.Path(folder)
+        build = tree_copy(tree)
+        for name, changes, store, isolation in MUTANTS:
+            if only not in name:
+                continue
+            verdict = mutant_try(tree, build, changes, store, isolation)
+            bad += verdict.startswith(("SURVIVED", "STALE"))
+            print(f"{name}: {verdict}", flush=True)
+    print(f"{bad} mutants survived or are stale")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

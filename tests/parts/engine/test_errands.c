@@ -1,0 +1,852 @@
+/* culex_run_client: what handlers ask of their worker's store, with real workers, stores and
+ * processes, under each isolation; and what a broken handler may ask. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/redis_server.h"
+#include "handler/errand.h"
+#include "client/newrun.h"
+#include "world.h"
+
+enum { MANY = 450, BIG = 9000, TIMEOUT_MS = 2000 };
+
+/* Shared with handlers. */
+struct board {
+    _Atomic unsigned calls[14]; /* by what the run is told to do */
+    _Atomic unsigned wrong;
+    _Atomic bool has_left;
+    _Atomic int status;
+    _Atomic int64_t ms; /* that the last call took */
+    char text[CULEX_ERROR_TEXT_SIZE];
+};
+
+struct scene {
+    struct redis_server server;
+    char folder[32];
+    char before[256]; /* where we were */
+    char url[160];
+    culex_isolation isolation;
+    bool is_timed_by_url;
+    culex_client *client;
+};
+
+enum act {
+    MAIL,
+    FOLLOW,
+    DEFAULT_STORE,
+    EVERYTHING,
+    DIE,
+    AWAY,
+    BRIEF,
+    THREADS,
+    STRAY,
+    STRAY_DEFAULT,
+    FORK,
+    FORK_LATE,
+    FORK_TELL,
+    CLOSE
+};
+
+struct letter {
+    int64_t act;
+    const char *text;
+};
+
+static const culex_field letter_fields[] = {
+    {.name = "act",
+     .wire = "act",
+     .kind = CULEX_KIND_INT64,
+     .flags = CULEX_FIELD_REQUIRED,
+     .offset = offsetof(struct letter, act)},
+    {.name = "text",
+     .wire = "text",
+     .kind = CULEX_KIND_STRING,
+     .flags = CULEX_FIELD_REQUIRED,
+     .offset = offsetof(struct letter, text)},
+};
+static const culex_struct_type letter_struct = {"t.letter", sizeof(struct letter), letter_fields,
+                                                2};
+static culex_job_type letter_type;
+static struct board *board;
+
+/* --- handlers -------------------------------------------------------------------------------- */
+
+static void expect(bool is_right)
+{
+    atomic_fetch_add(&board->wrong, !is_right);
+}
+
+static int64_t now_ms(void)
+{
+    return culex__env_boottime_ms(culex__env_system());
+}
+
+static culex_status follow_up(culex_run *run, enum act act, culex_error *error)
+{
+    struct letter letter = {act, "follow-up"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_id = true;
+    culex_status status = culex_client_new_id(culex_run_client(run), &options.id, error);
+    if (status != CULEX_OK)
+        return status;
+    options.queue = "mails"; /* another lane of the worker, which may have been drained */
+    return culex_client_enqueue(culex_run_client(run), &letter_type, &letter, &options, NULL,
+                                error);
+}
+
+static void open_default(void)
+{
+    culex_client *client = NULL;
+    culex_error error = {0};
+    atomic_store(&board->status, culex_client_open(NULL, NULL, &client, &error));
+    memcpy(board->text, error.text, sizeof error.text);
+    culex_client_close(client);
+}
+
+static void enqueue_many(culex_client *client)
+{
+    static char text[BIG + 1];
+    static struct letter letters[MANY];
+    size_t enqueued = 0;
+    memset(text, 'x', BIG);
+    for (size_t i = 0; i < MANY; i++)
+        letters[i] = (struct letter){MAIL, text};
+    expect(culex_client_enqueue_many(client, &letter_type, letters, sizeof letters[0], MANY, NULL,
+                                     NULL, &enqueued, NULL) == CULEX_OK);
+    expect(enqueued == MANY);
+}
+
+static void use_everything(culex_run *run)
+{
+    culex_client *client = culex_run_client(run);
+    struct letter letter = {MAIL, "later"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_uuid id;
+    culex_run_info *info = NULL;
+    culex_run_state state;
+    culex_queue_stats stats;
+    culex_error error = {0};
+    options.has_delay = true;
+    options.delay = 3600 * INT64_C(1000000000);
+    options.tags = (const char *const[]){"a", "b"};
+    options.tag_count = 2;
+    expect(culex_client_enqueue(client, &letter_type, &letter, &options, &id, NULL) == CULEX_OK);
+    expect(culex_client_get(client, "letters", id, &info, NULL) == CULEX_OK);
+    expect(info != NULL && info->state == CULEX_RUN_SCHEDULED && strcmp(info->tags, "a,b") == 0 &&
+           strcmp(info->job, "t.letter") == 0 && strcmp(info->queue, "letters") == 0 &&
+           info->error_text[0] == '\0' &&
+           strstr((const char *)info->payload.data, "later") != NULL);
+    culex_run_info_free(info);
+    expect(culex_client_cancel(client, "letters", id, &state, NULL) == CULEX_OK);
+    expect(state == CULEX_RUN_CANCELLED);
+    expect(culex_client_retry(client, "letters", id, NULL) == CULEX_ESTATE);
+    expect(culex_client_delete(client, "letters", id, NULL) == CULEX_OK);
+    expect(culex_client_get(client, "letters", id, &info, NULL) == CULEX_ENOTFOUND);
+    expect(culex_client_stats(client, "letters", &stats, NULL) == CULEX_OK);
+    expect(stats.count[CULEX_RUN_ACTIVE] == 1);
+    expect(culex_client_pause(client, "letters", &error) == CULEX_EUNSUPPORTED);
+    expect(strstr(error.text, "culex_client_open") != NULL);
+    enqueue_many(client);
+    culex_client_close(client);
+    expect(culex_run_client(run) == client);
+    expect(culex_client_stats(client, "letters", &stats, NULL) == CULEX_OK);
+    expect(stats.count[CULEX_RUN_WAITING] == MANY);
+}
+
+static void *ask_in_thread(void *run)
+{
+    culex_queue_stats stats;
+    for (int i = 0; i < 20; i++)
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, NULL) == CULEX_OK);
+    return NULL;
+}
+
+static void ask_in_threads(culex_run *run)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        expect(pthread_create(&threads[i], NULL, ask_in_thread, run) == 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* In a process that a handler has forked. The channel is its parent's, who would miss the answers.
+ */
+static _Noreturn void ask_in_fork(culex_run *run, culex_client *before)
+{
+    culex_queue_stats stats;
+    culex_client *own = NULL;
+    culex_error error = {0};
+    for (int i = 0; i < 200; i++)
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, &error) ==
+               CULEX_EINVAL);
+    expect(before == NULL ||
+           (culex_client_stats(before, "letters", &stats, &error) == CULEX_EINVAL &&
+            strstr(error.text, "is lent to process") != NULL));
+    expect(culex_client_open(NULL, NULL, &own, &error) == CULEX_EURL &&
+           strstr(error.text, "culex_run_client(run) in the handler's own process") != NULL);
+    _exit(0);
+}
+
+/* The parent asks at the same time, and nobody has asked before unless `is_late`. */
+static void ask_beside_fork(culex_run *run, bool is_late)
+{
+    culex_queue_stats stats;
+    int end = 0;
+    culex_client *before = is_late ? culex_run_client(run) : NULL;
+    pid_t child = fork();
+    expect(child >= 0);
+    if (child == 0)
+        ask_in_fork(run, before);
+    for (int i = 0; i < 200; i++)
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, NULL) == CULEX_OK &&
+               stats.count[CULEX_RUN_ACTIVE] == 1);
+    expect(waitpid(child, &end, 0) == child && end == 0);
+}
+
+/* As a handler does that works in a folder of its own. */
+static void stray(void)
+{
+    expect(mkdir("elsewhere", 0700) == 0);
+    expect(chdir("elsewhere") == 0);
+}
+
+/* All of it in a process that the handler forks, beside what it says itself. */
+static _Noreturn void tell_everything(culex_run *run)
+{
+    culex_uuid none = {{0}}, id = culex_run_id(run);
+    struct letter letter = {MAIL, ""};
+    expect(!culex_run_cancelled(run));
+    expect(memcmp(&id, &none, sizeof id) != 0 && culex_run_attempt(run) == 1);
+    expect(strcmp(culex_run_queue(run), "letters") == 0 && culex_run_fence(run)[0] != '\0');
+    for (int i = 0; i < 100; i++)
+        culex_run_progress(run, 99, "from the fork");
+    culex_run_extend(run, CULEX_HOUR);
+    culex_log(run, "from the fork");
+    expect(culex_run_alloc(run, 100) != NULL);
+    expect(culex_run_set_result(run, &letter_struct, &letter, NULL) == CULEX_OK);
+    expect(culex_run_fail(run, "from the fork") == CULEX_FAILED);
+    expect(culex_run_discard(run, "from the fork") == CULEX_DISCARDED);
+    expect(culex_run_snooze(run, CULEX_HOUR) == CULEX_SNOOZED);
+    expect(culex_run_process(run) == NULL && culex_run_client(run) == NULL);
+    _exit(0);
+}
+
+static void tell_in_fork(culex_run *run)
+{
+    int end = 0;
+    culex_run_progress(run, 50, "from the handler");
+    pid_t child = fork();
+    expect(child >= 0);
+    if (child == 0)
+        tell_everything(run);
+    expect(waitpid(child, &end, 0) == child && end == 0);
+    atomic_fetch_add(&board->calls[FORK_TELL], culex_run_cancelled(run));
+}
+
+static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const void *params,
+                                 void *user)
+{
+    const struct letter *letter = params;
+    const struct scene *scene = user;
+    culex_error error = {0};
+    culex_queue_stats stats;
+    int64_t began_ms = now_ms();
+    (void)handler;
+    atomic_fetch_add(&board->calls[letter->act], 1);
+    switch ((enum act)letter->act) {
+    case MAIL:
+        return CULEX_DONE;
+    case FOLLOW:
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        break;
+    case DEFAULT_STORE:
+        open_default();
+        break;
+    case EVERYTHING:
+        use_everything(run);
+        break;
+    case DIE:
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        if (culex_run_attempt(run) == 1)
+            raise(SIGKILL);
+        break;
+    case AWAY:
+        kill(scene->server.pid, SIGKILL);
+        began_ms = now_ms();
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        break;
+    case BRIEF:
+        expect(culex_client_stats(culex_run_client(run), "letters", &stats, &error) == CULEX_OK);
+        break;
+    case THREADS:
+        ask_in_threads(run);
+        break;
+    case FORK:
+    case FORK_LATE:
+        ask_beside_fork(run, letter->act == FORK_LATE);
+        break;
+    case FORK_TELL:
+        tell_in_fork(run);
+        break;
+    case CLOSE:
+        for (int fd = 3; fd < 2048; fd++)
+            close(fd);
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        break;
+    case STRAY:
+        stray();
+        atomic_store(&board->status, follow_up(run, MAIL, &error));
+        break;
+    case STRAY_DEFAULT:
+        stray();
+        open_default();
+        break;
+    }
+    atomic_store(&board->ms, now_ms() - began_ms);
+    if (error.text[0] != '\0')
+        memcpy(board->text, error.text, sizeof error.text);
+    return CULEX_DONE;
+}
+
+/* --- a scene -----------------------------------------------------------------------------------
+ */
+
+static int scene_open(void **state, const char *url, culex_isolation isolation)
+{
+    struct scene *scene = *state;
+    letter_type = number_type();
+    letter_type.name = letter_type.wire = "t.letter";
+    letter_type.queue = "letters";
+    letter_type.params = &letter_struct;
+    letter_type.retry.base_ms = 1;
+    letter_type.retry.backoff = CULEX_BACKOFF_CONSTANT;
+    scene->isolation = isolation;
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    strcpy(scene->folder, "/tmp/culex-errand-XXXXXX");
+    if (board == MAP_FAILED || getcwd(scene->before, sizeof scene->before) == NULL ||
+        mkdtemp(scene->folder) == NULL || chdir(scene->folder) != 0)
+        return -1;
+    unsetenv("CULEX_URL");
+    snprintf(scene->url, sizeof scene->url, "%s", url);
+    return 0;
+}
+
+static int setup(void **state, const char *store, culex_isolation isolation)
+{
+    struct scene *scene = *state = calloc(1, sizeof *scene);
+    if (strcmp(store, "redis") != 0)
+        return scene_open(state, store, isolation);
+    return redis_server_start(&scene->server, NULL)
+               ? scene_open(state, scene->server.url, isolation)
+               : -1;
+}
+
+#define SETUP(name, store, isolation)                                                              \
+    static int name(void **state)                                                                  \
+    {                                                                                              \
+        return setup(state, store, isolation);                                                     \
+    }
+SETUP(sqlite_process, "sqlite:own.db", CULEX_ISOLATION_PROCESS)
+SETUP(sqlite_job, "sqlite:own.db", CULEX_ISOLATION_JOB)
+SETUP(sqlite_none, "sqlite:own.db", CULEX_ISOLATION_NONE)
+SETUP(default_process, "", CULEX_ISOLATION_PROCESS)
+SETUP(default_none, "", CULEX_ISOLATION_NONE)
+SETUP(memory_process, "memory:errands", CULEX_ISOLATION_PROCESS)
+SETUP(memory_none, "memory:errands", CULEX_ISOLATION_NONE)
+SETUP(redis_process, "redis", CULEX_ISOLATION_PROCESS)
+SETUP(redis_none, "redis", CULEX_ISOLATION_NONE)
+
+static int teardown(void **state)
+{
+    char command[64];
+    struct scene *scene = *state;
+    culex_client_close(scene->client);
+    redis_server_stop(&scene->server);
+    snprintf(command, sizeof command, "rm -r %s", scene->folder);
+    assert_int_equal(chdir(scene->before), 0);
+    assert_int_equal(system(command), 0);
+    munmap(board, sizeof *board);
+    free(scene);
+    return 0;
+}
+
+/* NULL: the default. */
+static const char *url_of(const struct scene *scene)
+{
+    return scene->url[0] != '\0' ? scene->url : NULL;
+}
+
+static void send(struct scene *scene, enum act act)
+{
+    struct letter letter = {act, ""};
+    if (scene->client == NULL)
+        assert_int_equal(culex_client_open(url_of(scene), NULL, &scene->client, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(scene->client, &letter_type, &letter, NULL, NULL, NULL),
+                     CULEX_OK);
+}
+
+static const char *const worker_queues[] = {"letters", "mails"};
+
+static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned concurrency)
+{
+    culex_worker *worker;
+    culex_worker_options options = {.url = url_of(scene),
+                                    .isolation = scene->isolation,
+                                    .concurrency = concurrency,
+                                    .drain = is_draining,
+                                    .grace_ms = -1,
+                                    .queues = worker_queues,
+                                    .queue_count = 2,
+                                    .log_level = 1,
+                                    .store_timeout_ms = scene->is_timed_by_url ? 0 : TIMEOUT_MS};
+    assert_int_equal(culex_worker_create(&options, &worker, NULL), CULEX_OK);
+    assert_int_equal(
+        culex_worker_register(worker, &letter_type, letter_call, number_handler, scene), CULEX_OK);
+    return worker;
+}
+
+static void work(struct scene *scene, unsigned concurrency)
+{
+    culex_worker *worker = worker_make(scene, true, concurrency);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    culex_worker_free(worker);
+}
+
+static culex_queue_stats stats_of(struct scene *scene)
+{
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(scene->client, "letters", &stats, NULL), CULEX_OK);
+    return stats;
+}
+
+/* --- tests ---------------------------------------------------------------------------------------
+ */
+
+static void test_follow_up_reaches_the_workers_own_store(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FOLLOW);
+    work(scene, 2);
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(stats_of(scene).done, 1);
+    assert_int_equal(access("culex.db", F_OK), -1);
+}
+
+static void test_default_store_beside_another_is_refused_in_a_handler(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, DEFAULT_STORE);
+    work(scene, 1);
+    assert_int_equal(board->status, CULEX_EURL);
+    assert_non_null(strstr(board->text, "culex_run_client"));
+    assert_int_equal(access("culex.db", F_OK), -1);
+}
+
+static void test_default_store_whose_password_was_taken_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    setenv("CULEX_URL", "redis://:hunter2@127.0.0.1:1", 1);
+    send(scene, DEFAULT_STORE);
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(board->status, CULEX_EURL);
+    assert_non_null(strstr(board->text, "taken out of the environment"));
+    assert_non_null(strstr(board->text, "culex_run_client"));
+}
+
+/* It is the same store: what a handler could do before, it can still. */
+static void test_default_store_that_is_the_workers_is_opened(void **state)
+{
+    struct scene *scene = *state;
+    setenv("CULEX_URL", scene->url, 1);
+    send(scene, DEFAULT_STORE);
+    culex_client_close(scene->client); /* or SQLite has it open across the fork */
+    scene->client = NULL;
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+}
+
+/* A thread takes its worker along to another folder, and nothing else. */
+static void test_follow_up_of_a_handler_that_changes_folder_arrives(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, STRAY);
+    work(scene, 1);
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->wrong, 0);
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(rmdir("elsewhere"), 0); /* nothing was made there */
+}
+
+static culex_status folder_leave(void *user, void **ret_process, culex_error *error)
+{
+    (void)error;
+    *ret_process = user;
+    expect(mkdir("elsewhere", 0700) == 0);
+    expect(chdir("elsewhere") == 0);
+    setenv("CULEX_URL", "sqlite:other.db", 1);
+    atomic_store(&board->has_left, true);
+    return CULEX_OK;
+}
+
+/* The worst that a set-up of threads can do: it is quicker than the worker. */
+static culex_status threads_make_slowly(const struct culex_executor_config *config,
+                                        struct culex_executor **ret_executor, culex_error *error)
+{
+    culex_status status = culex__executor_threads_create(config, ret_executor, error);
+    while (status == CULEX_OK && !atomic_load(&board->has_left))
+        usleep(1000);
+    return status;
+}
+
+static void test_set_up_that_changes_folder_takes_no_store_along(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FOLLOW);
+    culex_worker *worker = worker_make(scene, true, 1);
+    assert_int_equal(culex_worker_on_process(worker, folder_leave, NULL, NULL), CULEX_OK);
+    culex__worker_set_executor(worker, threads_make_slowly);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    culex_worker_free(worker);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(rmdir("elsewhere"), 0);
+}
+
+static culex_status folder_choose(void *user, void **ret_process, culex_error *error)
+{
+    struct scene *scene = user;
+    (void)error;
+    *ret_process = NULL;
+    expect(chdir(scene->folder) == 0);
+    atomic_store(&board->has_left, true);
+    return CULEX_OK;
+}
+
+/* Nor is it given a folder that the worker has not. */
+static void test_set_up_that_changes_folder_brings_no_store(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    assert_int_equal(mkdir("gone", 0700), 0);
+    assert_int_equal(chdir("gone"), 0);
+    assert_int_equal(rmdir("../gone"), 0);
+    culex_worker *worker = worker_make(scene, true, 1);
+    assert_int_equal(culex_worker_on_process(worker, folder_choose, NULL, scene), CULEX_OK);
+    culex__worker_set_executor(worker, threads_make_slowly);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_EURL);
+    assert_non_null(strstr(error.text, "the folder that this path counts from"));
+    culex_worker_free(worker);
+    assert_int_equal(access("own.db", F_OK), -1);
+}
+
+static void test_default_store_after_a_change_of_folder_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    if (url_of(scene) != NULL)
+        setenv("CULEX_URL", scene->url, 1);
+    send(scene, STRAY_DEFAULT);
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->status, CULEX_EURL);
+    assert_non_null(strstr(board->text, "culex_run_client"));
+    assert_int_equal(rmdir("elsewhere"), 0);
+}
+
+/* Wherever the handler is. */
+static void test_default_store_by_an_absolute_path_is_opened(void **state)
+{
+    struct scene *scene = *state;
+    char url[sizeof scene->folder + 32];
+    snprintf(url, sizeof url, "sqlite:%s/own.db", scene->folder);
+    memcpy(scene->url, url, sizeof url);
+    setenv("CULEX_URL", url, 1);
+    send(scene, STRAY_DEFAULT);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    work(scene, 1);
+    unsetenv("CULEX_URL");
+    assert_int_equal(chdir(scene->folder), 0);
+    assert_string_equal(board->text, "");
+    assert_int_equal(board->status, CULEX_OK);
+}
+
+static void test_every_verb_works_or_says_why_not(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, EVERYTHING);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[MAIL], MANY);
+}
+
+/* Its follow-up was acknowledged: it is there, once for each time that it was sent. */
+static void test_handler_that_is_killed_after_its_follow_up_loses_nothing(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, DIE);
+    work(scene, 1);
+    assert_int_equal(board->calls[DIE], 2);
+    assert_int_equal(board->calls[MAIL], 2);
+    assert_int_equal(board->status, CULEX_OK);
+}
+
+static void *stop_after_a_call(void *worker)
+{
+    while (atomic_load(&board->ms) == 0)
+        usleep(1000);
+    culex_worker_stop(worker);
+    return NULL;
+}
+
+/* The wait is the worker's store timeout, and the text says what is wrong. */
+static void test_store_that_is_away_is_told_in_time(void **state)
+{
+    struct scene *scene = *state;
+    pthread_t stopper;
+    send(scene, AWAY);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    culex_worker *worker = worker_make(scene, false, 1);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_after_a_call, worker), 0);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_EUNSENT);
+    pthread_join(stopper, NULL);
+    culex_worker_free(worker);
+    assert_true(board->status == CULEX_ECONNECT || board->status == CULEX_EUNKNOWN);
+    assert_true(board->ms <= TIMEOUT_MS + 1000);
+    assert_true(board->text[0] != '\0');
+}
+
+/* Which the processes of handlers do not have, as they are older than the worker's reading of it.
+ */
+static void test_store_that_is_away_is_told_in_the_time_of_the_url(void **state)
+{
+    struct scene *scene = *state;
+    strcat(scene->url, "?store-timeout=200ms");
+    scene->is_timed_by_url = true;
+    test_store_that_is_away_is_told_in_time(state);
+    assert_true(board->ms <= 200 + 1000);
+}
+
+/* More of them come to the child while one waits for its answer. */
+static void test_short_runs_that_ask_do_not_lose_those_behind(void **state)
+{
+    enum { RUNS = 400 };
+    struct scene *scene = *state;
+    for (int i = 0; i < RUNS; i++)
+        send(scene, BRIEF);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(stats_of(scene).done, RUNS);
+    assert_int_equal(board->calls[BRIEF], RUNS);
+}
+
+static void test_threads_of_a_handler_share_the_client(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, THREADS);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+}
+
+static void test_forked_process_of_a_handler_has_no_client(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FORK);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_in_range(board->ms, 0, TIMEOUT_MS - 1);
+}
+
+static bool run_is_reported_once(const culex_run_info *run, void *user)
+{
+    culex_run_info *whole = NULL;
+    struct scene *scene = user;
+    assert_int_equal(culex_client_get(scene->client, "letters", run->id, &whole, NULL), CULEX_OK);
+    assert_int_equal(whole->progress, 50);
+    assert_string_equal(whole->progress_text, "from the handler");
+    assert_string_equal(whole->error_text, "");
+    assert_int_equal(whole->result.len, 0);
+    assert_int_equal(whole->crashes, 0);
+    culex_run_info_free(whole);
+    return true;
+}
+
+static void test_forked_process_of_a_handler_says_nothing_of_the_run(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t cursor = 0;
+    send(scene, FORK_TELL);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[FORK_TELL], 1);
+    assert_int_equal(stats_of(scene).done, 1);
+    assert_int_equal(culex_client_list(scene->client, "letters", CULEX_RUN_DONE, &cursor, 0,
+                                       run_is_reported_once, scene, NULL),
+                     CULEX_OK);
+}
+
+static void test_forked_process_of_a_handler_cannot_use_its_client(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, FORK_LATE);
+    work(scene, 1);
+    assert_int_equal(board->wrong, 0);
+}
+
+static void test_handler_that_closes_all_descriptors_is_told_at_once(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, CLOSE);
+    work(scene, 1);
+    assert_int_equal(board->status, CULEX_EINVAL);
+    assert_non_null(strstr(board->text, "closed"));
+    assert_in_range(board->ms, 0, TIMEOUT_MS / 4);
+    assert_int_equal(stats_of(scene).done, 1);
+}
+
+/* --- what a broken handler may ask
+ * ----------------------------------------------------------------- */
+
+struct caught {
+    culex_buf request;
+};
+
+static culex_status catch_request(void *self, const culex_buf *request, int64_t deadline_ns,
+                                  culex_buf *answer, culex_error *error)
+{
+    struct caught *caught = self;
+    (void)deadline_ns, (void)answer, (void)error;
+    culex__buf_cut(&caught->request, 0);
+    assert_int_equal(culex__buf_append(&caught->request, request->data, request->len), CULEX_OK);
+    return CULEX_ECONNECT;
+}
+
+static void request_catch(struct caught *caught)
+{
+    struct culex_errand_way way = {catch_request, caught};
+    struct culex_store *store;
+    struct culex_enqueue_result results[2];
+    struct culex_new_run run = culex__new_run_make(&letter_type);
+    run.payload = "{\"act\":0}";
+    run.payload_len = 9;
+    run.tags = "a,b";
+    struct culex_new_run runs[2] = {run, run};
+    culex_buf_init(&caught->request, CULEX_ERRAND_MAX);
+    assert_int_equal(culex__errand_store_open(&way, 1000, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    assert_int_equal(store->ops->enqueue(store, "letters", runs, 2, results, NULL), CULEX_ECONNECT);
+    store->ops->close(store);
+}
+
+/* Any byte wrong, any end cut off: an answer, and never more than a request's own bytes read. */
+static void test_mangled_request_gets_an_answer(void **state)
+{
+    struct scene *scene = *state;
+    struct caught caught;
+    struct culex_store *store;
+    uint64_t seed = 7;
+    unsigned refused = 0;
+    request_catch(&caught);
+    assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        size_t len = i % 4 == 0 ? (size_t)(seed >> 33) % caught.request.len : caught.request.len;
+        char *copy = malloc(len > 0 ? len : 1); /* its own, so that a sanitizer sees its end */
+        culex_buf answer;
+        culex_buf_init(&answer, CULEX_ERRAND_MAX);
+        memcpy(copy, caught.request.data, len);
+        for (int k = 0; k < 1 + i % 3 && len > 0; k++)
+            copy[(seed >> (20 + 3 * k)) % len] = (char)(seed >> (8 * k));
+        culex__errand_serve(store, copy, len, &answer);
+        assert_true(answer.len >= sizeof(struct culex_errand_answer));
+        struct culex_errand_answer head;
+        memcpy(&head, answer.data, sizeof head);
+        refused += head.status != CULEX_OK;
+        culex_buf_release(&answer);
+        free(copy);
+    }
+    assert_true(refused > 5000);
+    culex_buf_release(&caught.request);
+    store->ops->close(store);
+}
+
+#define ON(test, where)                                                                            \
+    {                                                                                              \
+#test " " #where, test, where, teardown, NULL                                              \
+    }
+#define ON_ALL(test)                                                                               \
+    ON(test, sqlite_process), ON(test, sqlite_job), ON(test, sqlite_none),                         \
+        ON(test, memory_process), ON(test, memory_none), ON(test, redis_process),                  \
+        ON(test, redis_none)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL(test_follow_up_reaches_the_workers_own_store),
+        ON_ALL(test_every_verb_works_or_says_why_not),
+        ON_ALL(test_default_store_beside_another_is_refused_in_a_handler),
+        ON(test_default_store_whose_password_was_taken_is_refused, sqlite_process),
+        ON(test_default_store_whose_password_was_taken_is_refused, sqlite_job),
+        ON(test_default_store_that_is_the_workers_is_opened, sqlite_process),
+        ON(test_default_store_that_is_the_workers_is_opened, redis_process),
+        ON(test_default_store_that_is_the_workers_is_opened, redis_none),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, sqlite_process),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, sqlite_none),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, default_process),
+        ON(test_follow_up_of_a_handler_that_changes_folder_arrives, default_none),
+        ON(test_set_up_that_changes_folder_takes_no_store_along, sqlite_none),
+        ON(test_set_up_that_changes_folder_takes_no_store_along, default_none),
+        ON(test_set_up_that_changes_folder_brings_no_store, sqlite_none),
+        ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_process),
+        ON(test_default_store_after_a_change_of_folder_is_refused, sqlite_none),
+        ON(test_default_store_after_a_change_of_folder_is_refused, default_process),
+        ON(test_default_store_after_a_change_of_folder_is_refused, default_none),
+        ON(test_default_store_by_an_absolute_path_is_opened, sqlite_process),
+        ON(test_default_store_by_an_absolute_path_is_opened, sqlite_none),
+        ON(test_handler_that_is_killed_after_its_follow_up_loses_nothing, sqlite_process),
+        ON(test_handler_that_is_killed_after_its_follow_up_loses_nothing, redis_process),
+        ON(test_store_that_is_away_is_told_in_time, redis_process),
+        ON(test_store_that_is_away_is_told_in_time, redis_none),
+        ON(test_store_that_is_away_is_told_in_the_time_of_the_url, redis_process),
+        ON(test_store_that_is_away_is_told_in_the_time_of_the_url, redis_none),
+        ON(test_short_runs_that_ask_do_not_lose_those_behind, memory_process),
+        ON(test_short_runs_that_ask_do_not_lose_those_behind, redis_process),
+        ON(test_threads_of_a_handler_share_the_client, redis_process),
+        ON(test_threads_of_a_handler_share_the_client, redis_none),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_process),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_job),
+        ON(test_forked_process_of_a_handler_has_no_client, sqlite_none),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_process),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_job),
+        ON(test_forked_process_of_a_handler_says_nothing_of_the_run, sqlite_none),
+        ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_process),
+        ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
+        ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_process),
+        ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_job),
+        ON(test_mangled_request_gets_an_answer, memory_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* bounds/bounds.c - what one script costs at most beside very many runs.
+ *
+ * A queue of 100000 runs in each of several shapes; on each every verb is called once, while
+ * MONITOR tells what the scripts do. Counted are commands and their words, which are the runs
+ * they name: never time. Commands that answer with a whole key are refused whatever they cost. */
+#include "../../lib/redis_server.h"
+#include "traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 100000, GHOSTS = 5000, SPAN_MAX = 1000 };
+
+static struct redis_server server;
+static struct traffic traffic;
+static redisContext *monitor;
+static const char *shape, *verb;
+
+static void need(bool is_good, const char *what, const char *detail)
+{
+    if (is_good)
+        return;
+    fprintf(stderr, "bounds: %s, %s: %s %.300s\n", shape, verb, what, detail);
+    redis_server_stop(&server);
+    exit(1);
+}
+
+/* --- what MONITOR says ----------------------------------------------------------------- */
+
+/* Of the script that runs, and the most of any. */
+struct cost {
+    long commands, words;
+};
+
+static struct cost script, worst;
+
+static const char *command_of(const char *line)
+{
+    const char *at = strchr(line, '"');
+    return at != NULL ? at : "";
+}
+
+static bool is_command(const char *line, const char *name)
+{
+    size_t len = strlen(name);
+    const char *at = command_of(line);
+    return at[0] == '"' && strncasecmp(at + 1, name, len) == 0 && at[len + 1] == '"';
+}
+
+static long words_count(const char *line)
+{
+    long quotes = 0;
+    for (const char *at = line; *at != '\0'; at++) {
+        if (*at == '\\' && at[1] != '\0')
+            at++;
+        else
+            quotes += *at == '"';
+    }
+    return quotes / 2;
+}
+
+/* The word `index`, 0 for the command; numbers and keywords only. "" when there is none. */
+static const char *word_at(const char *line, int index)
+{
+    int quotes = 0;
+    for (const char *at = line; *at != '\0'; at++) {
+        if (*at == '\\' && at[1] != '\0')
+            at++;
+        else if (*at == '"' && quotes++ == 2 * index)
+            return at + 1;
+    }
+    return "";
+}
+
+static void span_check(const char *line)
+{
+    long from = strtol(word_at(line, 2), NULL, 10), to = strtol(word_at(line, 3), NULL, 10);
+    need((from < 0) == (to < 0) && to - from < SPAN_MAX, "a range without an end:", line);
+}
+
+static void command_check(const char *line)
+{
+    static const char *const whole[] = {
+        "HGETALL", "HKEYS", "HVALS", "SMEMBERS",         "KEYS",
+        "LREM",    "SORT",  "DEL",   "ZREMRANGEBYSCORE", "ZUNIONSTORE"};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        need(!is_command(line, whole[i]), "a command on a whole key:", line);
+    if (strstr(line, ":probe\"") != NULL)
+        return; /* permissions are tried on a key of one entry */
+    if (is_command(line, "LRANGE") || is_command(line, "ZRANGE"))
+        span_check(line);
+    if (is_command(line, "LPOS"))
+        need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
+    if (is_command(line, "ZRANGEBYSCORE"))
+        need(strstr(line, "\"LIMIT\"") != NULL, "a range without a limit:", line);
+    if (is_command(line, "LPOS"))
+        need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
+    if (is_command(line, "LPOP"))
+        need(strtol(word_at(line, 2), NULL, 10) <= SPAN_MAX, "too many popped:", line);
+}
+
+static void line_take(const char *line)
+{
+    if (strstr(line, " lua] ") == NULL) {
+        script = (struct cost){0, 0};
+        return;
+    }
+    command_check(line);
+    script.commands++;
+    script.words += words_count(line);
+    if (script.commands > worst.commands)
+        worst.commands = script.commands;
+    if (script.words > worst.words)
+        worst.words = script.words;
+}
+
+static redisReply *monitor_next(void)
+{
+    redisReply *reply = NULL;
+    need(redisGetReply(monitor, (void **)&reply) == REDIS_OK && reply != NULL, "no MONITOR",
+         monitor->errstr);
+    return reply;
+}
+
+static void measure_begin(const char *name)
+{
+    verb = name;
+    worst = script = (struct cost){0, 0};
+    monitor = redisConnectUnix(server.socket);
+    need(monitor != NULL && monitor->err == 0 && redisAppendCommand(monitor, "MONITOR") == REDIS_OK,
+         "no connection", "");
+    freeReplyObject(monitor_next());
+}
+
+/* `most`: somewhat more than is needed now, and far less than one a run. */
+static void measure_end(struct cost most)
+{
+    char detail[64];
+    bool is_over = false;
+    freeReplyObject(redis_server_command(&server, "ECHO over-and-out"));
+    while (!is_over) {
+        redisReply *reply = monitor_next();
+        is_over = strstr(reply->str, "over-and-out") != NULL;
+        line_take(reply->str);
+        freeReplyObject(reply);
+    }
+    redisFree(monitor);
+    snprintf(detail, sizeof detail, "%ld commands, %ld words", worst.commands, worst.words);
+    need(worst.commands > 0, "no script was seen", "");
+    need(worst.commands <= most.commands && worst.words <= most.words, "too much:", detail);
+    printf("%-24s %-10s at most %s\n", shape, verb, detail);
+}
+
+/* --- every verb once ------------------------------------------------------------------- */
+
+static void step_once(void)
+{
+    struct culex_step step = traffic_step_make(&traffic, 3, 10);
+    struct culex_step_reply reply = traffic_step(&traffic, &step);
+    traffic.store->ops->step_release(traffic.store, &reply);
+}
+
+static void enqueue_once(void)
+{
+    struct culex_new_run runs[4];
+    for (int i = 0; i < 4; i++) {
+        runs[i] = traffic_run(&traffic);
+        runs[i].unique_key = i == 0 ? "abc" : NULL;
+        runs[i].priority = i == 1 ? 5 : 0;
+    }
+    traffic_put(&traffic, runs, 4);
+}
+
+static void tick_once(void)
+{
+    struct culex_new_run run = traffic_run(&traffic);
+    struct culex_tick tick = {
+        .queue = TRAFFIC_QUEUE, .schedule = "nightly", .interval_ms = 1000, .run = &run};
+    struct culex_tick_reply reply;
+    need(traffic.store->ops->tick(traffic.store, &tick, &reply, NULL) == CULEX_OK, "failed", "");
+}
+
+static void look_once(void)
+{
+    struct culex_store *store = traffic.store;
+    culex_queue_stats stats;
+    culex_run_info *info = NULL;
+    need(store->ops->stats(store, TRAFFIC_QUEUE, &stats, NULL) == CULEX_OK, "stats", "");
+    need(store->ops->get(store, TRAFFIC_QUEUE, traffic.newest, &info, NULL) == CULEX_OK, "get", "");
+    culex_run_info_free(info);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        struct culex_list_reply list;
+        need(store->ops->list(store, TRAFFIC_QUEUE, (culex_run_state)state, 0, 100, &list, NULL) ==
+                 CULEX_OK,
+             "list", "");
+        store->ops->list_release(store, &list);
+    }
+}
+
+static void manage_once(void)
+{
+    struct culex_store *store = traffic.store;
+    culex_run_state state;
+    store->ops->cancel(store, TRAFFIC_QUEUE, traffic.newest, &state, NULL);
+    store->ops->retry(store, TRAFFIC_QUEUE, traffic.newest, NULL);
+    store->ops->forget(store, TRAFFIC_QUEUE, traffic.newest, NULL);
+    store->ops->pause(store, TRAFFIC_QUEUE, true, NULL);
+    store->ops->pause(store, TRAFFIC_QUEUE, false, NULL);
+}
+
+static void purge_once(void)
+{
+    static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DONE,
+                                             CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+    size_t deleted;
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        need(traffic.store->ops->purge(traffic.store, TRAFFIC_QUEUE, states[i], 900, &deleted,
+                                       NULL) == CULEX_OK,
+             "failed", "");
+}
+
+/* Session 0 holds whatever is held. */
+static void hello_once(void)
+{
+    size_t released;
+    int64_t now_ms;
+    need(traffic.store->ops->hello(traffic.store, TRAFFIC_QUEUE, "ann", "00000000000000ff",
+                                   &released, &now_ms, NULL) == CULEX_OK,
+         "failed", "");
+}
+
+/* The queue is sound, so it finds nothing. */
+static void fsck_once(void)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    do {
+        need(traffic.store->ops->fsck(traffic.store, TRAFFIC_QUEUE, reply.cursor, true, &reply,
+                                      NULL) == CULEX_OK,
+             "failed", "");
+        need(reply.counts.wrong + reply.counts.damaged == 0, "something is wrong", "");
+    } while (reply.cursor != 0);
+}
+
+static void verbs_measure(const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*call)(void);
+        struct cost most;
+    } verbs[] = {{"STEP", step_once, {200, 3000}},    {"ENQUEUE", enqueue_once, {200, 150}},
+                 {"TICK", tick_once, {200, 100}},     {"look", look_once, {200, 150}},
+                 {"manage", manage_once, {200, 100}}, {"PURGE", purge_once, {200, 5000}},
+                 {"HELLO", hello_once, {200, 3000}}};
+    shape = name;
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        measure_begin(verbs[i].name);
+        verbs[i].call();
+        measure_end(verbs[i].most);
+    }
+}
+
+/* FSCK sees every run, so not beside every shape. */
+static void fsck_measure(void)
+{
+    measure_begin("FSCK");
+    fsck_once();
+    measure_end((struct cost){500, 1500});
+}
+
+/* --- shapes ---------------------------------------------------------------------------- */
+
+static void shape_begin(void)
+{
+    size_t released;
+    int64_t now_ms;
+    shape = verb = "setting up";
+    freeReplyObject(redis_server_command(&server, "FLUSHALL"));
+    need(traffic.store->ops->hello(traffic.store, TRAFFIC_QUEUE, "ann", "00000000000000aa",
+                                   &released, &now_ms, NULL) == CULEX_OK,
+         "no hello", "");
+}
+
+static void put_many(int64_t delay_ms, int64_t expires_ms, int priority)
+{
+    struct culex_new_run runs[200];
+    for (int n = 0; n < RUNS / 200; n++) {
+        for (int i = 0; i < 200; i++) {
+            runs[i] = traffic_run(&traffic);
+            runs[i].delay_ms = delay_ms;
+            runs[i].expires_ms = expires_ms;
+            runs[i].priority = priority;
+        }
+        traffic_put(&traffic, runs, 200);
+    }
+}
+
+/* Claims all, and with an event reports it of all. */
+static void take_many(const enum culex_run_event *event)
+{
+    struct culex_ack acks[TRAFFIC_BATCH_MAX];
+    size_t count = 0;
+    do {
+        struct culex_step step = traffic_step_make(&traffic, 0, TRAFFIC_BATCH_MAX);
+        step.acks = acks;
+        step.ack_count = event != NULL ? count : 0;
+        struct culex_step_reply reply = traffic_step(&traffic, &step);
+        count = reply.grant_count;
+        for (size_t i = 0; i < count && event != NULL; i++)
+            acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = reply.grants[i].facts.attempt,
+                                         .event = *event};
+        traffic.store->ops->step_release(traffic.store, &reply);
+    } while (count > 0);
+}
+
+static void ghosts_make(void)
+{
+    for (int i = 0; i < GHOSTS; i++) {
+        struct culex_new_run run = traffic_run(&traffic);
+        culex_run_state state;
+        traffic_put(&traffic, &run, 1);
+        need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, run.id, &state, NULL) ==
+                 CULEX_OK,
+             "no cancel", "");
+    }
+}
+
+static void shapes_measure(void)
+{
+    static const enum culex_run_event done = CULEX_EVENT_DONE, discard = CULEX_EVENT_DISCARD;
+    shape_begin();
+    put_many(0, 0, 0);
+    verbs_measure("waiting");
+    fsck_measure();
+    shape_begin();
+    put_many(0, 0, 3);
+    verbs_measure("waiting, urgent");
+    shape_begin();
+    put_many(1000, 0, 0);
+    traffic.now_ms += 2000;
+    verbs_measure("all due at once");
+    shape_begin();
+    put_many(0, 1000, 0);
+    traffic.now_ms += 2000;
+    verbs_measure("all expired");
+    shape_begin();
+    put_many(0, 0, 0);
+    take_many(NULL);
+    verbs_measure("all leased");
+    shape_begin();
+    put_many(0, 0, 0);
+    take_many(NULL);
+    traffic.now_ms += 60000;
+    verbs_measure("all leases over");
+    shape_begin();
+    put_many(0, 0, 0);
+    take_many(&done);
+    traffic.now_ms += 60000;
+    verbs_measure("all done, time over");
+    shape_begin();
+    put_many(0, 0, 0);
+    take_many(&discard);
+    traffic.now_ms += 60000;
+    verbs_measure("all dead, time over");
+    fsck_measure();
+    shape_begin();
+    ghosts_make();
+    verbs_measure("ghosts first");
+}
+
+int main(void)
+{
+    if (!redis_server_start(&server, NULL)) {
+        fprintf(stderr, "skipped: no redis-server can be started here\n");
+        return 77;
+    }
+    traffic_open(&traffic, server.url);
+    shapes_measure();
+    traffic_close(&traffic);
+    redis_server_stop(&server);
+    return 0;
+}

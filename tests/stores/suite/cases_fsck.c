@@ -1,0 +1,82 @@
+#include "suite.h"
+
+#include "cases.h"
+
+/* What FSCK damages and repairs is each store's own: see tests/stores/fsck. Here is what holds for
+ * all. */
+
+static culex_fsck_counts fsck(struct suite *suite, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_fsck_counts counts = {0};
+    for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
+        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, is_repairing,
+                                          &reply, NULL));
+        counts.records += reply.counts.records;
+        counts.wrong += reply.counts.wrong;
+        counts.damaged += reply.counts.damaged;
+        assert_true(calls < 1000);
+    }
+    return counts;
+}
+
+static void assert_sound(struct suite *suite, uint64_t records)
+{
+    for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+        culex_fsck_counts counts = fsck(suite, is_repairing != 0);
+        assert_int_equal(counts.records, records);
+        assert_int_equal(counts.wrong, 0);
+        assert_int_equal(counts.damaged, 0);
+    }
+}
+
+void case_fsck__unknown_queue_has_nothing(struct suite *suite)
+{
+    assert_sound(suite, 0);
+}
+
+void case_fsck__sound_queue_counts_its_records(struct suite *suite)
+{
+    struct culex_new_run delayed = suite_run(suite), unique = suite_run(suite);
+    delayed.delay_ms = 5000;
+    unique.unique_key = "aa";
+    suite_put_run(suite, &delayed);
+    suite_put_run(suite, &unique);
+    culex_uuid done = suite_put(suite), dead = suite_put(suite), freed = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 4);
+    suite_end(suite, ANN, done, 1, CULEX_EVENT_DONE, 0);
+    suite_end(suite, ANN, dead, 1, CULEX_EVENT_DISCARD, 0);
+    suite_end(suite, ANN, freed, 1, CULEX_EVENT_RELEASE, 0);
+    suite_cancel(suite, suite_put(suite));
+    assert_sound(suite, 6);
+    suite_pass(suite, 5000);
+    assert_sound(suite, 6);
+    assert_int_equal(suite_claim(suite, BOB, 9), 2);
+}
+
+void case_fsck__other_queues_do_not_count(struct suite *suite)
+{
+    suite_put(suite);
+    snprintf(suite->queue, sizeof suite->queue, "post");
+    suite_put(suite);
+    suite_put(suite);
+    assert_sound(suite, 2);
+}
+
+void case_fsck__moving_runs_are_not_wrong(struct suite *suite)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    for (int i = 0; i < 300; i++)
+        suite_put(suite);
+    for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
+        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, calls % 2 == 0,
+                                          &reply, NULL));
+        assert_int_equal(reply.counts.wrong, 0);
+        assert_int_equal(reply.counts.damaged, 0);
+        assert_int_equal(suite_claim(suite, ANN, 3), 3);
+        suite_end(suite, ANN, suite->reply.grants[1].facts.id, 1, CULEX_EVENT_RELEASE, 0);
+        suite_put(suite);
+        suite_cancel(suite, suite_put(suite));
+    }
+    assert_int_equal(fsck(suite, true).wrong, 0);
+}

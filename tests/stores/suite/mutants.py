@@ -1,0 +1,449 @@
+"""Shows that the suite bites: breaks the stores one line at a time and expects a red test.
+
+    mutants.py [--only TEXT] [--all]
+
+Copies the tree to a temporary folder, builds it once, then for each mutant below changes one
+place, rebuilds, and runs the conformance suite, a short differential test and the tests of FSCK
+on the store concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
+test run."""
+
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+LUA, SQL, RULES = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/core/run_rules.def"
+
+# What breaks, where, old text, new text, stores that must notice.
+MUTANTS = [
+    ("no attempt in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.owner == session\nend", "redis"),
+    ("no session in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
+     "r.attempt == attempt\nend", "redis"),
+    ("no state in the fence", LUA + "step.lua", "return r.state == ACTIVE and r.attempt",
+     "return r.attempt", "redis"),
+    ("no memory of the step", LUA + "step.lua", "if last_nonce == nonce then",
+     "if last_nonce == nil then", "redis"),
+    ("a late step counts", LUA + "step.lua", "if last_nonce and is_older(nonce, last_nonce) then", "if false then",
+     "redis"),
+    ("nonces compare as texts", LUA + "step.lua", "return #a < #b or #a == #b and a < b", "return a < b", "redis"),
+    ("a repeated done is stale", LUA + "step.lua", "return 'R'", "count('stale', 1) return 'S'", "redis"),
+    ("done at 0 s leaves a record", LUA + "step.lua", "if keep == '0' then done_forget", "if false then done_forget",
+     "redis"),
+    ("a result at 0 s leaves a record", LUA + "step.lua", "if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0'",
+     "if false", "redis"),
+    ("a step forgets less than it adds", LUA + "step.lua", "PURGE_MAX + ack_count", "PURGE_MAX", "redis"),
+    ("what is to be forgotten asks for no step", LUA + "step.lua", "sooner(forget, sooner(due, lease_end))",
+     "sooner(due, lease_end)", "redis"),
+    ("each ended run asks for a step", LUA + "step.lua", "math.max(at, now + FORGET_GAP_MS)", "at",
+     "redis"),
+    ("ghosts that were dropped still count", LUA + "step.lua", "then ghosts = call(", "then call(", "redis"),
+    ("a cancelled ghost is granted", LUA + "step.lua", "if not r or r.state ~= WAITING or decided[id] then",
+     "if not r or decided[id] then", "redis"),
+    ("expired runs start", LUA + "step.lua", "and now >= expires", "and false", "redis"),
+    ("runs of any state come from an index", LUA + "list.lua", "if state == '*' then",
+     "if state == '*' then state = WAITING end\nif state == '*' then", "redis"),
+    ("the scan of all runs ends after a page", LUA + "list.lua", "{tonumber(page[1])}", "{0}", "redis"),
+    ("suspects come in company", LUA + "step.lua", "return is_suspected and grant_count > 0 or", "return",
+     "redis"),
+    ("a suspect does not end the claim", LUA + "step.lua",
+     "if is_suspected then is_enough = true end", "", "redis"),
+    ("the first run counts as bytes", LUA + "step.lua", "bytes + #payload > max_bytes",
+     "bytes + 2 * #payload > max_bytes", "redis"),
+    ("a lease of a clock ahead stands", LUA + "step.lua", "leases_cut(tonumber(facts[5] or nil))", "",
+     "redis"),
+    ("leases are measured by one's own", LUA + "step.lua", "now + longest + LEASE_LOOK_MS", "now + lease + LEASE_LOOK_MS",
+     "redis"),
+    ("a lease of a clock ahead stands in SQLite", SQL + "step.c", "    if (queue->kept[CULEX_RUN_ACTIVE] == 0 || queue->longest",
+     "    if (queue->key != 0 || queue->longest", "sqlite"),
+    ("beats pass the timeout", LUA + "step.lua", "if timeout > 0 then", "if timeout < 0 then", "redis"),
+    ("an extension shortens", LUA + "step.lua", "math.max(tonumber(r.timeout_from_ms), now + extend - timeout)",
+     "now + extend - timeout", "redis"),
+    ("an extension does nothing", LUA + "step.lua", "now + extend - timeout)", "0)", "redis"),
+    ("progress outlives its attempt", LUA + "step.lua", "write('HDEL', progress, progress_drops)", "", "redis"),
+    ("the last progress is not written", LUA + "step.lua", "if words ~= '' then call('HSET', progress, id, words) end", "",
+     "redis"),
+    ("progress is not written", LUA + "step.lua", "write('HSET', progress, progress_puts)", "", "redis"),
+    ("a loss does not count itself", LUA + "lib_plan.lua", "r.losses + 1 .. ' of '", "r.losses .. ' of '", "redis"),
+    ("a second beat forgets the first", LUA + "step.lua", "records[ids[at]] or texts[at]", "texts[at]", "redis"),
+    ("a paused queue gives out", LUA + "step.lua", "local is_claiming = want > 0 and not is_paused",
+     "local is_claiming = want > 0", "redis"),
+    ("a long lease outlives its worker's name", LUA + "step.lua", "math.max(lease + 60000 - SESSION_TTL_MS, 0)", "0",
+     "redis"),
+    ("a long lease outlives its worker's name", SQL + "memo.c",
+     "culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS)", "store->now_ms", "memory"),
+    ("urgent runs wait behind others", LUA + "step.lua", "if #ids < PROMOTE_MAX then return ids end", "if ids then return ids end",
+     "redis"),
+    ("a backoff forgets its priority", LUA + "lib_plan.lua", "write('ZADD', scheduled_urgent, urgent_due_puts)", "",
+     "redis"),
+    ("a due urgent run stays scheduled", LUA + "lib_plan.lua", "write('ZREM', scheduled_urgent, urgent_due_drops)", "",
+     "redis"),
+    ("a worker begins no queue", LUA + "hello.lua", ", 'served', '1')", ")", "redis"),
+    ("an unknown queue may be paused", LUA + "pause.lua", "if not is_known() then return 0 end", "", "redis"),
+    ("an unknown queue may be bounded", LUA + "limit.lua", "if not is_known() then return 0 end", "", "redis"),
+    ("an unknown queue is listed", LUA + "list.lua", "if ARGV[3] == '0' and not is_known() then return {} end", "", "redis"),
+    ("an unknown queue has counts", LUA + "stats.lua", "if not m[1] and not m[12] and kept == 0 then return {} end", "",
+     "redis"),
+    ("a refused run begins a queue", SQL + "queue.c", "!queue->is_new || queue->enqueued > 0", "true", "memory"),
+    ("a due run is told as scheduled", LUA + "lib_told.lua", "tonumber(at) > now", "true", "redis"),
+    ("a due run is purged as scheduled", LUA + "purge.lua", "state == SCHEDULED and '(' .. now or '-inf'", "'-inf'", "redis"),
+    ("due runs are counted as scheduled", LUA + "stats.lua", "call('ZCOUNT', scheduled, '-inf', now)", "0", "redis"),
+    ("due runs are listed as scheduled only", LUA + "list.lua", "append('ZRANGE', scheduled, listed, due - 1)", "", "redis"),
+    ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
+     "redis"),
+    ("what had not started is charged", LUA + "lib_plan.lua", "local is_loss = r.started == '1'",
+     "local is_loss = true", "redis"),
+    ("nobody is in doubt", LUA + "lib_plan.lua", "'RELEASE', 0, now, 1)", "'RELEASE', 0, now, 0)", "redis"),
+    ("all starts at once", LUA + "step.lua", "grant_count < starts and start_text or ahead_text", "start_text",
+     "redis"),
+    ("a run in doubt is granted ahead", LUA + "step.lua", "(is_suspected or r.started == '1') and", "is_suspected and",
+     "redis"),
+    ("a suspect is granted in company", LUA + "step.lua", "if is_suspected and in_company then", "if false then", "redis"),
+    ("an excuse is not heard", LUA + "step.lua", "if started ~= '0' then", "if started == '1' then", "redis"),
+    ("an excuse is not heard", SQL + "statement.def", "CASE ?5 WHEN 2 THEN 0 ELSE", "CASE ?5 WHEN 2 THEN 1 ELSE", "memory"),
+    ("a passed suspect is not told", LUA + "step.lua", "(passed_count > 0 and 16 or 0)", "0", "redis"),
+    ("a passed suspect is not told", SQL + "claim.c", "scan->reply->has_passed = true;", "", "memory"),
+    ("a suspect that stays loses its place", LUA + "step.lua", "call('LSET', ready, leaving + at - 1, ready_kept[at])", "",
+     "redis"),
+    ("a suspect goes to the front", LUA + "lib_plan.lua", "event ~= 'LOSS' or not is_suspect(r)", "true", "redis"),
+    ("a suspect goes to the front", SQL + "run.c", "!culex__run_is_suspect(&run->counters)", "run != NULL", "memory"),
+    ("who was lost once goes to the back", LUA + "lib_plan.lua", "event ~= 'LOSS' or not is_suspect(r)",
+     "event ~= 'LOSS'", "redis"),
+    ("a start is not heard of", LUA + "step.lua", "if started ~= '0' then r.started = started == '1' and 1 or 0 end", "", "redis"),
+    ("what had not started is charged", SQL + "run.c", "if (run->is_started) {", "if (true) {", "memory"),
+    ("nobody is in doubt", SQL + "run.c", "to == CULEX_RUN_WAITING && move->is_doubted", "false", "memory"),
+    ("a suspect is granted in company", SQL + "claim.c", "is_suspect(&pick->run) && scan->step->in_company", "false",
+     "memory"),
+    ("an ack leaves the lease", LUA + "lib_plan.lua", "write('ZREM', active, lease_drops)", "", "redis"),
+    ("the payload leaks", LUA + "lib_plan.lua", "write('HDEL', payloads, payload_drops)", "", "redis"),
+    ("the unique key leaks", LUA + "lib_plan.lua", "write('HDEL', unique, key_drops)", "", "redis"),
+    ("ids are not remembered", LUA + "step.lua", "\n  remember(ids, now)", "", "redis"),
+    ("a flagged run goes on", LUA + "lib_plan.lua", "then return CANCELLED end", "then end", "redis"),
+    ("crash streak never ends", LUA + "lib_plan.lua", "r.crash_streak = 0", "r.crash_streak = r.crash_streak",
+     "redis"),
+    ("released to the back", LUA + "lib_plan.lua", "event ~= 'LOSS' or not is_suspect(r)",
+     "event == 'LOSS' and not is_suspect(r)", "redis"),
+    ("a retry keeps its counters", LUA + "retry.lua",
+     "r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0", "", "redis"),
+    ("a tick is taken twice", LUA + "tick.lua", "mark and tick < mark + interval then",
+     "mark and tick < mark then", "redis"),
+    ("a purged id is forgotten", LUA + "purge.lua", "remember(ids, now)", "", "redis"),
+    ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
+     "return attempt == attempt && strcmp", "memory"),
+    ("no session in the fence", SQL + "step.c",
+     "run->attempt == attempt && strcmp(run->owner, session) == 0",
+     "run->attempt == attempt && session != NULL", "memory"),
+    ("no state in the fence", SQL + "step.c", "if (!is_mine || run.state != CULEX_RUN_ACTIVE)",
+     "if (!is_mine)", "memory"),
+    ("beats pass the timeout", SQL + "step.c", "if (limit_ms != 0 && at_ms", "if (limit_ms < 0 && at_ms",
+     "memory"),
+    ("an extension shortens", SQL + "step.c", " || limit_ms < run.limit_ms", "", "memory"),
+    ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "memory"),
+    ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
+     "memory"),
+    ("the last progress is not written", SQL + "step.c", "if (progress == NULL || progress[0]", "if (true || progress[0]",
+     "memory"),
+    ("a loss does not count itself", SQL + "run.c", "run->counters.losses + 1,", "run->counters.losses,",
+     "memory"),
+    ("any state means waiting", SQL + "inspect.c", "state == CULEX_LIST_ANY ||",
+     "(state == CULEX_LIST_ANY && run.state == CULEX_RUN_WAITING) ||", "memory"),
+    ("no memory of the step", SQL + "memo.c", "else if (*ret_is_old)\n", "else if (*ret_is_old && step->nonce > last)\n",
+     "memory"),
+    ("a late step counts", SQL + "memo.c", "has > 0 && step->nonce <= last", "has > 0 && step->nonce == last",
+     "memory"),
+    ("nonces have a sign", SQL + "memo.c", "step->nonce <= last;", "(int64_t)step->nonce <= (int64_t)last;", "memory"),
+    ("done at 0 s leaves a record", SQL + "run.c", "run->keep_success_ms > 0 ?", "run->keep_success_ms >= 0 ?",
+     "memory"),
+    ("a step forgets less than it adds", SQL + "step.c", "CULEX_PURGE_MAX + step->ack_count", "CULEX_PURGE_MAX",
+     "memory"),
+    ("what is to be forgotten asks for no step", SQL + "step.c", "sooner(store, forget, &reply->due_in_ms);", "",
+     "memory"),
+    ("each ended run asks for a step", SQL + "step.c", "first < store->now_ms + CULEX_FORGET_GAP_MS", "false",
+     "memory"),
+    ("lost runs go to the back", SQL + "run.c",
+     "(event == CULEX_EVENT_LOSS && !culex__run_is_suspect(&run->counters))", "run == NULL", "memory"),
+    ("ids are not remembered", SQL + "statement.def", "SELECT 1 FROM seen WHERE queue = ? AND id = ?",
+     "SELECT 1 FROM seen WHERE queue = ? AND id = ? AND 0", "memory"),
+    ("lower priority first", SQL + "statement.def", "SELECT max(priority) FROM run",
+     "SELECT min(priority) FROM run", "memory"),
+    ("a worker is forgotten in an hour", SQL + "statement.def",
+     "memo.session = worker.session)", "memo.session = '')", "memory"),
+    ("leases end a moment late", SQL + "statement.def",
+     "state = 'A' AND\"\n          \" at_ms <= ? ORDER", "state = 'A' AND\"\n          \" at_ms < ? ORDER", "memory"),
+    ("a retry keeps its expiry", SQL + "statement.def", "SET expires_at_ms = 0 WHERE",
+     "SET expires_at_ms = expires_at_ms WHERE", "memory"),
+    ("four crashes in a row", RULES, "CRASH_STREAK_MAX, 3", "CRASH_STREAK_MAX, 4", "memory redis"),
+    ("eleven losses", RULES, "LOSSES_MAX, 10", "LOSSES_MAX, 11", "memory redis"),
+    ("a suspect after three", RULES, "SUSPECT_LOSSES, 2", "SUSPECT_LOSSES, 3", "memory redis"),
+    ("less slack", RULES, "TIMEOUT_SLACK_MS, 5000", "TIMEOUT_SLACK_MS, 4999", "memory redis"),
+    ("a longer horizon", RULES, "ID_HORIZON_MS, 600000", "ID_HORIZON_MS, 600001", "memory redis"),
+    ("a discard is not charged", RULES, "EVENT(DISCARD, 1,", "EVENT(DISCARD, 0,", "memory redis"),
+    ("a crash goes to the front", RULES, "TRANSITION(ACTIVE, CRASH, SCHEDULED)",
+     "TRANSITION(ACTIVE, CRASH, WAITING)", "redis"),
+    ("done may be retried", RULES, "TRANSITION(DEAD, RETRY, WAITING)",
+     "TRANSITION(DEAD, RETRY, WAITING)\nTRANSITION(DONE, RETRY, WAITING)", "redis"),
+]
+
+# FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
+# --all or --only takes every eighth.
+FSCK_MUTANTS = [
+    ("a damaged tail is taken apart", LUA + "prelude.py", "|({rest})$')", "|(.*)$')", "redis"),
+    ("a report lifts times to live", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
+     "call('PERSIST', key)", "redis"),
+    ("times to live stay", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
+     "", "redis"),
+    ("overlong UTF-8 passes", LUA + "fsck.lua", "if find(text, '\\224[\\128-\\159]') or find(text, '\\237[\\160-\\191]') or",
+     "if", "redis"),
+    ("loose UTF-8 passes", LUA + "fsck.lua", "return not find(text, '%c') and is_utf8(text)",
+     "return not find(text, '%c')", "redis"),
+    ("control characters pass", LUA + "fsck.lua", "return not find(text, '%c') and is_utf8(text)",
+     "return is_utf8(text)", "redis"),
+    ("leading zeros pass", LUA + "fsck.lua", " or find(text, '^0.') then",
+     " then", "redis"),
+    ("large numbers pass", LUA + "fsck.lua", "return most == 0 or tonumber(text) <= most",
+     "return true", "redis"),
+    ("any hex passes", LUA + "fsck.lua", "return #text == 16 and not find(text, '[^0-9a-f]')",
+     "return #text == 16", "redis"),
+    ("any letter passes", LUA + "fsck.lua", "return #text == 1 and find(STATES, text, 1, true) ~= nil",
+     "return #text == 1", "redis"),
+    ("missing fields pass", LUA + "fsck.lua", "return at == #RECORD_KINDS + 1",
+     "return true", "redis"),
+    ("short ids pass", LUA + "fsck.lua", "return #id == 16 and text and is_strict(text)",
+     "return text and is_strict(text)", "redis"),
+    ("a report puts records aside", LUA + "fsck.lua", "if is_repairing then aside_put(id, text) end",
+     "aside_put(id, text)", "redis"),
+    ("an aside stays in its index", LUA + "lib_aside.lua", "dropped = dropped + call('ZREM', key, id) end",
+     "dropped = 1 end", "redis"),
+    ("an aside stays urgent", LUA + "lib_aside.lua", "local dropped = call('ZREM', urgent, id)",
+     "local dropped = 0", "redis"),
+    ("an aside's place is no ghost", LUA + "lib_aside.lua", "if aside_drop(id) == 0 and not was_dead then call('HINCRBY', meta, 'ghosts', 1) end",
+     "aside_drop(id)", "redis"),
+    ("damaged bytes are not kept", LUA + "lib_aside.lua", "  call('HSET', damaged, id, text)\n",
+     "", "redis"),
+    ("a short id stays", LUA + "lib_aside.lua", "  call('HDEL', runs, id)\n",
+     "", "redis"),
+    ("an aside is not dead", LUA + "lib_aside.lua", "call('ZADD', dead, r.at_ms, id) == 0",
+     "false", "redis"),
+    ("an aside says nothing", LUA + "lib_aside.lua", "  call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)\n",
+     "", "redis"),
+    ("active runs need payloads", LUA + "fsck.lua", "if r.state == DONE or r.state == ACTIVE or call('HEXISTS'",
+     "if r.state == DONE or call('HEXISTS'", "redis"),
+    ("final runs keep silent", LUA + "fsck.lua", "if is_repairing then put(text_puts, id, LACKS) end",
+     "", "redis"),
+    ("no payload, still scheduled", LUA + "fsck.lua", "    due_drop(id, r)\n",
+     "", "redis"),
+    ("no payload, ghost uncounted", LUA + "fsck.lua", "  elseif call('ZREM', urgent, id) == 0 then\n    call('HINCRBY', meta, 'ghosts', 1)",
+     "  elseif call('ZREM', urgent, id) == 0 then", "redis"),
+    ("the reason is lost", LUA + "fsck.lua", "  put(text_puts, id, LACKS)\n  finish",
+     "  finish", "redis"),
+    ("any holder is good", LUA + "fsck.lua", "  if holder == id then return end\n  wrong",
+     "  if holder then return end\n  wrong", "redis"),
+    ("final runs want keys", LUA + "fsck.lua", "if key == '' or IS_FINAL[r.state] then return end",
+     "if key == '' then return end", "redis"),
+    ("the key is not given back", LUA + "fsck.lua", "    call('HSET', unique, key, id)\n    return",
+     "    return", "redis"),
+    ("both keep the key", LUA + "fsck.lua", "call('HSET', runs, id, record_text(r))\nend\n\n-- Priority",
+     "end\n\n-- Priority", "redis"),
+    ("a false holder wins", LUA + "fsck.lua", "not holder or not is_holder(key, holder)",
+     "not holder", "redis"),
+    ("any urgent score is good", LUA + "fsck.lua", "if score and urgent_priority(tonumber(score)) == priority_of(r) then return end",
+     "if score then return end", "redis"),
+    ("urgent runs are not put back", LUA + "fsck.lua", "if is_repairing then ready_put(id, r, false) end",
+     "", "redis"),
+    ("any time is good", LUA + "fsck.lua", "if score and tonumber(score) == tonumber(r.at_ms) then return end",
+     "if score then return end", "redis"),
+    ("entries are not put back", LUA + "fsck.lua", "if is_repairing then call('ZADD', key, r.at_ms, id) end",
+     "", "redis"),
+    ("the walk is short", LUA + "fsck.lua", "more = call('LRANGE', ready, -(from + 1000), -(from + 1))",
+     "more = call('LRANGE', ready, -(from + 900), -(from + 1))", "redis"),
+    ("the walk begins at the head", LUA + "fsck.lua", "more = call('LRANGE', ready, -(from + 1000), -(from + 1))",
+     "more = call('LRANGE', ready, from, from + 999)", "redis"),
+    ("the walk stops early", LUA + "fsck.lua", "return answer(left > 0 and tostring(from + 1000) or '0')",
+     "return answer('0')", "redis"),
+    ("claimed and freed is missing", LUA + "fsck.lua", " and r.attempt == ARGV[at + 1]\n",
+     " and true\n", "redis"),
+    ("dead and revived is missing", LUA + "fsck.lua", "r.expires_at_ms == ARGV[at + 2]",
+     "true", "redis"),
+    ("repeated pushes double", LUA + "fsck.lua", "not call('LPOS', ready, id, 'RANK', -1, 'MAXLEN', 1000)",
+     "true", "redis"),
+    ("lost runs are not pushed", LUA + "fsck.lua", "      call('RPUSH', ready, id)\n",
+     "", "redis"),
+    ("strangers stay", LUA + "fsck.lua", "if not text then return 'bad' end",
+     "if not text then return 'good' end", "redis"),
+    ("any state is good", LUA + "fsck.lua", "return is_good(r) and 'good' or 'bad'",
+     "return 'good'", "redis"),
+    ("damaged ones are wrong too", LUA + "fsck.lua", "if not r then return 'damaged' end",
+     "if not r then return 'bad' end", "redis"),
+    ("an aside counts twice", LUA + "fsck.lua", "if not is_aside(id) then wrong = wrong + 1 end",
+     "wrong = wrong + 1", "redis"),
+    ("a report removes entries", LUA + "fsck.lua", "if is_repairing then call(command, key, entry) end",
+     "call(command, key, entry)", "redis"),
+    ("any key of the run is good", LUA + "fsck.lua", "return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key\n    end",
+     "return not IS_FINAL[r.state]\n    end", "redis"),
+    ("dead runs hold keys", LUA + "fsck.lua", "return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key\n    end",
+     "return match(r.tail, TAIL_unique_key) == key\n    end", "redis"),
+    ("any slot is good", LUA + "fsck.lua", " or slot_of(id_ms(id)) ~= key then",
+     " then", "redis"),
+    ("foreign ids stay", LUA + "fsck.lua", "if is_repairing then call('SREM', key, id) end",
+     "", "redis"),
+    ("sessions stay for ever", LUA + "fsck.lua", "if is_repairing then call('ZADD', sessions_seen, now, page[2][at]) end",
+     "", "redis"),
+    ("sessions of nobody stay", LUA + "fsck.lua", "if is_repairing then call('ZREM', sessions_seen, name) end",
+     "", "redis"),
+    ("ghosts are not set", LUA + "fsck.lua", "if is_repairing then call('HSET', meta, field, value) end",
+     "", "redis"),
+    ("the urgent are ghosts", LUA + "fsck.lua", "call('HLEN', runs) - call('ZCARD', urgent)",
+     "call('HLEN', runs)", "redis"),
+    ("a doubtful report tells ghosts", LUA + "fsck.lua", "if is_repairing or place == '0' then ghosts_check() end",
+     "ghosts_check()", "redis"),
+    ("the back may lag", LUA + "fsck.lua", "if most > back then meta_put('back', most) end",
+     "", "redis"),
+    ("the front may lag", LUA + "fsck.lua", "if least < front then meta_put('front', least) end",
+     "", "redis"),
+    ("done runs have payloads", LUA + "fsck.lua", "r.state ~= DONE end) end",
+     "true end) end", "redis"),
+    ("any run has results", LUA + "fsck.lua", "results = function() return hash_share(results, state_is(DONE)) end",
+     "results = function() return hash_share(results, function() return true end) end", "redis"),
+    ("priority 0 is urgent", LUA + "fsck.lua", "return r.state == WAITING and priority_of(r) > 0 end",
+     "return r.state == WAITING end", "redis"),
+    ("suspects are never crossed off", LUA + "fsck.c", "found->is_met = true;",
+     "found->is_met = false;", "redis"),
+    ("met runs are asked for", LUA + "fsck.c", "if (suspect->is_met)",
+     "if (!suspect->is_met)", "redis"),
+    ("only one page is verified", LUA + "fsck.c", "return at < fsck->count ? at : 0;",
+     "return 0;", "redis"),
+    ("another queue's cursor passes", LUA + "fsck.c", " || strcmp(redis->fsck->queue, queue) != 0",
+     "", "redis"),
+    ("checksums are not compared", SQL + "fsck.c", "(size_t)run->payload_len) == expected",
+     "(size_t)run->payload_len) != expected + 1", "memory"),
+    ("active runs need payloads", SQL + "fsck.c", "return run->state != CULEX_RUN_DONE && run->state != CULEX_RUN_ACTIVE;",
+     "return run->state != CULEX_RUN_DONE;", "memory"),
+    ("marked runs are marked again", SQL + "fsck.c", "!is_marked(statement) && ",
+     "", "memory"),
+    ("a report marks", SQL + "fsck.c", "    if (!fsck->is_repairing)\n        return CULEX_OK;\n    if (culex__run_state_is_final",
+     "    if (culex__run_state_is_final", "memory"),
+    ("a delayed damaged run stays", SQL + "fsck.c", "run->is_delayed = false; /* so",
+     "/* so", "memory"),
+    ("places beyond the last stay", SQL + "fsck.c", "is_placed && run->at_ms > culex__sqlite_queue_horizon",
+     "!is_placed && run->at_ms > culex__sqlite_queue_horizon", "memory"),
+    ("the front may lag", SQL + "fsck.c", "queue->front = run->at_ms;",
+     "", "memory"),
+    ("finals may be delayed", SQL + "fsck.c", "fsck->counts.wrong++; /* only",
+     "/* only", "memory"),
+    ("an aside is not counted as dead", SQL + "run.c",
+     "queue->kept[CULEX_RUN_DEAD]++;\n    queue->dead += from", "queue->dead += from", "memory"),
+    ("a share ends early", SQL + "fsck.c", "*ret_count == ROWS_MAX ? ret_rows",
+     "*ret_count > ROWS_MAX ? ret_rows", "memory"),
+    ("payloads of nobody stay", SQL + "fsck.c", "CULEX__SQLITE_PAYLOAD_DELETE",
+     "CULEX__SQLITE_FSCK_PAYLOAD_WANTED", "memory"),
+    ("counters stay", SQL + "fsck.c", "fsck->queue.kept[state] = kept[state];",
+     "", "memory"),
+    ("other queues' runs are looked at", SQL + "statement.def", "WHERE seq = ? AND queue = ?\")",
+     "WHERE seq = ? AND ? > 0\")", "memory"),
+    ("short payloads may lie apart", SQL + "statement.def", "SELECT payload_len > ?2 FROM run",
+     "SELECT payload_len <> ?2 FROM run", "memory"),
+    ("an aside is purged", SQL + "statement.def", "at_ms = 9999999999999",
+     "at_ms = 0", "memory"),
+]
+
+
+def tests_of(build, store, is_fsck):
+    suite = build / "tests/stores/suite"
+    if is_fsck:
+        yield "fsck", [build / "tests/stores/fsck" / ("test_fsck_redis" if store == "redis" else "test_fsck_sqlite")]
+        return
+    yield "conformance", [suite / "conformance", store]
+    for seed in ("1", "2", "3"):
+        yield "differential", [suite / "differential", store, "--ops", "5000", "--seed", seed]
+
+
+def killer(build, store, is_fsck):
+    """The test that went red, with its own words; None when all stayed green."""
+    for name, command in tests_of(build, store, is_fsck):
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
+                                 errors="replace")
+        except subprocess.TimeoutExpired:
+            return f"{name}: no end"
+        if run.returncode != 0:
+            lines = (run.stdout + run.stderr).splitlines()
+            failed = [line for line in lines if "FAILED  ] " in line and ("__" in line or "test_" in line)]
+            word = failed[0].split("] ")[1] if failed else next(
+                (line for line in lines if "difference" in line or "redis_check" in line), f"exit {run.returncode}")
+            more = f" and {len(set(failed)) - 1} more" if len(set(failed)) > 1 else ""
+            return f"{name}: {word}{more}"
+    return None
+
+
+def build_all(build):
+    return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
+                           "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis",
+                           "tests/stores/fsck/test_fsck_sqlite"], capture_output=True, check=False).returncode == 0
+
+
+def tree_copy(target):
+    files = subprocess.run(["git", "-C", TREE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in filter(None, files):
+        if (TREE / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TREE / name, target / name)
+    build = target / "build"
+    subprocess.run(["meson", "setup", build, target, "-Dtests=true"], stdout=subprocess.DEVNULL,
+                   check=True)
+    if not build_all(build):
+        sys.exit("mutants.py: the tree does not build as it is")
+    return target
+
+
+def try_mutant(tree, build, path, old, new, stores, is_fsck):
+    original = (tree / path).read_text()
+    if original.count(old) != 1:
+        return [f"STALE: the text is there {original.count(old)} times"]
+    (tree / path).write_text(original.replace(old, new))
+    try:
+        if not build_all(build):
+            return ["STALE: does not build"]
+        return [killer(build, store, is_fsck) or f"SURVIVED on {store}" for store in stores.split()]
+    finally:
+        (tree / path).write_text(original)
+
+
+def judge(mutant, trees):
+    """Borrows a tree, so that as many mutants are tried at a time as there are trees."""
+    name, path, old, new, stores = mutant
+    tree = trees.get()
+    try:
+        verdicts = try_mutant(tree, tree / "build", path, old, new, stores, mutant in FSCK_MUTANTS)
+    finally:
+        trees.put(tree)
+    return [(verdict, f"{pathlib.Path(path).name}: {name}: {verdict}") for verdict in verdicts]
+
+
+def main(arguments):
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    chosen = [mutant for mutant in MUTANTS + FSCK_MUTANTS[:: 1 if only or "--all" in arguments else 8]
+              if only in mutant[0] + mutant[1]]
+    lanes = min(len(os.sched_getaffinity(0)), len(chosen))
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(max(lanes, 1)) as pool:
+        trees = queue.SimpleQueue()
+        for tree in pool.map(tree_copy, [pathlib.Path(folder) / str(lane) for lane in range(lanes)]):
+            trees.put(tree)
+        for said in pool.map(judge, chosen, itertools.repeat(trees)):
+            for verdict, line in said:
+                bad += verdict.startswith(("SURVIVED", "STALE"))
+                print(line, flush=True)
+    print(f"{bad} mutants survived or are stale")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

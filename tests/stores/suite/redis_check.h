@@ -1,0 +1,24 @@
+/* suite/redis_check.h - reads a queue's raw keys in Redis and checks what must always hold.
+ *
+ * It knows the key layout and the record (run_rules.def), and nothing of the scripts. */
+#ifndef CULEX_SUITE_REDIS_CHECK_H
+#define CULEX_SUITE_REDIS_CHECK_H
+
+#include <culex/types.h>
+
+#include "../../lib/redis_server.h"
+
+/* True when all of this holds for PREFIX:{QUEUE}; else says what does not:
+ *   every run is in the one index that its state names, once, under the time of its record;
+ *   no index has an entry without such a run, but for ghosts in the ready list, which are counted;
+ *   every run but a done one has its payload, and nothing else has; a dead or cancelled run may
+ *   lack it when its error text says so;
+ *   results belong to done runs, error texts to known ones;
+ *   a unique key is held by a live run that has it, and every such run holds its key. */
+bool redis_check(const struct redis_server *server, const char *prefix, const char *queue);
+
+/* Whether the store still knows `id`, as a run or as one that it remembers. */
+bool redis_check_knows(const struct redis_server *server, const char *prefix, const char *queue,
+                       culex_uuid id);
+
+#endif
