@@ -99,7 +99,8 @@ struct lock_version {
  * is all params. */
 struct lock_settings {
     const char *queue;
-    int64_t priority, timeout_ms, expires_ms, keep_success_ms, keep_failure_ms, memory, retries;
+#define LOCKED(member, key, unit, judge, rule, suffix, text) int64_t key;
+#include "settings.def"
     const char *backoff; /* NULL: no retries, or a lock that does not remember it */
     const char *schedule;
     const char *unique, *unique_key, *concurrency_key, *rate, *rate_key;

@@ -109,13 +109,8 @@ static const struct lock_record block_record = {sizeof(struct lock_block), false
 
 static const struct lock_member settings_members[] = {
     NEEDED(lock_settings, "queue", queue),
-    NUMBER(lock_settings, "priority", priority),
-    NUMBER(lock_settings, "timeout_ms", timeout_ms),
-    NUMBER(lock_settings, "expires_ms", expires_ms),
-    NUMBER(lock_settings, "keep_success_ms", keep_success_ms),
-    NUMBER(lock_settings, "keep_failure_ms", keep_failure_ms),
-    NUMBER(lock_settings, "memory", memory),
-    NUMBER(lock_settings, "retries", retries),
+#define LOCKED(member, key, unit, judge, rule, suffix, text) NUMBER(lock_settings, #key, key),
+#include "settings.def"
     TEXT(lock_settings, "backoff", backoff),
     TEXT(lock_settings, "schedule", schedule),
     TEXT(lock_settings, "unique", unique),

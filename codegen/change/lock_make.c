@@ -5,8 +5,7 @@
 
 #include "fingerprint.h"
 #include "lock.h"
-
-#define NS_PER_MS INT64_C(1000000)
+#include "setting.h"
 
 struct maker {
     struct compilation *compilation;
@@ -204,9 +203,15 @@ static void make_struct(struct maker *maker, const struct ir_struct *type)
 
 /* ---- jobs ---- */
 
+/* -1 is none. */
+static int64_t in_units(int64_t number, int64_t unit)
+{
+    return number < 0 ? -1 : number / unit;
+}
+
 static int64_t ms(int64_t ns)
 {
-    return ns < 0 ? -1 : ns / NS_PER_MS;
+    return in_units(ns, NS_PER_MS);
 }
 
 /* The names on the wire of the params that `by` names. */
@@ -227,44 +232,37 @@ static const char *make_key(struct maker *maker, const struct ir_job *job,
     return text;
 }
 
-static const char *make_every(struct arena *arena, const struct ast_setting *every)
+static const char *make_every(struct arena *arena, const struct ir_every *every)
 {
-    int64_t jitter = every->extra.kind == LITERAL_NONE ? 0 : ms(every->extra.duration_ns);
-    const char *text = arena_printf(arena, "every %" PRId64 " ms", ms(every->value.duration_ns));
+    int64_t jitter = ms(every->jitter_ns);
+    const char *text = arena_printf(arena, "every %" PRId64 " ms", ms(every->interval_ns));
     return jitter == 0 ? text : arena_printf(arena, "%s jitter %" PRId64 " ms", text, jitter);
 }
 
 static const char *make_schedule(struct arena *arena, const struct ir_settings *settings)
 {
-    const struct ast_setting *every = settings->set[SETTING_EVERY];
-    const struct ast_setting *cron = settings->set[SETTING_CRON];
-    if (every != NULL)
-        return make_every(arena, every);
+    const struct ir_cron *cron = settings->cron;
+    if (settings->every != NULL)
+        return make_every(arena, settings->every);
     if (cron == NULL)
         return NULL;
-    return arena_printf(arena, "cron %s tz %s missed %s", cron->value.text, cron->extra.text,
-                        cron->word.text != NULL ? cron->word.text : "once");
+    return arena_printf(arena, "cron %s tz %s missed %s", cron->fields, cron->zone, cron->missed);
 }
 
-static const char *make_unique(struct arena *arena, const struct ast_setting *unique)
+static const char *make_unique(struct arena *arena, const struct ir_unique *unique)
 {
     const char *text = "while";
     for (const struct ast_names *at = unique->states; at != NULL; at = at->next)
         text = arena_printf(arena, "%s %s", text, at->name.text);
-    if (unique->states == NULL)
-        text = "while scheduled waiting active";
-    if (unique->extra.kind != LITERAL_NONE)
-        text = arena_printf(arena, "for %" PRId64 " ms %s", ms(unique->extra.duration_ns), text);
-    return arena_printf(arena, "%s on_conflict %s", text,
-                        unique->word.text != NULL ? unique->word.text : "keep");
+    if (unique->for_ns >= 0)
+        text = arena_printf(arena, "for %" PRId64 " ms %s", ms(unique->for_ns), text);
+    return arena_printf(arena, "%s on_conflict %s", text, unique->on_conflict);
 }
 
-static const char *make_rate(struct arena *arena, const struct ast_setting *rate)
+static const char *make_rate(struct arena *arena, const struct ir_rate *rate)
 {
-    const struct literal *burst = rate->burst.kind == LITERAL_INT ? &rate->burst : &rate->value;
-    return arena_printf(arena, "%s per %" PRId64 " ms burst %s",
-                        decimal(arena, rate->value.integer), ms(rate->extra.duration_ns),
-                        decimal(arena, burst->integer));
+    return arena_printf(arena, "%" PRId64 " per %" PRId64 " ms burst %" PRId64, rate->count,
+                        ms(rate->per_ns), rate->burst);
 }
 
 static const char *make_steps(struct arena *arena, const struct literal *step)
@@ -298,32 +296,26 @@ static const char *make_backoff(struct arena *arena, const struct ir_retry *retr
 static struct lock_settings *make_settings(struct maker *maker, const struct ir_job *job)
 {
     const struct ir_settings *from = &job->settings;
-    const struct ast_setting *unique = from->set[SETTING_UNIQUE];
-    const struct ast_setting *concurrency = from->set[SETTING_CONCURRENCY];
-    const struct ast_setting *rate = from->set[SETTING_RATE];
     struct lock_settings *made = arena_alloc(maker->arena, sizeof(*made));
-    *made = (struct lock_settings){.queue = from->queue,
-                                   .priority = from->priority,
-                                   .timeout_ms = ms(from->timeout_ns),
-                                   .expires_ms = ms(from->expires_ns),
-                                   .keep_success_ms = ms(from->keep_success_ns),
-                                   .keep_failure_ms = ms(from->keep_failure_ns),
-                                   .memory = from->memory_bytes,
-                                   .retries = from->retry.max,
-                                   .backoff = make_backoff(maker->arena, &from->retry),
-                                   .concurrency = -1,
-                                   .schedule = make_schedule(maker->arena, from)};
-    if (unique != NULL) {
-        made->unique = make_unique(maker->arena, unique);
-        made->unique_key = make_key(maker, job, unique->by);
+    *made = (struct lock_settings){
+#define LOCKED(member, key, unit, judge, rule, suffix, text) .key = in_units(from->member, unit),
+#include "settings.def"
+        .queue = from->queue,
+        .backoff = make_backoff(maker->arena, &from->retry),
+        .schedule = make_schedule(maker->arena, from),
+        .concurrency = -1,
+    };
+    if (from->unique != NULL) {
+        made->unique = make_unique(maker->arena, from->unique);
+        made->unique_key = make_key(maker, job, from->unique->by);
     }
-    if (concurrency != NULL) {
-        wide_to_int64(concurrency->value.integer, &made->concurrency);
-        made->concurrency_key = make_key(maker, job, concurrency->by);
+    if (from->concurrency != NULL) {
+        made->concurrency = from->concurrency->count;
+        made->concurrency_key = make_key(maker, job, from->concurrency->by);
     }
-    if (rate != NULL) {
-        made->rate = make_rate(maker->arena, rate);
-        made->rate_key = make_key(maker, job, rate->by);
+    if (from->rate != NULL) {
+        made->rate = make_rate(maker->arena, from->rate);
+        made->rate_key = make_key(maker, job, from->rate->by);
     }
     return made;
 }

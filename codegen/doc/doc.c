@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "setting.h"
 #include "words.h"
 
 /* What one page is made from. */
@@ -156,76 +157,107 @@ static void write_duration(struct writer *writer, const char *term, int64_t ns, 
         write_words(writer, "%s.", words_duration(writer->arena, (double)ns / 1e9));
 }
 
-static void write_by(struct writer *writer, const struct ast_setting *setting)
+static void write_by(struct writer *writer, const struct ast_names *by)
 {
-    for (const struct ast_names *at = setting->by; at != NULL; at = at->next) {
-        write_words(writer, at == setting->by ? " for each " : ", ");
+    for (const struct ast_names *at = by; at != NULL; at = at->next) {
+        write_words(writer, at == by ? " for each " : ", ");
         write_code(writer, at->name.text);
     }
 }
 
-static void write_schedule(struct writer *writer, const struct ir_settings *settings)
+static void write_queue(struct writer *writer, const struct ir_settings *settings)
 {
-    const struct ast_setting *every = settings->set[SETTING_EVERY];
-    const struct ast_setting *cron = settings->set[SETTING_CRON];
-    if (every != NULL) {
-        write_entry(writer, "every");
-        write_literal(writer, &every->value);
-        if (every->extra.kind != LITERAL_NONE) {
-            write_words(writer, ", each delayed at random by up to ");
-            write_literal(writer, &every->extra);
-        }
-        write_words(writer, ", once across all workers.");
-    }
-    if (cron != NULL) {
-        write_entry(writer, "cron");
-        write_literal(writer, &cron->value);
-        write_words(writer, " in the time zone ");
-        write_literal(writer, &cron->extra);
-        write_words(writer, "; missed times: %s.",
-                    cron->word.text == NULL ? "once" : cron->word.text);
-    }
+    write_entry(writer, "queue");
+    write_code(writer, settings->queue);
+    write_words(writer, settings->priority > 0 ? ", priority %lld of 9." : ".",
+                (long long)settings->priority);
 }
 
-static void write_unique(struct writer *writer, const struct ast_setting *setting)
+static void write_every(struct writer *writer, const struct ast_every *every)
+{
+    write_entry(writer, "every");
+    write_literal(writer, &every->interval);
+    if (every->jitter.kind != LITERAL_NONE) {
+        write_words(writer, ", each delayed at random by up to ");
+        write_literal(writer, &every->jitter);
+    }
+    write_words(writer, ", once across all workers.");
+}
+
+static void write_cron(struct writer *writer, const struct ast_cron *cron)
+{
+    write_entry(writer, "cron");
+    write_literal(writer, &cron->fields);
+    write_words(writer, " in the time zone ");
+    write_literal(writer, &cron->zone);
+    write_words(writer, "; missed times: %s.",
+                cron->missed.text == NULL ? "once" : cron->missed.text);
+}
+
+static void write_keep(struct writer *writer, const struct ir_settings *settings)
+{
+    write_entry(writer, "keep");
+    write_words(writer, "the record for %s after success, ",
+                words_duration(writer->arena, (double)settings->keep_success_ns / 1e9));
+    write_words(writer, "%s after the last failure.",
+                words_duration(writer->arena, (double)settings->keep_failure_ns / 1e9));
+}
+
+static void write_unique(struct writer *writer, const struct ast_unique *unique)
 {
     write_entry(writer, "unique");
     write_words(writer, "one run at a time");
-    write_by(writer, setting);
-    if (setting->extra.kind != LITERAL_NONE) {
+    write_by(writer, unique->by);
+    if (unique->time.kind != LITERAL_NONE) {
         write_words(writer, ", for ");
-        write_literal(writer, &setting->extra);
+        write_literal(writer, &unique->time);
     }
-    for (const struct ast_names *at = setting->states; at != NULL; at = at->next)
-        write_words(writer, "%s%s", at == setting->states ? ", while " : " or ", at->name.text);
+    for (const struct ast_names *at = unique->states; at != NULL; at = at->next)
+        write_words(writer, "%s%s", at == unique->states ? ", while " : " or ", at->name.text);
     write_words(writer, ".");
-    if (setting->word.text != NULL)
-        write_words(writer, " On a conflict: %s.", setting->word.text);
+    if (unique->on_conflict.text != NULL)
+        write_words(writer, " On a conflict: %s.", unique->on_conflict.text);
 }
 
-static void write_bounds(struct writer *writer, const struct ir_settings *settings)
+static void write_concurrency(struct writer *writer, const struct ast_concurrency *concurrency)
 {
-    const struct ast_setting *concurrency = settings->set[SETTING_CONCURRENCY];
-    const struct ast_setting *rate = settings->set[SETTING_RATE];
-    if (settings->set[SETTING_UNIQUE] != NULL)
-        write_unique(writer, settings->set[SETTING_UNIQUE]);
-    if (concurrency != NULL) {
-        write_entry(writer, "concurrency");
-        write_literal(writer, &concurrency->value);
-        write_words(writer, " runs at a time");
-        write_by(writer, concurrency);
-        write_words(writer, ".");
+    write_entry(writer, "concurrency");
+    write_literal(writer, &concurrency->count);
+    write_words(writer, " runs at a time");
+    write_by(writer, concurrency->by);
+    write_words(writer, ".");
+}
+
+static void write_rate(struct writer *writer, const struct ast_rate *rate)
+{
+    write_entry(writer, "rate");
+    write_literal(writer, &rate->count);
+    write_words(writer, " starts in ");
+    write_literal(writer, &rate->per);
+    write_by(writer, rate->by);
+    if (rate->burst.kind != LITERAL_NONE) {
+        write_words(writer, ", in bursts of up to ");
+        write_literal(writer, &rate->burst);
     }
-    if (rate != NULL) {
-        write_entry(writer, "rate");
-        write_literal(writer, &rate->value);
-        write_words(writer, " starts in ");
-        write_literal(writer, &rate->extra);
-        write_by(writer, rate);
-        if (rate->burst.kind != LITERAL_NONE) {
-            write_words(writer, ", in bursts of up to ");
-            write_literal(writer, &rate->burst);
-        }
+    write_words(writer, ".");
+}
+
+/* A number as it was written, of which no more is to be said; the others are told of by name. */
+static bool is_plain(const struct ast_setting *setting)
+{
+    return scalar_of(setting->kind) != NULL && setting->kind != SETTING_PRIORITY &&
+           setting->kind != SETTING_TIMEOUT && setting->kind != SETTING_EXPIRES &&
+           setting->kind != SETTING_KEEP;
+}
+
+static void write_plain(struct writer *writer, const struct ir_settings *settings)
+{
+    for (int kind = 0; kind < SETTING_COUNT; kind++) {
+        const struct ast_setting *setting = settings->set[kind];
+        if (setting == NULL || !is_plain(setting))
+            continue;
+        write_entry(writer, setting_word(setting->kind));
+        write_literal(writer, &setting->value);
         write_words(writer, ".");
     }
 }
@@ -233,32 +265,30 @@ static void write_bounds(struct writer *writer, const struct ir_settings *settin
 static void write_settings(struct writer *writer, const struct ir_job *job)
 {
     const struct ir_settings *settings = &job->settings;
+    const struct ast_setting *const *set = settings->set;
     write_subsection(writer, "Settings");
-    write_entry(writer, "queue");
-    write_code(writer, settings->queue);
-    write_words(writer, settings->priority > 0 ? ", priority %lld of 9." : ".",
-                (long long)settings->priority);
-    write_schedule(writer, settings);
+    write_queue(writer, settings);
+    if (set[SETTING_EVERY] != NULL)
+        write_every(writer, &set[SETTING_EVERY]->every);
+    if (set[SETTING_CRON] != NULL)
+        write_cron(writer, &set[SETTING_CRON]->cron);
     write_duration(writer, "timeout", settings->timeout_ns, "none");
     write_entry(writer, "retry");
     write_words(writer, "%s", words_retry(writer->arena, &settings->retry));
     write_duration(writer, "expires", settings->expires_ns, "never");
-    write_entry(writer, "keep");
-    write_words(writer, "the record for %s after success, ",
-                words_duration(writer->arena, (double)settings->keep_success_ns / 1e9));
-    write_words(writer, "%s after the last failure.",
-                words_duration(writer->arena, (double)settings->keep_failure_ns / 1e9));
-    if (settings->memory_bytes >= 0) {
-        write_entry(writer, "memory");
-        write_literal(writer, &settings->set[SETTING_MEMORY]->value);
-        write_words(writer, ".");
-    }
-    write_bounds(writer, settings);
-    if (settings->set[SETTING_TAGS] != NULL) {
-        write_entry(writer, "tags");
-        write_literals(writer, settings->set[SETTING_TAGS]->list);
-        write_words(writer, ".");
-    }
+    write_keep(writer, settings);
+    write_plain(writer, settings);
+    if (set[SETTING_UNIQUE] != NULL)
+        write_unique(writer, &set[SETTING_UNIQUE]->unique);
+    if (set[SETTING_CONCURRENCY] != NULL)
+        write_concurrency(writer, &set[SETTING_CONCURRENCY]->concurrency);
+    if (set[SETTING_RATE] != NULL)
+        write_rate(writer, &set[SETTING_RATE]->rate);
+    if (set[SETTING_TAGS] == NULL)
+        return;
+    write_entry(writer, "tags");
+    write_literals(writer, settings->tags);
+    write_words(writer, ".");
 }
 
 /* Former names of what has one; the oldest is the one in the store. */

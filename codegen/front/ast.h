@@ -88,35 +88,61 @@ struct ast_policy {
     struct literal jitter_ratio; /* ... or a number */
 };
 
-/* ORDER SETTING_WORDS in parse_setting.c */
 enum setting_kind {
-    SETTING_QUEUE,
-    SETTING_PRIORITY,
-    SETTING_TIMEOUT,
-    SETTING_EXPIRES,
-    SETTING_KEEP,
-    SETTING_MEMORY,
-    SETTING_RETRY,
-    SETTING_UNIQUE,
-    SETTING_CONCURRENCY,
-    SETTING_RATE,
-    SETTING_EVERY,
-    SETTING_CRON,
-    SETTING_TAGS,
+#define SETTING(symbol, word, place, form, text) SETTING_##symbol,
+#include "settings.def"
     SETTING_COUNT
+};
+
+struct ast_keep {
+    struct literal success, failure;
+};
+
+struct ast_retry {
+    struct ast_name name;      /* none, or of a retry_policy ... */
+    struct ast_policy *policy; /* ... or a block; else NULL */
+};
+
+struct ast_unique {
+    struct ast_names *by;
+    struct literal time; /* for */
+    struct ast_names *states;
+    struct ast_name on_conflict;
+};
+
+struct ast_concurrency {
+    struct literal count;
+    struct ast_names *by;
+};
+
+struct ast_rate {
+    struct literal count, per, burst;
+    struct ast_names *by;
+};
+
+struct ast_every {
+    struct literal interval, jitter;
+};
+
+struct ast_cron {
+    struct literal fields, zone;
+    struct ast_name missed;
 };
 
 struct ast_setting {
     enum setting_kind kind;
-    struct span span;          /* of its first word */
-    struct literal value;      /* the first value of any kind of setting */
-    struct literal extra;      /* keep: failure; rate: per; every: jitter; cron: tz; unique: for */
-    struct literal burst;      /* rate */
-    struct literal *list;      /* tags */
-    struct ast_names *by;      /* unique, concurrency, rate */
-    struct ast_names *states;  /* unique while */
-    struct ast_name word;      /* cron missed; unique on_conflict; retry none or policy name */
-    struct ast_policy *policy; /* retry { } */
+    struct span span;         /* of its first word */
+    union {                   /* by `kind` */
+        struct literal value; /* queue, and what is a single number */
+        struct ast_keep keep;
+        struct ast_retry retry;
+        struct ast_unique unique;
+        struct ast_concurrency concurrency;
+        struct ast_rate rate;
+        struct ast_every every;
+        struct ast_cron cron;
+        struct literal *tags;
+    };
     struct ast_setting *next;
 };
 
@@ -151,6 +177,5 @@ struct ast_file {
 };
 
 const char *ast_decl_word(enum ast_decl_kind kind);
-const char *setting_word(enum setting_kind kind);
 
 #endif

@@ -7,6 +7,7 @@
 #include "allow.h"
 #include "checker.h"
 #include "cname.h"
+#include "setting.h"
 
 /* What the name of a declaration means where it would be used, or NULL. */
 static const char *meaning_of(const struct ast_decl *decl)

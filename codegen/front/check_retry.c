@@ -1,4 +1,4 @@
-/* check_retry.c - retry policies. */
+/* check_retry.c - retry policies, and the setting that names one or has one. */
 #include "checker.h"
 
 #include <inttypes.h>
@@ -6,25 +6,32 @@
 #include <string.h>
 
 #include "limits.h"
+#include "suggest.h"
 
 #define NS_PER_DAY INT64_C(86400000000000)
 
-bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns)
+bool check_duration(struct checker *checker, const struct literal *literal, int64_t least,
+                    int64_t most)
 {
     if (literal->kind != LITERAL_DURATION)
         return false;
     if (literal->duration_ns % NS_PER_MS != 0)
         diag_report(checker->sink, DIAG_DURATION_TOO_FINE, literal->span,
                     "the queue keeps time in whole milliseconds");
-    else if (literal->duration_ns < min_ns)
+    else if (literal->duration_ns < least)
         diag_report(checker->sink, DIAG_OUT_OF_RANGE, literal->span,
-                    "this duration must be at least %" PRId64 "ms", min_ns / NS_PER_MS);
-    else if (literal->duration_ns > LIMIT_SETTING_DAYS * NS_PER_DAY)
+                    "this duration must be at least %" PRId64 "ms", least / NS_PER_MS);
+    else if (literal->duration_ns > most)
         diag_report(checker->sink, DIAG_OUT_OF_RANGE, literal->span,
-                    "this duration must be at most %dd", LIMIT_SETTING_DAYS);
+                    "this duration must be at most %" PRId64 "d", most / NS_PER_DAY);
     else
         return true;
     return false;
+}
+
+bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t least)
+{
+    return check_duration(checker, literal, least, LIMIT_SETTING_NS);
 }
 
 struct ir_retry retry_default(void)
@@ -143,4 +150,53 @@ void check_policy(struct checker *checker, const struct ast_policy *policy,
     check_jitter(checker, policy, &retry);
     check_steps_used(checker, &retry);
     *ret_retry = retry;
+}
+
+/* Of a declared policy, worked out once, without a report: it is reported where it stands. */
+static struct ir_retry retry_of(struct checker *checker, struct symbol *symbol)
+{
+    struct diag_sink quiet;
+    struct checker other = *checker;
+    if (symbol->retry != NULL)
+        return *symbol->retry;
+    diag_sink_init(&quiet, checker->arena);
+    other.sink = &quiet;
+    symbol->retry = arena_alloc(checker->arena, sizeof(*symbol->retry));
+    *symbol->retry = retry_default();
+    if (symbol->decl->policy != NULL)
+        check_policy(&other, symbol->decl->policy, symbol->retry);
+    return *symbol->retry;
+}
+
+static void report_unknown_policy(struct checker *checker, const struct ast_name *name)
+{
+    diag_report(checker->sink, DIAG_UNKNOWN_POLICY, name->span,
+                "no retry_policy is called '%.200s'", name->text);
+    struct suggestion near = checker_suggest(checker, name->text, false);
+    struct habit habit;
+    if (habit_word(HABIT_WORD_RETRY, name->text, &habit))
+        habit_help(checker->sink, &habit, name->span);
+    else
+        diag_suggest(checker->sink, name->span, &near);
+}
+
+void check_retry(struct setting_check *check, const struct ast_setting *setting)
+{
+    struct checker *checker = check->checker;
+    struct ir_retry *retry = &check->settings->retry;
+    const struct ast_name *name = &setting->retry.name;
+    *retry = retry_default();
+    if (setting->retry.policy != NULL) {
+        check_policy(checker, setting->retry.policy, retry);
+        return;
+    }
+    if (strcmp(name->text, "none") == 0) {
+        retry->max = 0;
+        return;
+    }
+    struct symbol *symbol = checker_find(checker, name->text);
+    if (symbol != NULL && symbol->decl->kind == DECL_POLICY)
+        *retry = retry_of(checker, symbol);
+    else if (!checker->module->is_broken)
+        report_unknown_policy(checker, name);
 }

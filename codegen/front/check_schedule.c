@@ -6,14 +6,30 @@
 #include "limits.h"
 #include "zone.h"
 
-void check_every(struct checker *checker, const struct ast_setting *setting)
+/* -1 for what cannot be read, which is reported. */
+static int64_t duration_of(const struct literal *literal)
 {
-    if (!check_setting_duration(checker, &setting->value, NS_PER_MS) ||
-        setting->extra.kind == LITERAL_NONE || !check_setting_duration(checker, &setting->extra, 0))
+    return literal->kind == LITERAL_DURATION ? literal->duration_ns : -1;
+}
+
+static void check_tick(struct checker *checker, const struct ast_every *every)
+{
+    if (!check_setting_duration(checker, &every->interval, NS_PER_MS) ||
+        every->jitter.kind == LITERAL_NONE || !check_setting_duration(checker, &every->jitter, 0))
         return;
-    if (setting->extra.duration_ns >= setting->value.duration_ns)
-        diag_report(checker->sink, DIAG_OUT_OF_RANGE, setting->extra.span,
+    if (every->jitter.duration_ns >= every->interval.duration_ns)
+        diag_report(checker->sink, DIAG_OUT_OF_RANGE, every->jitter.span,
                     "the jitter must be shorter than the interval");
+}
+
+void check_every(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_every *every = &setting->every;
+    struct ir_every *made = arena_alloc(check->checker->arena, sizeof(*made));
+    check_tick(check->checker, every);
+    made->interval_ns = duration_of(&every->interval);
+    made->jitter_ns = every->jitter.kind == LITERAL_NONE ? 0 : duration_of(&every->jitter);
+    check->settings->every = made;
 }
 
 /* Names as in the tz database. */
@@ -67,14 +83,12 @@ static void check_dst(struct checker *checker, const struct cron *cron, const st
     }
 }
 
-void check_cron(struct checker *checker, const struct ast_setting *setting)
+static void check_times(struct checker *checker, const struct ast_cron *ast)
 {
     struct cron cron;
-    bool has_text = setting->value.kind == LITERAL_STRING;
-    const char *fault = has_text ? cron_read(setting->value.text, &cron) : NULL;
-    struct span span = setting->value.span;
-    if (setting->extra.kind == LITERAL_STRING)
-        check_zone(checker, &setting->extra);
+    bool has_text = ast->fields.kind == LITERAL_STRING;
+    const char *fault = has_text ? cron_read(ast->fields.text, &cron) : NULL;
+    struct span span = ast->fields.span;
     if (fault != NULL)
         diag_report(checker->sink, DIAG_BAD_CRON, span, "%s", fault);
     if (fault != NULL || !has_text)
@@ -85,6 +99,19 @@ void check_cron(struct checker *checker, const struct ast_setting *setting)
     if (cron_has_either_day(&cron))
         diag_report(checker->sink, DIAG_CRON_EITHER_DAY, span,
                     "this runs on the days of the month and on the weekdays as well");
-    if (setting->extra.kind == LITERAL_STRING)
-        check_dst(checker, &cron, &setting->extra);
+    if (ast->zone.kind == LITERAL_STRING)
+        check_dst(checker, &cron, &ast->zone);
+}
+
+void check_cron(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_cron *cron = &setting->cron;
+    struct ir_cron *made = arena_alloc(check->checker->arena, sizeof(*made));
+    if (cron->zone.kind == LITERAL_STRING)
+        check_zone(check->checker, &cron->zone);
+    check_times(check->checker, cron);
+    made->fields = cron->fields.text;
+    made->zone = cron->zone.text;
+    made->missed = cron->missed.text != NULL ? cron->missed.text : "once";
+    check->settings->cron = made;
 }

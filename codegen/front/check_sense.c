@@ -61,8 +61,7 @@ static void check_unique(struct checker *checker, const struct ir_settings *sett
 {
     const struct ast_setting *unique = settings->set[SETTING_UNIQUE];
     bool is_periodic = settings->set[SETTING_EVERY] != NULL || settings->set[SETTING_CRON] != NULL;
-    if (unique == NULL || unique->extra.kind != LITERAL_NONE || settings->expires_ns >= 0 ||
-        is_periodic)
+    if (unique == NULL || settings->unique->for_ns >= 0 || settings->expires_ns >= 0 || is_periodic)
         return;
     diag_report(checker->sink, DIAG_UNIQUE_UNBOUNDED, unique->span,
                 "one run that nobody works on keeps out all others for ever");
@@ -74,12 +73,13 @@ static void check_overlap(struct checker *checker, const struct ir_settings *set
     const struct ast_setting *every = settings->set[SETTING_EVERY];
     bool is_guarded =
         settings->set[SETTING_UNIQUE] != NULL || settings->set[SETTING_CONCURRENCY] != NULL;
-    if (every == NULL || is_guarded || every->value.kind != LITERAL_DURATION ||
-        settings->timeout_ns <= every->value.duration_ns)
+    if (every == NULL || is_guarded || settings->every->interval_ns < 0 ||
+        settings->timeout_ns <= settings->every->interval_ns)
         return;
     diag_report(checker->sink, DIAG_PERIODIC_OVERLAP, every->span,
                 "a run may take %s, and the next one starts after %s",
-                text_of(checker, settings->timeout_ns), text_of(checker, every->value.duration_ns));
+                text_of(checker, settings->timeout_ns),
+                text_of(checker, settings->every->interval_ns));
     diag_note(checker->sink, settings->set[SETTING_TIMEOUT]->span, "'timeout' is set here");
 }
 

@@ -1,16 +1,11 @@
 /* check_setting.c - the settings of a job and of `defaults`, one by one. */
 #include "checker.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "limits.h"
 #include "suggest.h"
-
-struct job_check {
-    struct checker *checker;
-    struct ir_job *job;
-    struct ir_settings *settings;
-};
 
 static bool is_label(const struct literal *literal)
 {
@@ -20,14 +15,14 @@ static bool is_label(const struct literal *literal)
            strspn(literal->text, allowed) == literal->len;
 }
 
-static void check_queue(struct checker *checker, const struct literal *literal,
-                        struct ir_settings *settings)
+static void check_queue(struct setting_check *check, const struct ast_setting *setting)
 {
+    const struct literal *literal = &setting->value;
     if (literal->kind != LITERAL_STRING)
         return;
-    settings->queue = literal->text;
+    check->settings->queue = literal->text;
     if (!is_label(literal))
-        diag_report(checker->sink, DIAG_BAD_QUEUE_NAME, literal->span,
+        diag_report(check->checker->sink, DIAG_BAD_QUEUE_NAME, literal->span,
                     "a queue name is 1 to %u of letters, digits, '_', '.' and '-'",
                     LIMIT_QUEUE_BYTES);
 }
@@ -47,16 +42,18 @@ static int64_t check_number(struct checker *checker, const struct literal *liter
     return value;
 }
 
-static void check_tags(struct checker *checker, const struct ast_setting *setting)
+static void check_tags(struct setting_check *check, const struct ast_setting *setting)
 {
+    struct checker *checker = check->checker;
     unsigned count = 0;
-    for (const struct literal *tag = setting->list; tag != NULL; tag = tag->next) {
+    check->settings->tags = setting->tags;
+    for (const struct literal *tag = setting->tags; tag != NULL; tag = tag->next) {
         if (tag->kind == LITERAL_STRING && !is_label(tag))
             diag_report(checker->sink, DIAG_BAD_TAG, tag->span,
                         "a tag is 1 to %u of letters, digits, '_', '.' and '-'", LIMIT_QUEUE_BYTES);
         if (++count == LIMIT_TAGS + 1)
             diag_report(checker->sink, DIAG_TOO_MANY, tag->span, "more than %u tags", LIMIT_TAGS);
-        for (const struct literal *at = setting->list; count <= LIMIT_TAGS && at != tag;
+        for (const struct literal *at = setting->tags; count <= LIMIT_TAGS && at != tag;
              at = at->next) {
             if (at->kind != LITERAL_STRING || tag->kind != LITERAL_STRING ||
                 strcmp(at->text, tag->text) != 0)
@@ -66,50 +63,6 @@ static void check_tags(struct checker *checker, const struct ast_setting *settin
             if (span_add_comma(&span))
                 diag_fix(checker->sink, FIX_MAYBE_INCORRECT, span, "%s", "");
         }
-    }
-}
-
-/* Of a declared policy, worked out once, without a report: it is reported where it stands. */
-static struct ir_retry retry_of(struct checker *checker, struct symbol *symbol)
-{
-    struct diag_sink quiet;
-    struct checker other = *checker;
-    if (symbol->retry != NULL)
-        return *symbol->retry;
-    diag_sink_init(&quiet, checker->arena);
-    other.sink = &quiet;
-    symbol->retry = arena_alloc(checker->arena, sizeof(*symbol->retry));
-    *symbol->retry = retry_default();
-    if (symbol->decl->policy != NULL)
-        check_policy(&other, symbol->decl->policy, symbol->retry);
-    return *symbol->retry;
-}
-
-static void check_retry(struct checker *checker, const struct ast_setting *setting,
-                        struct ir_settings *settings)
-{
-    const struct ast_policy *policy = setting->policy;
-    settings->retry = retry_default();
-    if (policy == NULL && strcmp(setting->word.text, "none") == 0) {
-        settings->retry.max = 0;
-        return;
-    }
-    if (policy != NULL) {
-        check_policy(checker, policy, &settings->retry);
-        return;
-    }
-    struct symbol *symbol = checker_find(checker, setting->word.text);
-    if (symbol != NULL && symbol->decl->kind == DECL_POLICY) {
-        settings->retry = retry_of(checker, symbol);
-    } else if (!checker->module->is_broken) {
-        diag_report(checker->sink, DIAG_UNKNOWN_POLICY, setting->word.span,
-                    "no retry_policy is called '%.200s'", setting->word.text);
-        struct suggestion near = checker_suggest(checker, setting->word.text, false);
-        struct habit habit;
-        if (habit_word(HABIT_WORD_RETRY, setting->word.text, &habit))
-            habit_help(checker->sink, &habit, setting->word.span);
-        else
-            diag_suggest(checker->sink, setting->word.span, &near);
     }
 }
 
@@ -148,7 +101,7 @@ static const char *key_fault(const struct ir_field *field)
     return field->kind == IR_FLOAT32 || field->kind == IR_FLOAT64 ? "is a float" : NULL;
 }
 
-static void report_unknown_param(struct job_check *check, const struct ast_name *name)
+static void report_unknown_param(struct setting_check *check, const struct ast_name *name)
 {
     struct diag_sink *sink = check->checker->sink;
     diag_report(sink, DIAG_UNKNOWN_PARAM, name->span, "this job has no param '%.64s'", name->text);
@@ -161,7 +114,7 @@ static void report_unknown_param(struct job_check *check, const struct ast_name 
     diag_suggest(sink, name->span, &suggestion);
 }
 
-static void check_key(struct job_check *check, const struct ast_name *name,
+static void check_key(struct setting_check *check, const struct ast_name *name,
                       const struct ir_field *field)
 {
     struct diag_sink *sink = check->checker->sink;
@@ -175,45 +128,106 @@ static void check_key(struct job_check *check, const struct ast_name *name,
         report_unknown_param(check, name);
 }
 
-static void check_by(struct job_check *check, const struct ast_setting *setting)
+static void check_by(struct setting_check *check, const struct ast_names *by)
 {
     struct arena scratch = {0};
     struct map params;
+    assert(check->job != NULL);
     map_init(&params, &scratch);
-    if (setting->by != NULL)
+    if (by != NULL)
         params_find(check->job, &params);
-    check_names_once(check->checker->sink, setting->by);
-    for (const struct ast_names *by = setting->by; by != NULL; by = by->next)
+    check_names_once(check->checker->sink, by);
+    for (; by != NULL; by = by->next)
         check_key(check, &by->name, map_get(&params, by->name.text));
     arena_release(&scratch);
 }
 
-static void check_states(struct job_check *check, const struct ast_setting *setting)
+/* In which a unique run keeps others out. */
+static const char *const states[] = {"scheduled", "waiting", "active"};
+enum { STATE_COUNT = sizeof(states) / sizeof(states[0]) };
+
+static const struct ast_names *states_all(struct arena *arena)
 {
-    static const char *const states[] = {"scheduled", "waiting", "active"};
-    check_names_once(check->checker->sink, setting->states);
-    for (const struct ast_names *at = setting->states; at != NULL; at = at->next) {
-        struct suggestion suggestion = suggestion_start(at->name.text);
-        bool is_known = false;
-        for (size_t i = 0; i < 3; i++) {
-            is_known |= strcmp(states[i], at->name.text) == 0;
-            suggestion_offer(&suggestion, states[i]);
-        }
-        if (is_known)
-            continue;
-        diag_report(check->checker->sink, DIAG_UNKNOWN_WORD, at->name.span,
-                    "'%.64s' is not scheduled, waiting or active", at->name.text);
-        diag_suggest(check->checker->sink, at->name.span, &suggestion);
+    struct ast_names *names = arena_alloc(arena, STATE_COUNT * sizeof(*names));
+    for (size_t i = 0; i < STATE_COUNT; i++) {
+        names[i].name.text = states[i];
+        names[i].next = i + 1 < STATE_COUNT ? &names[i + 1] : NULL;
     }
+    return names;
 }
 
-static void check_keep(struct checker *checker, const struct ast_setting *setting,
-                       struct ir_settings *settings)
+static void check_state(struct checker *checker, const struct ast_name *name)
 {
-    if (setting->value.kind != LITERAL_NONE && check_setting_duration(checker, &setting->value, 0))
-        settings->keep_success_ns = setting->value.duration_ns;
-    if (setting->extra.kind != LITERAL_NONE && check_setting_duration(checker, &setting->extra, 0))
-        settings->keep_failure_ns = setting->extra.duration_ns;
+    struct suggestion suggestion = suggestion_start(name->text);
+    for (size_t i = 0; i < STATE_COUNT; i++) {
+        if (strcmp(states[i], name->text) == 0)
+            return;
+        suggestion_offer(&suggestion, states[i]);
+    }
+    diag_report(checker->sink, DIAG_UNKNOWN_WORD, name->span,
+                "'%.64s' is not scheduled, waiting or active", name->text);
+    diag_suggest(checker->sink, name->span, &suggestion);
+}
+
+static void check_states(struct checker *checker, const struct ast_names *named)
+{
+    check_names_once(checker->sink, named);
+    for (; named != NULL; named = named->next)
+        check_state(checker, &named->name);
+}
+
+static void check_unique(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_unique *unique = &setting->unique;
+    struct arena *arena = check->checker->arena;
+    struct ir_unique *made = arena_alloc(arena, sizeof(*made));
+    *made = (struct ir_unique){
+        .by = unique->by,
+        .states = unique->states != NULL ? unique->states : states_all(arena),
+        .for_ns = unique->time.kind == LITERAL_NONE ? -1 : unique->time.duration_ns,
+        .on_conflict = unique->on_conflict.text != NULL ? unique->on_conflict.text : "keep"};
+    check->settings->unique = made;
+    if (unique->time.kind != LITERAL_NONE)
+        check_setting_duration(check->checker, &unique->time, NS_PER_MS);
+    check_states(check->checker, unique->states);
+    check_by(check, unique->by);
+}
+
+static void check_concurrency(struct setting_check *check, const struct ast_setting *setting)
+{
+    struct ir_concurrency *made = arena_alloc(check->checker->arena, sizeof(*made));
+    made->count = check_number(check->checker, &setting->concurrency.count, 1, LIMIT_CONCURRENCY,
+                               "concurrency");
+    made->by = setting->concurrency.by;
+    check->settings->concurrency = made;
+    check_by(check, made->by);
+}
+
+static void check_rate(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_rate *rate = &setting->rate;
+    struct checker *checker = check->checker;
+    struct ir_rate *made = arena_alloc(checker->arena, sizeof(*made));
+    made->count = check_number(checker, &rate->count, 1, LIMIT_RATE, "a rate");
+    made->burst = made->count;
+    made->per_ns = rate->per.duration_ns;
+    made->by = rate->by;
+    check_setting_duration(checker, &rate->per, NS_PER_MS);
+    if (rate->burst.kind != LITERAL_NONE)
+        made->burst = check_number(checker, &rate->burst, 1, LIMIT_RATE, "a burst");
+    check->settings->rate = made;
+    check_by(check, made->by);
+}
+
+static void check_keep(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_keep *keep = &setting->keep;
+    if (keep->success.kind != LITERAL_NONE &&
+        check_setting_duration(check->checker, &keep->success, 0))
+        check->settings->keep_success_ns = keep->success.duration_ns;
+    if (keep->failure.kind != LITERAL_NONE &&
+        check_setting_duration(check->checker, &keep->failure, 0))
+        check->settings->keep_failure_ns = keep->failure.duration_ns;
 }
 
 /* Behind a report: 0 may have been meant as none at all. */
@@ -226,86 +240,24 @@ static void help_without(struct checker *checker, const struct ast_setting *sett
         diag_help(checker->sink, "for no limit leave '%s' out", setting_word(setting->kind));
 }
 
-static void apply_limit(struct checker *checker, const struct ast_setting *setting, int64_t *ret_ns)
+static void check_scalar(struct setting_check *check, const struct ast_setting *setting)
 {
-    if (check_setting_duration(checker, &setting->value, NS_PER_MS))
-        *ret_ns = setting->value.duration_ns;
-    else
+    const struct scalar *scalar = scalar_of(setting->kind);
+    const struct literal *value = &setting->value;
+    struct checker *checker = check->checker;
+    if (scalar->form != FORM_DURATION)
+        scalar_set(scalar, check->settings,
+                   check_number(checker, value, scalar->least, scalar->most, scalar->what));
+    else if (check_duration(checker, value, scalar->least, scalar->most))
+        scalar_set(scalar, check->settings, value->duration_ns);
+    if (scalar->unset < 0)
         help_without(checker, setting);
 }
 
-static void apply_memory(struct checker *checker, const struct ast_setting *setting,
-                         struct ir_settings *settings)
-{
-    settings->memory_bytes = check_number(checker, &setting->value, (int64_t)LIMIT_MEMORY_MIN,
-                                          (int64_t)LIMIT_MEMORY_MAX, "memory in bytes");
-    help_without(checker, setting);
-}
-
-/* The settings that mean the same in `defaults` and in a job. */
-static void apply_plain(struct checker *checker, const struct ast_setting *setting,
-                        struct ir_settings *settings)
-{
-    switch (setting->kind) {
-    case SETTING_QUEUE:
-        check_queue(checker, &setting->value, settings);
-        break;
-    case SETTING_PRIORITY:
-        settings->priority = check_number(checker, &setting->value, 0, LIMIT_PRIORITY, "priority");
-        break;
-    case SETTING_TIMEOUT:
-        apply_limit(checker, setting, &settings->timeout_ns);
-        break;
-    case SETTING_EXPIRES:
-        apply_limit(checker, setting, &settings->expires_ns);
-        break;
-    case SETTING_KEEP:
-        check_keep(checker, setting, settings);
-        break;
-    case SETTING_MEMORY:
-        apply_memory(checker, setting, settings);
-        break;
-    case SETTING_RETRY:
-        check_retry(checker, setting, settings);
-        break;
-    default:
-        check_tags(checker, setting);
-        break;
-    }
-}
-
-static void apply_job_only(struct job_check *check, const struct ast_setting *setting)
-{
-    struct checker *checker = check->checker;
-    switch (setting->kind) {
-    case SETTING_UNIQUE:
-        if (setting->extra.kind != LITERAL_NONE)
-            check_setting_duration(checker, &setting->extra, NS_PER_MS);
-        check_states(check, setting);
-        break;
-    case SETTING_CONCURRENCY:
-        check_number(checker, &setting->value, 1, LIMIT_CONCURRENCY, "concurrency");
-        break;
-    case SETTING_RATE:
-        check_number(checker, &setting->value, 1, LIMIT_RATE, "a rate");
-        check_setting_duration(checker, &setting->extra, NS_PER_MS);
-        if (setting->burst.kind != LITERAL_NONE)
-            check_number(checker, &setting->burst, 1, LIMIT_RATE, "a burst");
-        break;
-    case SETTING_EVERY:
-        check_every(checker, setting);
-        break;
-    default:
-        check_cron(checker, setting);
-        break;
-    }
-    check_by(check, setting);
-}
-
-static bool is_job_only(enum setting_kind kind)
-{
-    return kind >= SETTING_UNIQUE && kind <= SETTING_CRON;
-}
+static void (*const checks[SETTING_COUNT])(struct setting_check *, const struct ast_setting *) = {
+#define SETTING(symbol, word, place, form, text) check_##form,
+#include "settings.def"
+};
 
 static bool is_first(struct checker *checker, const struct ast_setting *setting,
                      const struct ast_setting **set)
@@ -322,7 +274,7 @@ static bool is_first(struct checker *checker, const struct ast_setting *setting,
     return false;
 }
 
-static void check_periodic(struct job_check *check)
+static void check_periodic(struct setting_check *check)
 {
     struct diag_sink *sink = check->checker->sink;
     const struct ast_setting *every = check->settings->set[SETTING_EVERY];
@@ -345,30 +297,29 @@ static void check_periodic(struct job_check *check)
 /* `queue` stays NULL: it is the job's own. */
 static struct ir_settings settings_default(void)
 {
-    return (struct ir_settings){.timeout_ns = -1,
-                                .expires_ns = -1,
-                                .keep_success_ns = INT64_C(1000000000),
-                                .keep_failure_ns = INT64_C(86400000000000),
-                                .memory_bytes = -1,
-                                .retry = retry_default()};
+    struct ir_settings settings = {.retry = retry_default()};
+    for (const struct scalar *scalar = scalars; scalar->key != NULL; scalar++)
+        scalar_set(scalar, &settings, scalar->unset);
+    return settings;
 }
 
 struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults)
 {
     struct ir_settings settings = settings_default();
+    struct setting_check check = {checker, NULL, &settings};
     const struct ast_setting *set[SETTING_COUNT] = {0};
     if (defaults == NULL)
         return settings;
     for (const struct ast_setting *at = defaults->settings; at != NULL; at = at->next) {
         if (!is_first(checker, at, set))
             continue;
-        if (is_job_only(at->kind))
+        if (setting_is_of_job(at->kind)) {
             diag_report(checker->sink, DIAG_SETTING_MISPLACED, at->span,
                         "'%s' belongs to one job, not to defaults", setting_word(at->kind));
-        else
-            apply_plain(checker, at, &settings);
-        if (!is_job_only(at->kind))
-            settings.set[at->kind] = at;
+            continue;
+        }
+        checks[at->kind](&check, at);
+        settings.set[at->kind] = at;
     }
     return settings;
 }
@@ -377,7 +328,7 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
                         const struct ir_settings *defaults)
 {
     const struct ast_setting *set[SETTING_COUNT] = {0};
-    struct job_check check = {checker, job, &job->settings};
+    struct setting_check check = {checker, job, &job->settings};
     job->settings = *defaults;
     if (job->settings.queue == NULL)
         job->settings.queue = job->wire;
@@ -385,10 +336,7 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
         if (!is_first(checker, at, set))
             continue;
         job->settings.set[at->kind] = at;
-        if (is_job_only(at->kind))
-            apply_job_only(&check, at);
-        else
-            apply_plain(checker, at, &job->settings);
+        checks[at->kind](&check, at);
     }
     bool is_periodic = set[SETTING_EVERY] != NULL || set[SETTING_CRON] != NULL;
     if (is_periodic && set[SETTING_RETRY] == NULL) /* The next tick is the retry. */

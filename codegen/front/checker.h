@@ -4,8 +4,7 @@
 
 #include "check.h"
 #include "habit.h"
-
-#define NS_PER_MS INT64_C(1000000)
+#include "setting.h"
 
 struct checker {
     struct compilation *compilation;
@@ -83,6 +82,15 @@ void check_old_name(struct checker *checker, const struct literal *name, const c
 /* The first argument of [[was]], or NULL. */
 const struct literal *attr_was(const struct ast_attr *attrs);
 
+/* ---- settings ---- */
+
+/* A setting is checked, and what it means put into the model, by check_FORM (settings.def). */
+struct setting_check {
+    struct checker *checker;
+    const struct ir_job *job; /* NULL: the setting stands in `defaults` */
+    struct ir_settings *settings;
+};
+
 /* check_setting.c */
 void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
                         const struct ir_settings *defaults);
@@ -90,15 +98,18 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
 struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults);
 
 /* check_retry.c */
+void check_retry(struct setting_check *check, const struct ast_setting *setting);
 struct ir_retry retry_default(void);
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry);
-/* A duration of a setting: whole milliseconds, within limits. */
-bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t min_ns);
+/* A duration of a setting: whole milliseconds, from `least` on, or what is `most`. */
+bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t least);
+bool check_duration(struct checker *checker, const struct literal *literal, int64_t least,
+                    int64_t most);
 
 /* check_schedule.c: reports what is wrong with a setting `every` or `cron`. */
-void check_every(struct checker *checker, const struct ast_setting *setting);
-void check_cron(struct checker *checker, const struct ast_setting *setting);
+void check_every(struct setting_check *check, const struct ast_setting *setting);
+void check_cron(struct setting_check *check, const struct ast_setting *setting);
 
 /* check_sense.c: what is allowed and hardly meant, in a job that is otherwise checked. */
 void check_sense(struct checker *checker, const struct ir_job *job);

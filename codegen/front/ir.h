@@ -156,12 +156,44 @@ struct ir_retry {
 /* Seconds before the n-th retry, jitter left out. *step starts as retry->steps. */
 double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step);
 
-/* Texts and numbers of a job's settings; -1 and NULL: not set. */
+/* Of the settings below, NULL: not set. What was left out has its default. */
+struct ir_unique {
+    const struct ast_names *by, *states;
+    int64_t for_ns; /* -1: as long as the run is in these states */
+    const char *on_conflict;
+};
+
+struct ir_concurrency {
+    int64_t count;
+    const struct ast_names *by;
+};
+
+struct ir_rate {
+    int64_t count, per_ns, burst;
+    const struct ast_names *by;
+};
+
+struct ir_every {
+    int64_t interval_ns, jitter_ns;
+};
+
+struct ir_cron {
+    const char *fields, *zone, *missed;
+};
+
+/* Numbers are -1 when there is no limit. */
 struct ir_settings {
     const struct ast_setting *set[SETTING_COUNT]; /* where it was written */
     const char *queue;
-    int64_t priority, timeout_ns, expires_ns, keep_success_ns, keep_failure_ns, memory_bytes;
+#define SCALAR(symbol, member, form, unset, least, most, what) int64_t member;
+#include "settings.def"
     struct ir_retry retry;
+    const struct literal *tags;
+    const struct ir_unique *unique;
+    const struct ir_concurrency *concurrency;
+    const struct ir_rate *rate;
+    const struct ir_every *every;
+    const struct ir_cron *cron;
 };
 
 struct ir_job {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "json_out.h"
+#include "setting.h"
 
 static void write_doc(struct json_out *json, const char *doc)
 {
@@ -245,97 +246,101 @@ static void write_names(struct json_out *json, const char *name, const struct as
     json_close(json, ']');
 }
 
-static void write_unique(struct json_out *json, const struct ast_setting *setting)
+static void write_unique(struct json_out *json, const struct ir_unique *unique)
 {
-    bool has_for = setting->extra.kind != LITERAL_NONE;
+    if (unique == NULL) {
+        json_null(json, "unique");
+        return;
+    }
     json_open(json, "unique", '{');
-    write_names(json, "by", setting->by);
-    write_decimal(json, "for_ns", has_for ? setting->extra.duration_ns : -1);
-    if (setting->states != NULL) {
-        write_names(json, "while", setting->states);
-    } else {
-        json_open(json, "while", '[');
-        json_text(json, NULL, "scheduled");
-        json_text(json, NULL, "waiting");
-        json_text(json, NULL, "active");
-        json_close(json, ']');
-    }
-    json_text(json, "on_conflict", setting->word.text != NULL ? setting->word.text : "keep");
+    write_names(json, "by", unique->by);
+    write_decimal(json, "for_ns", unique->for_ns);
+    write_names(json, "while", unique->states);
+    json_text(json, "on_conflict", unique->on_conflict);
     json_close(json, '}');
 }
 
-static void write_limit(struct json_out *json, const char *name, const struct ast_setting *setting)
+static void write_concurrency(struct json_out *json, const struct ir_concurrency *concurrency)
 {
-    json_open(json, name, '{');
-    write_wide(json, "count", setting->value.integer);
-    if (setting->kind == SETTING_RATE) {
-        json_decimal(json, "per_ns", setting->extra.duration_ns);
-        write_wide(json, "burst",
-                   setting->burst.kind == LITERAL_INT ? setting->burst.integer
-                                                      : setting->value.integer);
+    if (concurrency == NULL) {
+        json_null(json, "concurrency");
+        return;
     }
-    write_names(json, "by", setting->by);
+    json_open(json, "concurrency", '{');
+    json_decimal(json, "count", concurrency->count);
+    write_names(json, "by", concurrency->by);
     json_close(json, '}');
 }
 
-static void write_every(struct json_out *json, const struct ast_setting *setting)
+static void write_rate(struct json_out *json, const struct ir_rate *rate)
 {
+    if (rate == NULL) {
+        json_null(json, "rate");
+        return;
+    }
+    json_open(json, "rate", '{');
+    json_decimal(json, "count", rate->count);
+    json_decimal(json, "per_ns", rate->per_ns);
+    json_decimal(json, "burst", rate->burst);
+    write_names(json, "by", rate->by);
+    json_close(json, '}');
+}
+
+static void write_every(struct json_out *json, const struct ir_every *every)
+{
+    if (every == NULL) {
+        json_null(json, "every");
+        return;
+    }
     json_open(json, "every", '{');
-    json_decimal(json, "interval_ns", setting->value.duration_ns);
-    json_decimal(json, "jitter_ns", setting->extra.duration_ns);
+    json_decimal(json, "interval_ns", every->interval_ns);
+    json_decimal(json, "jitter_ns", every->jitter_ns);
     json_close(json, '}');
 }
 
-static void write_cron(struct json_out *json, const struct ast_setting *setting)
+static void write_cron(struct json_out *json, const struct ir_cron *cron)
 {
-    json_open(json, "cron", '{');
-    json_text(json, "text", setting->value.text);
-    json_text(json, "tz", setting->extra.text);
-    json_text(json, "missed", setting->word.text != NULL ? setting->word.text : "once");
-    json_close(json, '}');
-}
-
-static void write_policies(struct json_out *json, const struct ir_settings *settings)
-{
-    static const struct {
-        enum setting_kind kind;
-        const char *name;
-    } parts[] = {{SETTING_UNIQUE, "unique"},
-                 {SETTING_CONCURRENCY, "concurrency"},
-                 {SETTING_RATE, "rate"},
-                 {SETTING_EVERY, "every"},
-                 {SETTING_CRON, "cron"}};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const struct ast_setting *setting = settings->set[parts[i].kind];
-        if (setting == NULL)
-            json_null(json, parts[i].name);
-        else if (parts[i].kind == SETTING_UNIQUE)
-            write_unique(json, setting);
-        else if (parts[i].kind == SETTING_EVERY)
-            write_every(json, setting);
-        else if (parts[i].kind == SETTING_CRON)
-            write_cron(json, setting);
-        else
-            write_limit(json, parts[i].name, setting);
+    if (cron == NULL) {
+        json_null(json, "cron");
+        return;
     }
+    json_open(json, "cron", '{');
+    json_text(json, "text", cron->fields);
+    json_text(json, "tz", cron->zone);
+    json_text(json, "missed", cron->missed);
+    json_close(json, '}');
+}
+
+static void write_scalars(struct json_out *json, const struct ir_settings *settings)
+{
+    for (const struct scalar *scalar = scalars; scalar->key != NULL; scalar++) {
+        int64_t number = scalar_get(scalar, settings);
+        if (scalar->form == FORM_COUNT)
+            json_number(json, scalar->key, number);
+        else
+            write_decimal(json, scalar->key, number);
+    }
+}
+
+static void write_tags(struct json_out *json, const struct literal *tag)
+{
+    json_open(json, "tags", '[');
+    for (; tag != NULL; tag = tag->next)
+        json_text(json, NULL, tag->text);
+    json_close(json, ']');
 }
 
 static void write_settings(struct json_out *json, const struct ir_settings *settings)
 {
-    const struct ast_setting *tags = settings->set[SETTING_TAGS];
     json_text(json, "queue", settings->queue);
-    json_number(json, "priority", settings->priority);
-    write_decimal(json, "timeout_ns", settings->timeout_ns);
-    write_decimal(json, "expires_ns", settings->expires_ns);
-    write_decimal(json, "keep_success_ns", settings->keep_success_ns);
-    write_decimal(json, "keep_failure_ns", settings->keep_failure_ns);
-    write_decimal(json, "memory_bytes", settings->memory_bytes);
+    write_scalars(json, settings);
     write_retry(json, &settings->retry);
-    write_policies(json, settings);
-    json_open(json, "tags", '[');
-    for (const struct literal *tag = tags == NULL ? NULL : tags->list; tag; tag = tag->next)
-        json_text(json, NULL, tag->text);
-    json_close(json, ']');
+    write_unique(json, settings->unique);
+    write_concurrency(json, settings->concurrency);
+    write_rate(json, settings->rate);
+    write_every(json, settings->every);
+    write_cron(json, settings->cron);
+    write_tags(json, settings->tags);
 }
 
 static void write_functions(struct json_out *json, const struct ir_job *job)

@@ -58,15 +58,15 @@
 #define LIMIT_LEN           (64u * 1024u * 1024u) /* N of max_len, min_len, len */
 
 /* Settings. */
-#define LIMIT_PRIORITY     9
-#define LIMIT_RETRIES      1000
-#define LIMIT_STEPS        64u
-#define LIMIT_FACTOR       100 /* of exponential and linear backoff */
-#define LIMIT_EXPONENT     10  /* of polynomial backoff */
-#define LIMIT_CONCURRENCY  65535
-#define LIMIT_RATE         1000000
-#define LIMIT_SETTING_DAYS 3650 /* no duration of a setting is longer */
-#define LIMIT_MEMORY_MIN   (UINT64_C(1) << 20)
-#define LIMIT_MEMORY_MAX   (UINT64_C(1) << 40)
+#define LIMIT_PRIORITY    9
+#define LIMIT_RETRIES     1000
+#define LIMIT_STEPS       64u
+#define LIMIT_FACTOR      100 /* of exponential and linear backoff */
+#define LIMIT_EXPONENT    10  /* of polynomial backoff */
+#define LIMIT_CONCURRENCY 65535
+#define LIMIT_RATE        1000000
+#define LIMIT_SETTING_NS  (3650 * INT64_C(86400000000000)) /* of all durations: ten years */
+#define LIMIT_MEMORY_MIN  (INT64_C(1) << 20)
+#define LIMIT_MEMORY_MAX  (INT64_C(1) << 40)
 
 #endif

@@ -1,18 +1,19 @@
 /* parse_setting.c - the statements of a job, and retry policies. */
 #include "parser_base.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* ORDER SETTING_WORDS: blocks, then as enum setting_kind. */
+#include "setting.h"
+
 enum { BLOCK_COUNT = 2 };
 const char *const job_words[BLOCK_COUNT + SETTING_COUNT + 1] = {
-    "params", "returns", "queue",       "priority", "timeout", "expires", "keep", "memory",
-    "retry",  "unique",  "concurrency", "rate",     "every",   "cron",    "tags", NULL};
-
-const char *setting_word(enum setting_kind kind)
-{
-    return job_words[BLOCK_COUNT + kind];
-}
+    "params",
+    "returns",
+#define SETTING(symbol, word, place, form, text) word,
+#include "settings.def"
+    NULL,
+};
 
 static bool parse_names(struct parser *parser, struct ast_names **ret_names)
 {
@@ -36,18 +37,33 @@ static bool parse_count(struct parser *parser, struct literal *ret_literal)
                                           : parser_literal_of(parser, TOKEN_INT, ret_literal);
 }
 
-static bool parse_by(struct parser *parser, struct ast_setting *setting)
+static bool parse_by(struct parser *parser, struct ast_names **ret_names)
 {
-    return !parser_accept_word(parser, "by") || parse_names(parser, &setting->by);
+    return !parser_accept_word(parser, "by") || parse_names(parser, ret_names);
+}
+
+static bool parse_queue(struct parser *parser, struct ast_setting *setting)
+{
+    return parser_literal_of(parser, TOKEN_STRING, &setting->value);
+}
+
+static bool parse_scalar(struct parser *parser, struct ast_setting *setting)
+{
+    static const enum token_kind tokens[] = {
+        [FORM_DURATION] = TOKEN_DURATION, [FORM_SIZE] = TOKEN_SIZE};
+    assert(scalar_of(setting->kind) != NULL); /* settings.def lacks a row SCALAR */
+    enum scalar_form form = scalar_of(setting->kind)->form;
+    return form == FORM_COUNT ? parse_count(parser, &setting->value)
+                              : parser_literal_of(parser, tokens[form], &setting->value);
 }
 
 static bool parse_keep(struct parser *parser, struct ast_setting *setting)
 {
     static const char *const words[] = {"success", "failure", NULL};
     do {
-        struct literal *literal = &setting->value;
+        struct literal *literal = &setting->keep.success;
         if (parser_at_word(parser, "failure"))
-            literal = &setting->extra;
+            literal = &setting->keep.failure;
         else if (!parser_at_word(parser, "success"))
             return parser_unknown(parser, DIAG_UNKNOWN_WORD, "'success' or 'failure'", words);
         if (literal->kind != LITERAL_NONE)
@@ -63,8 +79,8 @@ static bool parse_keep(struct parser *parser, struct ast_setting *setting)
 static bool parse_retry(struct parser *parser, struct ast_setting *setting)
 {
     if (parser_at(parser, TOKEN_LEFT_BRACE))
-        return parse_policy(parser, &setting->policy);
-    return parser_reference(parser, &setting->word);
+        return parse_policy(parser, &setting->retry.policy);
+    return parser_reference(parser, &setting->retry.name);
 }
 
 static bool parse_one_of(struct parser *parser, struct ast_name *ret_name, const char *what,
@@ -80,76 +96,69 @@ static bool parse_one_of(struct parser *parser, struct ast_name *ret_name, const
 static bool parse_unique(struct parser *parser, struct ast_setting *setting)
 {
     static const char *const conflicts[] = {"keep", "replace", "error", NULL};
-    if (!parse_by(parser, setting))
+    struct ast_unique *unique = &setting->unique;
+    if (!parse_by(parser, &unique->by))
         return false;
     if (parser_accept_word(parser, "for") &&
-        !parser_literal_of(parser, TOKEN_DURATION, &setting->extra))
+        !parser_literal_of(parser, TOKEN_DURATION, &unique->time))
         return false;
-    if (parser_accept_word(parser, "while") && !parse_names(parser, &setting->states))
+    if (parser_accept_word(parser, "while") && !parse_names(parser, &unique->states))
         return false;
     return !parser_accept_word(parser, "on_conflict") ||
-           parse_one_of(parser, &setting->word, "'keep', 'replace' or 'error'", conflicts);
+           parse_one_of(parser, &unique->on_conflict, "'keep', 'replace' or 'error'", conflicts);
+}
+
+static bool parse_concurrency(struct parser *parser, struct ast_setting *setting)
+{
+    return parser_literal_of(parser, TOKEN_INT, &setting->concurrency.count) &&
+           parse_by(parser, &setting->concurrency.by);
 }
 
 static bool parse_rate(struct parser *parser, struct ast_setting *setting)
 {
-    if (!parser_literal_of(parser, TOKEN_INT, &setting->value))
+    struct ast_rate *rate = &setting->rate;
+    if (!parser_literal_of(parser, TOKEN_INT, &rate->count))
         return false;
     if (!parser_accept_word(parser, "per"))
         return parser_expected(parser, "'per'");
-    if (!parser_literal_of(parser, TOKEN_DURATION, &setting->extra) || !parse_by(parser, setting))
+    if (!parser_literal_of(parser, TOKEN_DURATION, &rate->per) || !parse_by(parser, &rate->by))
         return false;
     return !parser_accept_word(parser, "burst") ||
-           parser_literal_of(parser, TOKEN_INT, &setting->burst);
+           parser_literal_of(parser, TOKEN_INT, &rate->burst);
+}
+
+static bool parse_every(struct parser *parser, struct ast_setting *setting)
+{
+    struct ast_every *every = &setting->every;
+    return parser_literal_of(parser, TOKEN_DURATION, &every->interval) &&
+           (!parser_accept_word(parser, "jitter") ||
+            parser_literal_of(parser, TOKEN_DURATION, &every->jitter));
 }
 
 static bool parse_cron(struct parser *parser, struct ast_setting *setting)
 {
     static const char *const missed[] = {"skip", "once", "all", NULL};
-    if (!parser_literal_of(parser, TOKEN_STRING, &setting->value))
+    struct ast_cron *cron = &setting->cron;
+    if (!parser_literal_of(parser, TOKEN_STRING, &cron->fields))
         return false;
     if (!parser_accept_word(parser, "tz"))
         return parser_expected(parser, "'tz' and a time zone");
-    if (!parser_literal_of(parser, TOKEN_STRING, &setting->extra))
+    if (!parser_literal_of(parser, TOKEN_STRING, &cron->zone))
         return false;
     return !parser_accept_word(parser, "missed") ||
-           parse_one_of(parser, &setting->word, "'skip', 'once' or 'all'", missed);
+           parse_one_of(parser, &cron->missed, "'skip', 'once' or 'all'", missed);
 }
 
-static bool parse_setting_body(struct parser *parser, struct ast_setting *setting)
+static bool parse_tags(struct parser *parser, struct ast_setting *setting)
 {
-    switch (setting->kind) {
-    case SETTING_QUEUE:
-        return parser_literal_of(parser, TOKEN_STRING, &setting->value);
-    case SETTING_PRIORITY:
-        return parse_count(parser, &setting->value);
-    case SETTING_TIMEOUT:
-    case SETTING_EXPIRES:
-        return parser_literal_of(parser, TOKEN_DURATION, &setting->value);
-    case SETTING_KEEP:
-        return parse_keep(parser, setting);
-    case SETTING_MEMORY:
-        return parser_literal_of(parser, TOKEN_SIZE, &setting->value);
-    case SETTING_RETRY:
-        return parse_retry(parser, setting);
-    case SETTING_UNIQUE:
-        return parse_unique(parser, setting);
-    case SETTING_CONCURRENCY:
-        return parser_literal_of(parser, TOKEN_INT, &setting->value) && parse_by(parser, setting);
-    case SETTING_RATE:
-        return parse_rate(parser, setting);
-    case SETTING_EVERY:
-        return parser_literal_of(parser, TOKEN_DURATION, &setting->value) &&
-               (!parser_accept_word(parser, "jitter") ||
-                parser_literal_of(parser, TOKEN_DURATION, &setting->extra));
-    case SETTING_CRON:
-        return parse_cron(parser, setting);
-    case SETTING_TAGS:
-    case SETTING_COUNT:
-        break;
-    }
-    return parser_literals(parser, TOKEN_STRING, &setting->list);
+    return parser_literals(parser, TOKEN_STRING, &setting->tags);
 }
+
+/* What follows the word of each setting. */
+static bool (*const parse_bodies[SETTING_COUNT])(struct parser *, struct ast_setting *) = {
+#define SETTING(symbol, word, place, form, text) parse_##form,
+#include "settings.def"
+};
 
 bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **ret_setting)
 {
@@ -163,10 +172,10 @@ bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **r
     setting->kind = (enum setting_kind)kind;
     setting->span = parser_span(parser);
     parser_advance(parser);
-    if (!parse_setting_body(parser, setting))
+    if (!parse_bodies[kind](parser, setting))
         return false;
     *ret_setting = setting;
-    if (setting->policy != NULL) {
+    if (setting->kind == SETTING_RETRY && setting->retry.policy != NULL) {
         parser_accept(parser, TOKEN_SEMICOLON);
         return true;
     }

@@ -34,7 +34,7 @@ static struct uses uses_find(struct linter *linter)
         use_types(&uses, decl->returns.first);
         for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
             if (at->kind == SETTING_RETRY)
-                use(&uses, &at->word);
+                use(&uses, &at->retry.name);
         }
     }
     return uses;

@@ -4,7 +4,9 @@
 
 #include "context.h"
 #include "lexer.h"
+#include "literal.h"
 #include "request.h"
+#include "setting.h"
 
 enum { CODE_BYTES_MAX = 400 };
 
@@ -118,25 +120,7 @@ static void page_statement(struct page *page, struct span start)
     page_code(page, from, len);
 }
 
-static void duration_write(struct buf *buf, int64_t ns)
-{
-    static const struct {
-        const char *unit;
-        int64_t ns;
-    } units[] = {{"w", INT64_C(604800000000000)}, {"d", INT64_C(86400000000000)},
-                 {"h", INT64_C(3600000000000)},   {"m", INT64_C(60000000000)},
-                 {"s", INT64_C(1000000000)},      {"ms", INT64_C(1000000)},
-                 {"us", INT64_C(1000)},           {"ns", 1}};
-    if (ns == 0)
-        buf_text(buf, "0s");
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (ns >= units[i].ns)
-            buf_printf(buf, "%" PRId64 "%s", ns / units[i].ns, units[i].unit);
-        ns %= units[i].ns;
-    }
-}
-
-static void retry_write(struct buf *buf, const struct ir_retry *retry)
+static void retry_write(struct arena *arena, struct buf *buf, const struct ir_retry *retry)
 {
     if (retry->max == 0) {
         buf_text(buf, "none");
@@ -144,17 +128,14 @@ static void retry_write(struct buf *buf, const struct ir_retry *retry)
     }
     buf_printf(buf, "{ max %" PRId64 "; backoff %s ", retry->max, retry->backoff);
     if (retry->base_ns >= 0)
-        duration_write(buf, retry->base_ns);
-    for (const struct literal *step = retry->steps; step != NULL; step = step->next) {
-        duration_write(buf, step->duration_ns);
-        buf_text(buf, step->next != NULL ? ", " : "");
-    }
+        buf_text(buf, duration_format(arena, retry->base_ns));
+    for (const struct literal *step = retry->steps; step != NULL; step = step->next)
+        buf_printf(buf, "%s%s", duration_format(arena, step->duration_ns),
+                   step->next != NULL ? ", " : "");
     if (retry->factor != NULL)
         buf_printf(buf, " factor %s", retry->factor);
-    if (retry->cap_ns >= 0) {
-        buf_text(buf, " cap ");
-        duration_write(buf, retry->cap_ns);
-    }
+    if (retry->cap_ns >= 0)
+        buf_printf(buf, " cap %s", duration_format(arena, retry->cap_ns));
     static const char *const jitters[] = {"none", "full", "equal"};
     if (retry->jitter != JITTER_NONE)
         buf_printf(buf, "; jitter %s",
@@ -162,48 +143,24 @@ static void retry_write(struct buf *buf, const struct ir_retry *retry)
     buf_text(buf, "; }");
 }
 
-static void limit_write(struct buf *buf, int64_t ns)
-{
-    if (ns < 0)
-        buf_text(buf, "none");
-    else
-        duration_write(buf, ns);
-}
-
 /* The value in force; false when the setting has no value without being written. */
-static bool setting_write(struct buf *buf, const struct ir_settings *settings,
+static bool setting_write(struct arena *arena, struct buf *buf, const struct ir_settings *settings,
                           enum setting_kind kind)
 {
+    const struct scalar *scalar = scalar_of(kind);
     buf_printf(buf, "%s ", setting_word(kind));
-    switch (kind) {
-    case SETTING_QUEUE:
+    if (kind == SETTING_QUEUE)
         buf_printf(buf, "\"%s\"", settings->queue);
-        return true;
-    case SETTING_PRIORITY:
-        buf_printf(buf, "%" PRId64, settings->priority);
-        return true;
-    case SETTING_TIMEOUT:
-        limit_write(buf, settings->timeout_ns);
-        return true;
-    case SETTING_EXPIRES:
-        limit_write(buf, settings->expires_ns);
-        return true;
-    case SETTING_KEEP:
-        buf_text(buf, "success ");
-        duration_write(buf, settings->keep_success_ns);
-        buf_text(buf, ", failure ");
-        duration_write(buf, settings->keep_failure_ns);
-        return true;
-    case SETTING_MEMORY:
-        buf_printf(buf, settings->memory_bytes < 0 ? "none" : "%" PRId64 " bytes",
-                   settings->memory_bytes);
-        return true;
-    case SETTING_RETRY:
-        retry_write(buf, &settings->retry);
-        return true;
-    default:
+    else if (kind == SETTING_KEEP)
+        buf_printf(buf, "success %s, failure %s", duration_format(arena, settings->keep_success_ns),
+                   duration_format(arena, settings->keep_failure_ns));
+    else if (kind == SETTING_RETRY)
+        retry_write(arena, buf, &settings->retry);
+    else if (scalar != NULL)
+        buf_text(buf, scalar_text(arena, scalar, settings));
+    else
         return false;
-    }
+    return true;
 }
 
 static const struct ir_job *job_find(const struct module *module, const struct ast_decl *decl)
@@ -219,7 +176,7 @@ static void page_settings(struct page *page, const struct ir_job *job)
     struct buf code = {0};
     for (int kind = 0; kind < SETTING_COUNT; kind++) {
         struct buf line = {0};
-        if (setting_write(&line, &job->settings, (enum setting_kind)kind))
+        if (setting_write(page->arena, &line, &job->settings, (enum setting_kind)kind))
             buf_printf(&code, "%s%s;", code.len > 0 ? "\n" : "", line.data);
         buf_release(&line);
     }
@@ -349,7 +306,7 @@ static void describe_setting(struct page *page, const struct target *target,
     for (int kind = 0; job != NULL && kind < SETTING_COUNT; kind++) {
         struct buf line = {0};
         if (strcmp(setting_word((enum setting_kind)kind), word) == 0 &&
-            setting_write(&line, &job->settings, (enum setting_kind)kind)) {
+            setting_write(page->arena, &line, &job->settings, (enum setting_kind)kind)) {
             page_say(page, "In force here:");
             page_code(page, line.data, line.len);
         }

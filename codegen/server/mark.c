@@ -4,6 +4,7 @@
 
 #include "analysis.h"
 #include "checker.h"
+#include "setting.h"
 
 struct finder {
     struct compilation *compilation;
@@ -106,10 +107,10 @@ static void find_keys(struct finder *finder, const struct ast_decl *decl,
 static void find_settings(struct finder *finder, const struct ast_decl *decl)
 {
     for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
-        bool has_name = at->kind == SETTING_RETRY && at->word.text != NULL;
-        if (has_name && strcmp(at->word.text, "none") != 0)
-            find_reference(finder, at->word, true);
-        find_keys(finder, decl, at->by);
+        struct ast_name policy = at->kind == SETTING_RETRY ? at->retry.name : (struct ast_name){0};
+        if (policy.text != NULL && strcmp(policy.text, "none") != 0)
+            find_reference(finder, policy, true);
+        find_keys(finder, decl, setting_by(at));
     }
 }
 

@@ -5,13 +5,22 @@ the words that the parser and the checker know.
 """
 import re
 
+SETTING = re.compile(r'^SETTING\((\w+), "(\w+)", (SETTING|JOB), \w+,', re.M)
 WORD = re.compile(r'^WORD\(((?:P\(\w+\)(?: \| )?)+), "(\w+)", "', re.M)
 STRING = re.compile(r'"(\w+)"')
 
 
+def settings(root):
+    """{word: place} of settings.def."""
+    text = (root / "codegen/front/settings.def").read_text()
+    rows = SETTING.findall(text)
+    assert len(rows) == text.count("\nSETTING("), "a row of settings.def that was not read"
+    return {word: place for _, word, place in rows}
+
+
 def words(root):
-    """{word: set of places} of words.def."""
-    found = {}
+    """{word: set of places} of words.def, and of the settings that it includes."""
+    found = {word: {place} for word, place in settings(root).items()}
     for places, word in WORD.findall((root / "codegen/server/words.def").read_text()):
         found.setdefault(word, set()).update(re.findall(r"P\((\w+)\)", places))
     return found
@@ -29,17 +38,17 @@ def compiler_words(root):
     parser = (front / "parser.c").read_text()
     setting = (front / "parse_setting.c").read_text()
     check = (front / "check_setting.c").read_text()
+    retry = (front / "check_retry.c").read_text()
     value = (front / "check_value.c").read_text()
     attributes = re.findall(r'^    \{"(\w+)", ((?:ON_\w+(?: \| )?)+), ARGS_',
                             (front / "check_attr.c").read_text(), re.M)
     types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
     asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
     foreign = {"to"}  # of a range of numbers, which other languages have and this one refuses
-    listed = [word for name in ("words", "conflicts", "missed", "kinds", "job_words")
-              for word in table(parser + setting, name)]
-    states = table(check, "states")
-    compared = re.findall(r'strcmp\(setting->word\.text, "(\w+)"\)', check) + re.findall(
+    listed = [word for name in ("words", "conflicts", "missed", "kinds", "job_words", "states")
+              for word in table(parser + setting + check, name)]
+    compared = re.findall(r'strcmp\(name->text, "(\w+)"\)', retry) + re.findall(
         r'strcmp\(literal->text, "(\w+)"\)', value)
     return {"types": set(types) - {"enum", "struct"},
             "attributes": {name: set(places.split(" | ")) for name, places in attributes},
-            "words": set(asked) - foreign | set(listed) | set(states) | set(compared)}
+            "words": set(asked) - foreign | set(listed) | set(settings(root)) | set(compared)}

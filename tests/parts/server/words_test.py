@@ -21,7 +21,7 @@ class Words(unittest.TestCase):
 
     def test_every_row_is_read(self):
         rows = (ROOT / "codegen/server/words.def").read_text().count("\nWORD(")
-        self.assertGreater(rows, 90)
+        self.assertGreater(rows, 75)
         self.assertEqual(len(language.WORD.findall(
             (ROOT / "codegen/server/words.def").read_text())), rows)
 

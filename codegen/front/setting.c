@@ -1,0 +1,85 @@
+#include "setting.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "limits.h"
+#include "literal.h"
+
+static const struct {
+    const char *word;
+    bool is_of_job;
+} infos[SETTING_COUNT] = {
+#define IS_OF_JOB_SETTING                        false
+#define IS_OF_JOB_JOB                            true
+#define SETTING(symbol, word, place, form, text) [SETTING_##symbol] = {word, IS_OF_JOB_##place},
+#include "settings.def"
+};
+
+const char *setting_word(enum setting_kind kind)
+{
+    return infos[kind].word;
+}
+
+bool setting_is_of_job(enum setting_kind kind)
+{
+    return infos[kind].is_of_job;
+}
+
+const struct ast_names *setting_by(const struct ast_setting *setting)
+{
+    switch (setting->kind) {
+    case SETTING_UNIQUE:
+        return setting->unique.by;
+    case SETTING_CONCURRENCY:
+        return setting->concurrency.by;
+    case SETTING_RATE:
+        return setting->rate.by;
+    default:
+        return NULL;
+    }
+}
+
+enum { NONE = -1 };
+
+const struct scalar scalars[] = {
+#define SCALAR(symbol, member, form, unset, least, most, what)                                     \
+    {#member,     SETTING_##symbol,                                                                \
+     FORM_##form, offsetof(struct ir_settings, member),                                            \
+     unset,       least,                                                                           \
+     most,        what},
+#include "settings.def"
+    {0},
+};
+
+const struct scalar *scalar_of(enum setting_kind kind)
+{
+    const struct scalar *scalar = scalars;
+    while (scalar->key != NULL && scalar->setting != kind)
+        scalar++;
+    return scalar->key != NULL ? scalar : NULL;
+}
+
+int64_t scalar_get(const struct scalar *scalar, const struct ir_settings *settings)
+{
+    int64_t number;
+    memcpy(&number, (const char *)settings + scalar->offset, sizeof(number));
+    return number;
+}
+
+void scalar_set(const struct scalar *scalar, struct ir_settings *settings, int64_t number)
+{
+    memcpy((char *)settings + scalar->offset, &number, sizeof(number));
+}
+
+const char *scalar_text(struct arena *arena, const struct scalar *scalar,
+                        const struct ir_settings *settings)
+{
+    int64_t number = scalar_get(scalar, settings);
+    if (number < 0)
+        return "none";
+    if (scalar->form == FORM_DURATION)
+        return duration_format(arena, number);
+    return arena_printf(arena, scalar->form == FORM_SIZE ? "%" PRId64 " bytes" : "%" PRId64,
+                        number);
+}
