@@ -1,8 +1,6 @@
 #include "child/crash_report.h"
 
 #include <errno.h>
-#include <execinfo.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <ucontext.h>
-#include <unistd.h>
 
+#include "platform/self.h"
+#include "platform/stack.h"
 #include "platform/symbols.h"
 
 enum { ALT_STACK = 64 * 1024, SHOWN_FRAMES = 6, STACK_REACH = 64 * 1024 };
@@ -24,56 +22,15 @@ enum { ALT_STACK = 64 * 1024, SHOWN_FRAMES = 6, STACK_REACH = 64 * 1024 };
 static struct culex_mailbox *crash_mailbox;
 static pid_t crash_zygote;
 
-/* The first call of backtrace() loads a library, which no signal handler may. */
-void culex__crash_report_prepare(void)
-{
-    void *frames[4];
-    backtrace(frames, 4);
-}
-
-static void registers_take(struct culex_crash_report *report, const void *context)
-{
-#if defined(__x86_64__)
-    const ucontext_t *at = context;
-    report->pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];
-    report->sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-    const ucontext_t *at = context;
-    report->pc = at->uc_mcontext.pc;
-    report->sp = at->uc_mcontext.sp;
-#else
-    (void)context;
-#endif
-}
-
-/* Reads digits of /proc/self/statm by hand: nothing here may allocate or lock. */
-static uint64_t data_bytes_look(void)
-{
-    char text[256];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : -1;
-    uint64_t value = 0;
-    int field = 0;
-    for (ssize_t i = 0; i < got && field < 6; i++) {
-        if (text[i] == ' ') {
-            field++;
-            if (field < 6)
-                value = 0;
-        } else if (text[i] >= '0' && text[i] <= '9')
-            value = value * 10 + (uint64_t)(text[i] - '0');
-    }
-    if (fd >= 0)
-        close(fd);
-    return value * 4096;
-}
-
 /* malloc has just failed, or the next one would. */
 static bool memory_is_at_limit(int error_number)
 {
     struct rlimit limit;
+    struct culex_memory_use use = {0};
     if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return false;
-    return error_number == ENOMEM || data_bytes_look() > limit.rlim_cur - limit.rlim_cur / 8;
+    return error_number == ENOMEM ||
+           (culex__self_memory(&use) && (rlim_t)use.data > limit.rlim_cur - limit.rlim_cur / 8);
 }
 
 static void report_store(int number, const siginfo_t *info, const void *context, int error_number)
@@ -83,14 +40,10 @@ static void report_store(int number, const siginfo_t *info, const void *context,
     report->code = info->si_code;
     report->address =
         info->si_code > 0 ? (uint64_t)(uintptr_t)info->si_addr : (uint64_t)(unsigned)info->si_pid;
-    registers_take(report, context);
+    culex__stack_registers(context, &report->pc, &report->sp);
     report->is_at_limit = memory_is_at_limit(error_number);
     atomic_store(&report->stage, 1);
-    void *frames[CULEX_CRASH_FRAMES];
-    int count = backtrace(frames, CULEX_CRASH_FRAMES);
-    for (int i = 0; i < count; i++)
-        report->frames[i] = (uint64_t)(uintptr_t)frames[i];
-    report->frame_count = (uint32_t)count;
+    report->frame_count = (uint32_t)culex__stack_frames(report->frames, CULEX_CRASH_FRAMES);
     atomic_store(&report->stage, 2);
 }
 
@@ -161,7 +114,7 @@ static void phrase_add(struct phrase *phrase, const char *format, ...)
 
 static void phrase_add_signal(struct phrase *phrase, int number)
 {
-    const char *name = sigabbrev_np(number);
+    const char *name = culex__stack_signal_name(number);
     if (name != NULL)
         phrase_add(phrase, "SIG%s", name);
     else

@@ -1,9 +1,9 @@
 /* child/crash_report.h - what is known of the death of a child, in words.
  *
  * The child's signal handler stores plain facts in the mailbox: it may run with a broken heap and
- * an overflown stack, so it calls nothing but backtrace(). The supervisor, which is whole,
- * finds the names: from the program's own symbol table, so that static functions have names too,
- * and from the dynamic linker for libraries. */
+ * an overflown stack, so it calls nothing but what platform/stack.h and self.h allow it to. The
+ * supervisor, which is whole, finds the names: from the program's own symbol table, so that static
+ * functions have names too, and from the dynamic linker for libraries. */
 #ifndef CULEX_CHILD_CRASH_REPORT_H
 #define CULEX_CHILD_CRASH_REPORT_H
 
@@ -13,9 +13,6 @@
 #include "child/mailbox.h"
 
 struct culex_symbols;
-
-/* In a process that is to have children that crash: loads what backtrace() needs. */
-void culex__crash_report_prepare(void);
 
 /* In a child: reports faults and SIGTERM of `zygote_pid` in `mailbox`, and dies of them.
  * SIGTERM of anybody else is ignored: only the supervisor stops handlers. */

@@ -1,39 +1,39 @@
 #include "child/offspring.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
+
+#include "platform/self.h"
 
 enum {
     FOUND_MAX = 256,
     ROUNDS = 1000 /* a millisecond each, where something does not die */
 };
 
-/* Our children, whichever of our threads forked them. False when they cannot be listed. */
+struct listing {
+    pid_t *pids;
+    size_t max;
+    size_t count;
+};
+
+static bool child_list(void *user, pid_t pid)
+{
+    struct listing *listing = user;
+    if (listing->count == listing->max)
+        return false;
+    listing->pids[listing->count++] = pid;
+    return true;
+}
+
+/* The first `max` of our children. False when they cannot be listed. */
 static bool children_read(pid_t *ret_found, size_t max, size_t *ret_count)
 {
-    size_t count = 0;
-    DIR *threads = opendir("/proc/self/task");
-    if (threads == NULL)
-        return false;
-    for (const struct dirent *thread; (thread = readdir(threads)) != NULL;) {
-        char path[300];
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", thread->d_name);
-        FILE *file = thread->d_name[0] != '.' ? fopen(path, "re") : NULL;
-        if (file == NULL)
-            continue;
-        while (count < max && fscanf(file, "%d", &ret_found[count]) == 1)
-            count++;
-        fclose(file);
-    }
-    closedir(threads);
-    *ret_count = count;
-    return true;
+    struct listing listing = {ret_found, max, 0};
+    bool is_listed = culex__self_visit_children(child_list, &listing);
+    *ret_count = listing.count;
+    return is_listed;
 }
 
 static bool is_kept(const struct culex_offspring *offspring, pid_t pid)
@@ -47,7 +47,7 @@ static bool is_kept(const struct culex_offspring *offspring, pid_t pid)
 
 void culex__offspring_adopt(struct culex_offspring *ret_offspring)
 {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    culex__self_adopt_orphans();
     ret_offspring->kept_count = 0;
     ret_offspring->is_blind =
         !children_read(ret_offspring->kept, CULEX_OFFSPRING_KEPT_MAX, &ret_offspring->kept_count);

@@ -1,17 +1,17 @@
 #include "child/surroundings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "platform/self.h"
 
 enum {
     SIGNALS = 32, /* the numbers below are the ones with names */
@@ -146,23 +146,10 @@ static void timers_stop(const struct culex_surroundings *surroundings, size_t co
     }
 }
 
-/* Those of timer_create, which only the kernel can list, as far as they fit; a kernel that cannot
- * has none to us. */
-static void kernel_timers_look(char ret_list[KERNEL_TIMERS_MAX])
-{
-    memset(ret_list, 0, KERNEL_TIMERS_MAX);
-    int fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (read(fd, ret_list, KERNEL_TIMERS_MAX) < 0)
-        ret_list[0] = '\0';
-    close(fd);
-}
-
 static bool kernel_timers_are_same(const struct culex_surroundings *surroundings)
 {
     char now[KERNEL_TIMERS_MAX];
-    kernel_timers_look(now);
+    culex__self_list_timers(now, sizeof now);
     return memcmp(now, surroundings->kernel_timers, sizeof now) == 0;
 }
 
@@ -173,7 +160,7 @@ static void timers_note(struct culex_surroundings *surroundings)
         getitimer(timers[i], &now);
         surroundings->has_timer[i] = now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0;
     }
-    kernel_timers_look(surroundings->kernel_timers);
+    culex__self_list_timers(surroundings->kernel_timers, KERNEL_TIMERS_MAX);
 }
 
 /* --- signals ----------------------------------------------------------------------------- */
@@ -235,7 +222,7 @@ static void identity_look(struct identity *ret_identity)
     getresuid(&ret_identity->users[0], &ret_identity->users[1], &ret_identity->users[2]);
     getresgid(&ret_identity->groups[0], &ret_identity->groups[1], &ret_identity->groups[2]);
     ret_identity->group_count = getgroups(GROUPS, ret_identity->more);
-    ret_identity->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+    ret_identity->no_new_privs = culex__self_no_new_privileges();
     if (stat("/", &root) == 0) {
         ret_identity->root_device = root.st_dev;
         ret_identity->root_inode = root.st_ino;

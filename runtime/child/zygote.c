@@ -1,24 +1,22 @@
 #include "child/zygote.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "child/child.h"
-#include "child/crash_report.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
 #include "platform/packet.h"
+#include "platform/self.h"
+#include "platform/stack.h"
 
 enum { BURIALS = 64, STRAYS = 256, LAST_ROUNDS = 2000 };
 
@@ -174,24 +172,30 @@ static bool group_is_alive(struct zygote *zygote, pid_t pid)
     return group > 0 && child_of(zygote, group) != NULL;
 }
 
-/* A process of ours that is no child of a slot was left by one. While the child that it came
- * from lives it may stay, if its group still tells. Returns how many there were. */
+struct strays {
+    struct zygote *zygote;
+    bool is_last; /* everything is to go */
+    size_t count;
+};
+
+/* A process of ours that has no slot was left by one that has. While the child that it came from
+ * lives it may stay, if its group still tells. */
+static bool stray_kill(void *user, pid_t pid)
+{
+    struct strays *strays = user;
+    struct zygote *zygote = strays->zygote;
+    if (child_of(zygote, pid) != NULL || (!strays->is_last && group_is_alive(zygote, pid)))
+        return true;
+    kill(pid, SIGKILL);
+    return ++strays->count < STRAYS;
+}
+
+/* Returns how many there were. */
 static size_t strays_kill(struct zygote *zygote, bool is_last)
 {
-    char path[64];
-    size_t count = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)zygote->pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    for (int pid; count < STRAYS && fscanf(file, "%d", &pid) == 1;) {
-        if (child_of(zygote, pid) != NULL || (!is_last && group_is_alive(zygote, pid)))
-            continue;
-        kill(pid, SIGKILL);
-        count++;
-    }
-    fclose(file);
-    return count;
+    struct strays strays = {zygote, is_last, 0};
+    culex__self_visit_children(stray_kill, &strays);
+    return strays.count;
 }
 
 static void deaths_take(struct zygote *zygote)
@@ -334,8 +338,8 @@ static bool zygote_prepare(struct zygote *zygote)
     signals_reset();
     setpgid(0, 0);
     setrlimit(RLIMIT_CORE, &no_core);
-    prctl(PR_SET_NAME, "culex-zygote");
-    if (prctl(PR_SET_PDEATHSIG, SIGUSR1) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+    culex__self_rename("culex-zygote");
+    if (!culex__self_follow_parent(SIGUSR1) || !culex__self_adopt_orphans())
         return false;
     descriptors_prepare(zygote);
     zygote->signal_fd = culex__signals_open(&awaited);
@@ -352,7 +356,7 @@ _Noreturn void culex__zygote_main(const struct culex_zygote_config *config)
         config->executor->forget(config->executor->forget_user);
     if (!zygote_prepare(&zygote))
         _exit(1);
-    culex__crash_report_prepare();
+    culex__stack_prepare();
     while (zygote_turn(&zygote)) {
     }
     zygote_kill_all(&zygote);

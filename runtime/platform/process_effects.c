@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "platform/descriptor.h"
 #include "platform/events.h"
 #include "platform/packet.h"
+#include "platform/pages.h"
 
 static bool is_refused(const struct culex_process_effects *effects, const char *call)
 {
@@ -39,10 +39,7 @@ int culex__process_socketpair(const struct culex_process_effects *effects, int r
 
 void *culex__process_share(const struct culex_process_effects *effects, size_t size)
 {
-    if (is_refused(effects, "mmap"))
-        return NULL;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return is_refused(effects, "mmap") ? NULL : culex__pages_share(size);
 }
 
 int culex__process_watch_open(const struct culex_process_effects *effects)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "worker/strange_queues.h"
 #include "client/newrun.h"
 #include "core/patience.h"
+#include "platform/self.h"
 #include "worker/solitude.h"
 #include "store/storeurl.h"
 
@@ -288,7 +288,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK && is_apart)
         status = executor_start(worker, error);
     if (status == CULEX_OK && worker->is_private)
-        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+        culex__self_conceal();
     if (status == CULEX_OK)
         status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
     if (status == CULEX_OK)

@@ -1,0 +1,37 @@
+#include "platform/pages.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static void *pages_map(size_t size, int kind)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *culex__pages_share(size_t size)
+{
+    return pages_map(size, MAP_SHARED);
+}
+
+void *culex__pages_keep(size_t size)
+{
+    void *memory = pages_map(size, MAP_PRIVATE);
+    if (memory == NULL || madvise(memory, size, MADV_WIPEONFORK) == 0)
+        return memory;
+    int failure = errno;
+    culex__pages_free(memory, size);
+    errno = failure;
+    return NULL;
+}
+
+void culex__pages_free(void *memory, size_t size)
+{
+    if (size > 0)
+        munmap(memory, size);
+}
+
+void culex__pages_withhold(void *memory, size_t size)
+{
+    madvise(memory, size, MADV_DONTFORK);
+}

@@ -1,0 +1,21 @@
+/* platform/pages.h - memory by the page, and what becomes of it when this process forks. */
+#ifndef CULEX_PLATFORM_PAGES_H
+#define CULEX_PLATFORM_PAGES_H
+
+#include <stddef.h>
+
+/* `size` bytes, zeros at first: shared with whoever is forked from now on. NULL with errno. */
+void *culex__pages_share(size_t size);
+
+/* `size` bytes, zeros at first, and zeros again in whoever is forked from now on. NULL with errno,
+ * also where the system has no such memory. */
+void *culex__pages_keep(size_t size);
+
+/* Gives up some of what came from here; `size` 0 is nothing. */
+void culex__pages_free(void *memory, size_t size);
+
+/* Whoever is forked from now on does not have it. No harm where a system cannot do so: nobody is
+ * to look there. */
+void culex__pages_withhold(void *memory, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+#include "platform/self.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void culex__self_rename(const char *name)
+{
+    prctl(PR_SET_NAME, name);
+}
+
+bool culex__self_follow_parent(int signal)
+{
+    return prctl(PR_SET_PDEATHSIG, signal) == 0;
+}
+
+bool culex__self_adopt_orphans(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+void culex__self_conceal(void)
+{
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int culex__self_no_new_privileges(void)
+{
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+}
+
+/* --- children ---------------------------------------------------------------------------- */
+
+/* True when `visit` wants more. */
+static bool thread_visit(const char *thread, bool (*visit)(void *user, pid_t pid), void *user)
+{
+    char path[300];
+    bool wants_more = true;
+    snprintf(path, sizeof path, "/proc/self/task/%s/children", thread);
+    FILE *file = fopen(path, "re");
+    for (pid_t pid; file != NULL && wants_more && fscanf(file, "%d", &pid) == 1;)
+        wants_more = visit(user, pid);
+    if (file != NULL)
+        fclose(file);
+    return wants_more;
+}
+
+bool culex__self_visit_children(bool (*visit)(void *user, pid_t pid), void *user)
+{
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL)
+        return false;
+    for (const struct dirent *thread; (thread = readdir(threads)) != NULL;) {
+        if (thread->d_name[0] != '.' && !thread_visit(thread->d_name, visit, user))
+            break;
+    }
+    closedir(threads);
+    return true;
+}
+
+/* --- files of a line or a few ------------------------------------------------------------- */
+
+/* Of the beginning of a file; 0 when there is none. A signal handler may call it. */
+static size_t file_read(const char *path, char *ret_text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, ret_text, size);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* Numbers with something behind each. Returns how many there were, at most `max`. */
+static size_t numbers_parse(const char *text, size_t len, int64_t *ret_numbers, size_t max)
+{
+    size_t count = 0;
+    bool is_inside = false;
+    for (size_t i = 0; i < len && count < max; i++) {
+        bool is_digit = text[i] >= '0' && text[i] <= '9';
+        if (is_digit)
+            ret_numbers[count] = (is_inside ? ret_numbers[count] * 10 : 0) + (text[i] - '0');
+        else if (is_inside)
+            count++;
+        is_inside = is_digit;
+    }
+    return count;
+}
+
+bool culex__self_memory(struct culex_memory_use *ret_use)
+{
+    enum { TOTAL, RESIDENT, SHARED, CODE, LIBRARY, DATA, COUNT }; /* in pages: proc(5), statm */
+    char text[256];
+    int64_t pages[COUNT], page = sysconf(_SC_PAGESIZE);
+    size_t len = file_read("/proc/self/statm", text, sizeof text);
+    if (numbers_parse(text, len, pages, COUNT) != COUNT)
+        return false;
+    ret_use->resident = pages[RESIDENT] * page;
+    ret_use->unshared = (pages[RESIDENT] - pages[SHARED]) * page;
+    ret_use->data = pages[DATA] * page;
+    return true;
+}
+
+void culex__self_list_timers(char *ret_list, size_t size)
+{
+    size_t len = file_read("/proc/self/timers", ret_list, size);
+    memset(ret_list + len, 0, size - len);
+}
