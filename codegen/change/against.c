@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "diag_print.h"
+#include "say.h"
 #include "folder.h"
 #include "limits.h"
 #include "text.h"
@@ -31,7 +32,7 @@ void against_release(struct against *against)
 
 static bool complain(const char *what, const char *fault)
 {
-    diag_say("cannot read '%s': %s", what, fault);
+    say("cannot read '%s': %s", what, fault);
     return false;
 }
 

@@ -16,13 +16,13 @@
 #include "limits.h"
 #include "output.h"
 #include "text.h"
-#include "diag_print.h"
+#include "say.h"
 
 enum { WORDS_MAX = 8 };
 
 static bool complain(const char *what, const char *fault)
 {
-    diag_say("%s: %s", what, fault);
+    say("%s: %s", what, fault);
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include "limits.h"
 #include "text.h"
 #include "diag_print.h"
+#include "say.h"
 
 struct listing {
     struct arena *arena;
@@ -177,7 +178,7 @@ struct live *live_load(struct diag_sink *sink, const char *path)
     struct live *live = NULL;
     const char *fault = text_read(path, LIMIT_LIVE_BYTES, &text);
     if (fault != NULL)
-        diag_say("cannot read '%s': %s", path, fault);
+        say("cannot read '%s': %s", path, fault);
     else
         live = live_read(sink, path, text.data, text.len);
     buf_release(&text);

@@ -2,7 +2,7 @@
 #include "clashes.h"
 
 #include "clash.h"
-#include "diag_print.h"
+#include "say.h"
 
 static void files_load(const struct texts *files, struct compilation *compilation)
 {
@@ -19,7 +19,7 @@ static unsigned beside_load(const struct texts *files, struct compilation *compi
     for (size_t i = 0; i < files->count; i++) {
         if (compilation_load(compilation, files->items[i], &fault) != NULL)
             continue;
-        diag_say("cannot read '%s': %s", files->items[i], fault);
+        say("cannot read '%s': %s", files->items[i], fault);
         faults++;
     }
     return faults;

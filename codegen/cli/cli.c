@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cname.h"
 #include "diag_print.h"
+#include "say.h"
 #include "limits.h"
 #include "lint.h"
 
@@ -255,7 +256,7 @@ int cli_misused(const struct cli *cli, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_vsay(format, args);
+    vsay(format, args);
     va_end(args);
     fputs(cli->verb->help, stderr);
     return EXIT_USAGE;
@@ -279,7 +280,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     const char *fault;
     struct module *module = cli_load_silently(cli, compilation, path, &fault);
     if (module == NULL)
-        diag_say("cannot read '%s': %s", path, fault);
+        say("cannot read '%s': %s", path, fault);
     if (module == NULL && cli->junit != NULL)
         junit_add_fault(cli->junit, path, fault);
     return module;
@@ -305,9 +306,9 @@ static FILE *report_stream(const struct cli *cli)
 static void print_left_out(const struct diag_sink *sink)
 {
     if (sink->is_full)
-        diag_say("more than %u errors; the rest is not shown", sink->errors);
+        say("more than %u errors; the rest is not shown", sink->errors);
     if (sink->has_more_warnings)
-        diag_say("more than %u warnings; the rest is not shown", sink->warnings);
+        say("more than %u warnings; the rest is not shown", sink->warnings);
 }
 
 static bool is_said(const struct cli *cli, const struct diag *diag)

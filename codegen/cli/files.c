@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
-#include "diag_print.h"
+#include "say.h"
 
 static bool is_folder(const char *path)
 {
@@ -15,10 +15,10 @@ static bool is_folder(const char *path)
 static void say_empty(const char *folder, const char *project)
 {
     if (project == NULL)
-        diag_say("no .job file is in '%s'", folder);
+        say("no .job file is in '%s'", folder);
     else
-        diag_say("no .job file is in '%s' but in other projects, such as '%s'; name one of them",
-                 folder, project);
+        say("no .job file is in '%s' but in other projects, such as '%s'; name one of them", folder,
+            project);
 }
 
 /* False after a message: not all of it could be read, or there is no schema in it. */
@@ -93,7 +93,7 @@ static bool project_take(struct cli *cli, const char *path)
     diag_sink_init(&sink, &cli->arena);
     sink.policy = cli->policy;
     if (!project_read(&sink, path, &cli->project, &fault)) {
-        diag_say("cannot read '%s': %s", path, fault);
+        say("cannot read '%s': %s", path, fault);
         cli->status = EXIT_BROKEN;
         return false;
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "diag_print.h"
+#include "say.h"
 
 /* In the order of the help. */
 /* clang-format off */
@@ -100,11 +100,11 @@ static int refuse_word(const char *word)
     size_t len = strlen(word);
     struct suggestion near = verb_suggest(word);
     if (len > 4 && strcmp(word + len - 4, ".job") == 0)
-        diag_say("a verb comes first: did you mean 'culexc check %s'?", word);
+        say("a verb comes first: did you mean 'culexc check %s'?", word);
     else if (near.best != NULL)
-        diag_say("no such verb: '%s'; did you mean '%s'?", word, near.best);
+        say("no such verb: '%s'; did you mean '%s'?", word, near.best);
     else
-        diag_say("no such verb: '%s'; 'culexc --help' lists them", word);
+        say("no such verb: '%s'; 'culexc --help' lists them", word);
     return EXIT_USAGE;
 }
 

@@ -5,7 +5,7 @@
 
 #include "clashes.h"
 #include "cli.h"
-#include "diag_print.h"
+#include "say.h"
 #include "output.h"
 #include "repair.h"
 #include "textdiff.h"
@@ -22,7 +22,7 @@ static void log_print(const struct buf *log)
 {
     for (size_t at = 0; at < log->len;) {
         size_t len = strcspn(log->data + at, "\n");
-        diag_print_line(stderr, log->data + at, len);
+        say_line(stderr, log->data + at, len);
         at += len + 1;
     }
 }
@@ -52,7 +52,7 @@ static void fixes_use(struct check *check, const char *path, const struct repair
     if (check->is_trial) {
         trial_show(check, path, &repair->attempts[0].text, &best->text);
     } else if (!output_replace(path, best->text.data, best->text.len)) {
-        diag_say("cannot write '%s': %s", path, strerror(errno));
+        say("cannot write '%s': %s", path, strerror(errno));
         check->status = EXIT_BROKEN;
         return;
     }
@@ -68,8 +68,8 @@ static bool file_fix(struct check *check, const char *path)
     if (is_read)
         fixes_use(check, path, &repair);
     if (is_read && repair.best == 0 && repair.count > 1)
-        diag_say("%s: fixes left out: %u; with them there would be no fewer errors", path,
-                 repair.attempts[1].fixes);
+        say("%s: fixes left out: %u; with them there would be no fewer errors", path,
+            repair.attempts[1].fixes);
     repair_release(&repair);
     return is_read;
 }
@@ -121,9 +121,9 @@ static void files_check(struct check *check)
     if (check->errors == 0)
         clashes_check(check);
     if (check->is_fixing)
-        diag_say("%s: %u; left: errors %u, warnings %u",
-                 check->is_trial ? "fixes not written" : "fixes applied", check->fixes,
-                 check->errors, check->warnings);
+        say("%s: %u; left: errors %u, warnings %u",
+            check->is_trial ? "fixes not written" : "fixes applied", check->fixes, check->errors,
+            check->warnings);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)

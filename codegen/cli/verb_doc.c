@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "doc.h"
 #include "output.h"
-#include "diag_print.h"
+#include "say.h"
 
 struct target {
     enum doc_format format;
@@ -24,7 +24,7 @@ static int page_write(const struct target *target, struct compilation *compilati
     if ((mkdir(target->out, 0777) == 0 || errno == EEXIST) &&
         output_write(path, page->data, page->len))
         return EXIT_CLEAN;
-    diag_say("cannot write '%s': %s", path, strerror(errno));
+    say("cannot write '%s': %s", path, strerror(errno));
     return EXIT_BROKEN;
 }
 

@@ -10,7 +10,7 @@
 #include "input.h"
 #include "output.h"
 #include "textdiff.h"
-#include "diag_print.h"
+#include "say.h"
 
 struct modes {
     bool is_writing, is_checking, is_showing;
@@ -25,7 +25,7 @@ static int file_write(const char *path, const struct buf *layout)
 {
     if (output_replace(path, layout->data, layout->len))
         return EXIT_CLEAN;
-    diag_say("cannot write '%s': %s", path, strerror(errno));
+    say("cannot write '%s': %s", path, strerror(errno));
     return EXIT_BROKEN;
 }
 
@@ -74,7 +74,7 @@ static int file_format(const struct cli *cli, const struct modes *modes, const c
     const char *fault =
         is_stdin(path) ? input_read_open(STDIN_FILENO, &input) : input_read(path, &input);
     if (fault != NULL) {
-        diag_say("cannot read '%s': %s", path, fault);
+        say("cannot read '%s': %s", path, fault);
         return EXIT_BROKEN;
     }
     int status = input_format(cli, modes, path, &input);

@@ -10,7 +10,7 @@
 #include "limits.h"
 #include "live.h"
 #include "output.h"
-#include "diag_print.h"
+#include "say.h"
 
 struct order {
     const char *path, *live;
@@ -20,18 +20,18 @@ struct order {
 static int text_put(const struct order *order, const struct buf *text)
 {
     if (text->len > LIMIT_LOCK_BYTES) {
-        diag_say("the lock would be too large; use --live to forget versions that no store has");
+        say("the lock would be too large; use --live to forget versions that no store has");
         return EXIT_BROKEN;
     }
     if (order->is_check) {
         if (output_is_same(order->path, text->data, text->len))
             return EXIT_CLEAN;
-        diag_say("'%s' is out of date; write it with: culexc lock", order->path);
+        say("'%s' is out of date; write it with: culexc lock", order->path);
         return EXIT_DIAGNOSTICS;
     }
     if (output_write(order->path, text->data, text->len))
         return EXIT_CLEAN;
-    diag_say("cannot write '%s': %s", order->path, strerror(errno));
+    say("cannot write '%s': %s", order->path, strerror(errno));
     return EXIT_BROKEN;
 }
 
@@ -77,9 +77,9 @@ static int lock_update(const struct order *order, struct change *change, struct 
         return EXIT_DIAGNOSTICS;
     if (change->before != NULL &&
         !lock_inherit(change->arena, after, change->before, change->live, &job)) {
-        diag_say("'%s' has more than %u versions; use --live to forget those that "
-                 "no store has",
-                 job, LIMIT_VERSIONS);
+        say("'%s' has more than %u versions; use --live to forget those that "
+            "no store has",
+            job, LIMIT_VERSIONS);
         return EXIT_BROKEN;
     }
     return lock_put(order, after);

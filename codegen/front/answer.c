@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "diag_print.h"
+#include "say.h"
 #include "json_in.h"
 #include "limits.h"
 
@@ -23,7 +23,7 @@ struct taking {
 static void refuse(struct taking *taking, const char *fault, const char *name)
 {
     if (!taking->is_told && taking->what != NULL)
-        diag_say("%s answers with a file that %s: '%.256s'", taking->what, fault, name);
+        say("%s answers with a file that %s: '%.256s'", taking->what, fault, name);
     taking->is_told = taking->in.is_bad = true;
 }
 
@@ -210,6 +210,6 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
         names_check(&taking);
     bool is_whole = !taking.in.is_bad && json_in_at_end(&taking.in);
     if (!is_whole && !taking.is_told && what != NULL)
-        diag_say("%s does not answer as schemas/plugin.md says", what);
+        say("%s does not answer as schemas/plugin.md says", what);
     return is_whole;
 }

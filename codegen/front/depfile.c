@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
-#include "diag_print.h"
+#include "say.h"
 #include "output.h"
 
 struct path_list *path_list_add(struct arena *arena, struct path_list *list, const char *path)
@@ -47,6 +47,6 @@ bool depfile_write(const char *depfile, const struct path_list *targets,
     bool is_done = output_send(depfile, text.data, text.len);
     buf_release(&text);
     if (!is_done)
-        diag_say("cannot write '%s': %s", depfile, strerror(errno));
+        say("cannot write '%s': %s", depfile, strerror(errno));
     return is_done;
 }

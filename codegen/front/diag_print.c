@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "buf.h"
+#include "say.h"
 
 /* A longer line is shown in part, so one hostile line cannot fill a screen. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 80 };
@@ -17,44 +18,6 @@ struct palette {
 static const struct palette plain = {"", "", "", "", "", ""};
 static const struct palette coloured = {"\33[1m",    "\33[1;31m", "\33[1;35m",
                                         "\33[1;36m", "\33[1;32m", "\33[0m"};
-
-/* Schema text reaches a terminal only through here: whatever could move the
- * cursor or reorder the line is shown as '?'. */
-static void print_safely(FILE *out, const char *text, size_t len)
-{
-    for (size_t at = 0; at < len;) {
-        size_t length = culex__utf8_char(text + at, len - at);
-        uint32_t code = culex__utf8_code(text + at, length);
-        if (length == 0 || (culex__utf8_is_deceptive(code) && code != '\t'))
-            fputc('?', out);
-        else
-            fwrite(text + at, 1, length, out);
-        at += length == 0 ? 1 : length;
-    }
-}
-
-void diag_print_line(FILE *out, const char *text, size_t len)
-{
-    print_safely(out, text, len);
-    fputc('\n', out);
-}
-
-void diag_vsay(const char *format, va_list args)
-{
-    struct buf text = {0};
-    buf_vprintf(&text, format, args);
-    fputs("culexc: ", stderr);
-    diag_print_line(stderr, text.data, text.len);
-    buf_release(&text);
-}
-
-void diag_say(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    diag_vsay(format, args);
-    va_end(args);
-}
 
 static bool is_inside(char byte)
 {
@@ -75,7 +38,7 @@ static void window_choose(const char *line, size_t len, size_t at, size_t *ret_s
     *ret_end = end;
 }
 
-/* Cells of a terminal that a character takes, as print_safely writes it; *at moves behind it. */
+/* Cells of a terminal that a character takes, as say_text writes it; *at moves behind it. */
 static unsigned cells_take(const char *line, size_t *at, size_t stop)
 {
     size_t length = culex__utf8_char(line + *at, stop - *at);
@@ -111,7 +74,7 @@ static void print_excerpt(FILE *out, struct span span, const struct palette *pal
     size_t stop = span.length < end - at ? at + span.length : end;
 
     fprintf(out, "%5" PRIu32 " | %s", number, start > 0 ? "..." : "");
-    print_safely(out, line + start, end - start);
+    say_text(out, line + start, end - start);
     fprintf(out, "%s\n      | %s%s", end < len ? "..." : "", palette->green,
             start > 0 ? "   " : "");
     print_caret(out, line, start, at, stop);
@@ -124,11 +87,11 @@ static void print_head(FILE *out, struct span span, const char *colour, const ch
     fputs(palette->bold, out);
     if (span.source != NULL) {
         struct place place = span_place(span);
-        print_safely(out, span.source->path, strlen(span.source->path));
+        say_text(out, span.source->path, strlen(span.source->path));
         fprintf(out, ":%" PRIu32 ":%" PRIu32 ": ", place.line, place.column);
     }
     fprintf(out, "%s%s%s%s: ", palette->reset, colour, label, palette->reset);
-    print_safely(out, text, strlen(text));
+    say_text(out, text, strlen(text));
 }
 
 static const char *severity_word(const struct diag *diag)
@@ -155,7 +118,7 @@ static void print_diag(FILE *out, const struct diag *diag, const struct palette 
     }
     if (diag->help != NULL) {
         fprintf(out, "%shelp%s: ", palette->cyan, palette->reset);
-        print_safely(out, diag->help, strlen(diag->help));
+        say_text(out, diag->help, strlen(diag->help));
         fputc('\n', out);
     }
 }
@@ -221,7 +184,7 @@ void diag_print_github(const struct diag_sink *sink, FILE *out)
         github_place(&buf, diag->span);
         buf_printf(&buf, ",title=%s::", diag_slug(diag->id));
         github_text(&buf, diag);
-        print_safely(out, buf.data, buf.len);
+        say_text(out, buf.data, buf.len);
         fputc('\n', out);
         buf_release(&buf);
     }

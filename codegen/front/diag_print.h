@@ -2,7 +2,6 @@
 #ifndef CULEXC_DIAG_PRINT_H
 #define CULEXC_DIAG_PRINT_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -10,14 +9,6 @@
 #include "diag.h"
 #include "map.h"
 #include "texts.h"
-
-/* A line on standard error about what has no place in a schema: "culexc: ...". Names of files and
- * words of the command line reach a terminal as safely as the text of a schema does. */
-void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void diag_vsay(const char *format, va_list args);
-
-/* A line that holds words of a schema, as safely; `text` has no line end. */
-void diag_print_line(FILE *out, const char *text, size_t len);
 
 /* For people: `file:line:col: error: text [id]`, the line, a caret under the span. */
 void diag_print_human(const struct diag_sink *sink, FILE *out, bool is_coloured);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diag_print.h"
+#include "say.h"
 
 bool folder_is_schema(const char *path)
 {
@@ -85,7 +85,7 @@ static bool is_left_out(const struct walk *walk, const FTSENT *entry)
 
 static bool complain(const char *path, int fault)
 {
-    diag_say("cannot read '%s': %s", path, strerror(fault));
+    say("cannot read '%s': %s", path, strerror(fault));
     return false;
 }
 

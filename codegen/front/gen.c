@@ -1,4 +1,4 @@
-#include "diag_print.h"
+#include "say.h"
 #include "generation.h"
 #include "placing.h"
 
@@ -34,7 +34,7 @@ enum gen_status generation_put(struct generation *generation)
     if (order->is_check) {
         if (placing_compare(arena, order->out, generation->answer.files) == 0)
             return GEN_DONE;
-        diag_say("write what differs with the same command without --check");
+        say("write what differs with the same command without --check");
         return GEN_DIFFERS;
     }
     bool is_done =

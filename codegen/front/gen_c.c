@@ -1,5 +1,5 @@
 /* gen_c.c - C of the schemas for which it is not there yet, all by one renderer. */
-#include "diag_print.h"
+#include "say.h"
 #include "digest.h"
 #include "generation.h"
 #include "ir_json.h"
@@ -64,7 +64,7 @@ static bool units_stamp(struct generation *generation, const struct unit *units)
         found++;
     bool is_whole = found == expected && generation->answer.by_name.count == expected;
     if (!is_whole)
-        diag_say("the renderer's answer has not the expected files");
+        say("the renderer's answer has not the expected files");
     return is_whole;
 }
 

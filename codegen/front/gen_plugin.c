@@ -1,7 +1,7 @@
 /* gen_plugin.c - whatever another plug-in makes of all schemas together. */
 #include <string.h>
 
-#include "diag_print.h"
+#include "say.h"
 #include "base/utf8.h"
 #include "generation.h"
 
@@ -45,7 +45,7 @@ static enum gen_status errors_report(const struct generation *generation)
                         at->message);
             continue;
         }
-        diag_say("%s says: %s", generation->plugin.what, at->message);
+        say("%s says: %s", generation->plugin.what, at->message);
         status = GEN_FAILED;
     }
     return status;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diag_print.h"
+#include "say.h"
 
 /* The folder of this very program, or NULL. */
 static const char *program_folder(struct arena *arena)
@@ -50,7 +50,7 @@ bool installation_find(struct arena *arena, struct installation *found)
     if (python != NULL || found->python == NULL)
         found->python = python != NULL ? python : "python3";
     if (found->renderer == NULL) {
-        diag_say("the renderer was not found; set CULEX_DATADIR to its folder");
+        say("the renderer was not found; set CULEX_DATADIR to its folder");
         return false;
     }
     found->plugins = arena_printf(arena, "%s/../plugins", found->renderer);

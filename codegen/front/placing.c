@@ -5,14 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diag_print.h"
+#include "say.h"
 #include "output.h"
 
 static bool folder_make(const char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
-    diag_say("cannot make '%s': %s", path, strerror(errno));
+    say("cannot make '%s': %s", path, strerror(errno));
     return false;
 }
 
@@ -31,7 +31,7 @@ static bool folders_make(struct arena *arena, const char *out, const char *name)
         if (!folder_make(path))
             return false;
         if (!is_folder(path)) {
-            diag_say("cannot write '%s/%s': '%s' is no folder, or a link to one", out, name, path);
+            say("cannot write '%s/%s': '%s' is no folder, or a link to one", out, name, path);
             return false;
         }
     }
@@ -49,7 +49,7 @@ bool placing_write(struct arena *arena, const char *out, const struct answer_fil
     for (; files != NULL; files = files->next) {
         const char *path = arena_printf(arena, "%s/%s", out, files->name);
         if (!output_write(path, files->content, files->len)) {
-            diag_say("cannot write '%s': %s", path, strerror(errno));
+            say("cannot write '%s': %s", path, strerror(errno));
             return false;
         }
     }
@@ -63,7 +63,7 @@ unsigned placing_compare(struct arena *arena, const char *out, const struct answ
         const char *path = arena_printf(arena, "%s/%s", out, files->name);
         if (output_is_same(path, files->content, files->len))
             continue;
-        diag_say("'%s' %s", path, access(path, F_OK) == 0 ? "is out of date" : "is missing");
+        say("'%s' %s", path, access(path, F_OK) == 0 ? "is out of date" : "is missing");
         count++;
     }
     return count;

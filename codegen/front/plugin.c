@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "diag_print.h"
+#include "say.h"
 #include "json_in.h"
 #include "limits.h"
 #include "relay.h"
@@ -33,7 +33,7 @@ bool plugin_find(struct arena *arena, const struct installation *installation, c
     const char *own = arena_printf(arena, "%s/%s.py", installation->plugins, name);
     bool is_path = strchr(name, '/') != NULL;
     if (!is_path && strspn(name, allowed) != strlen(name)) {
-        diag_say("no name of a plug-in: '%s'; write ./%s for a file", name, name);
+        say("no name of a plug-in: '%s'; write ./%s for a file", name, name);
         return false;
     }
     *ret_plugin = (struct plugin){.what = arena_printf(arena, "the plug-in '%s'", name),
@@ -63,7 +63,7 @@ struct exchange {
 
 static bool complain(const char *what, const char *detail)
 {
-    diag_say("%s: %s", what, detail);
+    say("%s: %s", what, detail);
     return false;
 }
 
@@ -105,7 +105,7 @@ static bool plugin_spawn(struct exchange *exchange, int input, int output)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0)
-        diag_say("cannot run '%s': %s", argv[0], strerror(fault));
+        say("cannot run '%s': %s", argv[0], strerror(fault));
     return fault == 0;
 }
 
@@ -182,14 +182,14 @@ static bool exchange_judge(const struct exchange *exchange, bool is_read, int st
 {
     const char *what = exchange->plugin->what;
     if (exchange->is_late)
-        diag_say("%s took more than %u seconds", what, exchange->plugin->seconds);
+        say("%s took more than %u seconds", what, exchange->plugin->seconds);
     else if (!is_read)
-        diag_say("%s answered more than %u bytes, or nothing that can be read", what,
-                 LIMIT_ANSWER_BYTES);
+        say("%s answered more than %u bytes, or nothing that can be read", what,
+            LIMIT_ANSWER_BYTES);
     else if (WIFSIGNALED(status))
-        diag_say("%s was ended by signal %d", what, WTERMSIG(status));
+        say("%s was ended by signal %d", what, WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
-        diag_say("%s failed with exit status %d", what, WEXITSTATUS(status));
+        say("%s failed with exit status %d", what, WEXITSTATUS(status));
     else
         return true;
     return false;

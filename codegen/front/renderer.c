@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag_print.h"
+#include "say.h"
 #include "digest.h"
 #include "input.h"
 
@@ -25,7 +25,7 @@ static bool file_add(struct arena *arena, struct renderer *renderer, const char 
     struct input text;
     const char *fault = input_read(path, &text);
     if (fault != NULL) {
-        diag_say("cannot read '%s': %s", path, fault);
+        say("cannot read '%s': %s", path, fault);
         return false;
     }
     renderer->digest = digest_bytes(renderer->digest, name, strlen(name));
@@ -58,6 +58,6 @@ bool renderer_read(struct arena *arena, const char *folder, struct renderer *ret
         !folder_add(arena, ret_renderer, arena_printf(arena, "%s/templates", folder)))
         return false;
     if (ret_renderer->files == NULL)
-        diag_say("there is no renderer in '%s'", folder);
+        say("there is no renderer in '%s'", folder);
     return ret_renderer->files != NULL;
 }
