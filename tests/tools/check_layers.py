@@ -22,14 +22,16 @@ def rooms_below(at: int) -> set:
 # The rooms of the compiler, each with the others that it may include from; and what all of them
 # share with the runtime, which is pure.
 CODEGEN = {
-    "front": [],
-    "format": ["front"],
-    "lint": ["front"],
-    "doc": ["front"],
-    "project": ["front", "lint"],
-    "change": ["front", "project"],
-    "server": ["front", "format", "lint", "project", "change"],
-    "cli": ["front", "format", "lint", "doc", "project", "change", "server"],
+    "base": [],
+    "front": ["base"],
+    "gen": ["base", "front"],
+    "format": ["base", "front"],
+    "lint": ["base", "front"],
+    "doc": ["base", "front"],
+    "project": ["base", "front", "lint"],
+    "change": ["base", "front", "project"],
+    "server": ["base", "front", "format", "lint", "project", "change"],
+    "cli": ["base", "front", "gen", "format", "lint", "doc", "project", "change", "server"],
 }
 SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
 
