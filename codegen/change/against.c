@@ -10,9 +10,9 @@
 
 #include "check.h"
 #include "diag_print.h"
-#include "say.h"
 #include "folder.h"
 #include "limits.h"
+#include "say.h"
 #include "text.h"
 
 void against_init(struct against *against, struct compilation *now, const struct against_files *own)

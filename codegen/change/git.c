@@ -15,8 +15,8 @@
 #include "folder.h"
 #include "limits.h"
 #include "output.h"
-#include "text.h"
 #include "say.h"
+#include "text.h"
 
 enum { WORDS_MAX = 8 };
 

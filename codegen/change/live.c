@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diag_print.h"
 #include "json_in.h"
 #include "limits.h"
-#include "text.h"
-#include "diag_print.h"
 #include "say.h"
+#include "text.h"
 
 struct listing {
     struct arena *arena;

@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "cname.h"
 #include "diag_print.h"
-#include "say.h"
 #include "limits.h"
 #include "lint.h"
+#include "say.h"
 
 /* The value of the option `name` at argv[*at], as "--name value", "--name=value" or "-Ivalue";
  * NULL when it is another option, "" when the value is missing. */

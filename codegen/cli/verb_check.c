@@ -5,9 +5,9 @@
 
 #include "clashes.h"
 #include "cli.h"
-#include "say.h"
 #include "output.h"
 #include "repair.h"
+#include "say.h"
 #include "textdiff.h"
 
 struct check {

@@ -9,8 +9,8 @@
 #include "format.h"
 #include "input.h"
 #include "output.h"
-#include "textdiff.h"
 #include "say.h"
+#include "textdiff.h"
 
 struct modes {
     bool is_writing, is_checking, is_showing;

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "buf.h"
 #include "base/utf8.h"
+#include "buf.h"
 #include "diag_print.h"
 
 /* What XML cannot hold, or a reader would not see as it is, becomes '?'. */

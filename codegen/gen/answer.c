@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "say.h"
 #include "json_in.h"
 #include "limits.h"
+#include "say.h"
 
 struct taking {
     struct arena *arena;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "buf.h"
-#include "say.h"
 #include "output.h"
+#include "say.h"
 
 struct path_list *path_list_add(struct arena *arena, struct path_list *list, const char *path)
 {

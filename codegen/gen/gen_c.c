@@ -1,9 +1,9 @@
-/* gen_c.c - C of the schemas for which it is not there yet, all by one renderer. */
-#include "say.h"
+#include "gen_c.h"
+
 #include "digest.h"
-#include "generation.h"
 #include "ir_json.h"
 #include "renderer.h"
+#include "say.h"
 #include "stamp.h"
 
 /* One schema and what is made of it. */

@@ -1,9 +1,9 @@
-/* gen_plugin.c - whatever another plug-in makes of all schemas together. */
+#include "gen_plugin.h"
+
 #include <string.h>
 
-#include "say.h"
 #include "base/utf8.h"
-#include "generation.h"
+#include "say.h"
 
 static struct span place_of(const struct source *source, const struct answer_error *error)
 {

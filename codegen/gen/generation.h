@@ -1,4 +1,5 @@
-/* generation.h - one call of gen_run(): what its parts have in common. */
+/* generation.h - one call of gen_run(): what it is given, and the steps that C and the files of
+ * plug-ins have in common. */
 #ifndef CULEXC_GENERATION_H
 #define CULEXC_GENERATION_H
 
@@ -27,11 +28,5 @@ void generation_target(struct generation *generation, const char *name);
 
 /* Writes or compares the files of the answer, and writes the depfile. */
 enum gen_status generation_put(struct generation *generation);
-
-/* gen_c.c: C, by the renderer. */
-enum gen_status gen_c(struct generation *generation);
-
-/* gen_plugin.c: whatever the plug-in of the order makes. */
-enum gen_status gen_plugin(struct generation *generation);
 
 #endif

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "say.h"
 #include "output.h"
+#include "say.h"
 
 static bool folder_make(const char *path)
 {

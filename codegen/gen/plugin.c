@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "say.h"
 #include "json_in.h"
 #include "limits.h"
 #include "relay.h"
+#include "say.h"
 
 struct plugin plugin_renderer(struct arena *arena, const struct installation *installation)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
 #include "digest.h"
 #include "input.h"
+#include "say.h"
 
 static int is_own_file(const struct dirent *entry)
 {
