@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 #include "random.h"
 #include "redis.h"
 

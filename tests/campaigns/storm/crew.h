@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 
 enum {
     CREW_MAX = 16,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/redis_server.h"
-#include "../../stores/suite/redis_check.h"
+#include "redis_server.h"
+#include "redis_check.h"
 
 #define PREFIX "culex"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 #include "handler/errand.h"
 #include "client/newrun.h"
 #include "world.h"

@@ -15,7 +15,7 @@
 
 #include <culex/maintain.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 #include "platform/descriptor.h"
 #include "world.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 #include "settings/storesettings.h"
 #include "world.h"
 

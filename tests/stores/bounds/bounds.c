@@ -3,7 +3,7 @@
  * A queue of 100000 runs in each of several shapes; on each every verb is called once, while
  * MONITOR tells what the scripts do. Counted are commands and their words, which are the runs
  * they name: never time. Commands that answer with a whole key are refused whatever they cost. */
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 #include "traffic.h"
 
 #include <stdio.h>

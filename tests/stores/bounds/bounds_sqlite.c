@@ -3,9 +3,9 @@
  *
  * Counted are the instructions of SQLite's machine, over all statements of the handle: a row that
  * is walked past costs some, and no two machines count otherwise. Never time. */
-#include "../suite/suite.h"
+#include "suite.h"
 
-#include "../suite/stores.h"
+#include "stores.h"
 #include "store/sqlite/sqlite.h"
 #include "base/limits.h"
 

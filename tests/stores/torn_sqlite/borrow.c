@@ -1,6 +1,6 @@
 /* torn_sqlite/borrow.c - enqueueing in a transaction of the caller's: a run exists if and only if
  * its row does, wherever the program is killed. */
-#include "../sqlite/fixture.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <stdio.h>

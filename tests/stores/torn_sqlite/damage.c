@@ -5,7 +5,7 @@
  * Every bit of one run's row is flipped, one at a time; then FLIPS random bits of the database and
  * of its log. The store may say that the file is damaged, may put the run aside, may not notice
  * where nothing of the run was hit; but whatever it grants is what was enqueued, to the byte. */
-#include "../sqlite/fixture.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <stdio.h>

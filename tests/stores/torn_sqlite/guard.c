@@ -1,5 +1,5 @@
 /* torn_sqlite/guard.c - checkpoints of a SQLite that must not run them beside a writer. */
-#include "../sqlite/fixture.h"
+#include "fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* torn_sqlite/nth.c - every call that SQLite makes to the system fails once, and from then on. */
-#include "../sqlite/fixture.h"
+#include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

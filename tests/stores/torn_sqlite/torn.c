@@ -8,7 +8,7 @@
  * the writes that no sync had followed are lost, torn at a sector, or torn within one. On each the
  * shipped store is opened, and has to find a sound file with everything that was acknowledged.
  * With synchronous=normal the newest acknowledgements may be gone, but nothing else. */
-#include "../sqlite/fixture.h"
+#include "fixture.h"
 
 #include <fcntl.h>
 #include <stdio.h>

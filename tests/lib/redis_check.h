@@ -1,12 +1,12 @@
-/* suite/redis_check.h - reads a queue's raw keys in Redis and checks what must always hold.
+/* lib/redis_check.h - reads a queue's raw keys in Redis and checks what must always hold.
  *
  * It knows the key layout and the record (run_rules.def), and nothing of the scripts. */
-#ifndef CULEX_SUITE_REDIS_CHECK_H
-#define CULEX_SUITE_REDIS_CHECK_H
+#ifndef CULEX_TESTS_REDIS_CHECK_H
+#define CULEX_TESTS_REDIS_CHECK_H
 
 #include <culex/types.h>
 
-#include "../../lib/redis_server.h"
+#include "redis_server.h"
 
 /* True when all of this holds for PREFIX:{QUEUE}; else says what does not:
  *   every run is in the one index that its state names, once, under the time of its record;
