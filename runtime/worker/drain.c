@@ -1,6 +1,7 @@
 /* worker/drain.c - what keeps a drain from its end: runs that nobody here can execute, or that are
  * held back by somebody. */
 #include "worker/worker_private.h"
+#include "worker/jobs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static bool page_look(const culex_worker *worker, const struct culex_list_reply 
 {
     for (size_t i = 0; i < page->count; i++) {
         const culex_run_info *run = &page->runs[i];
-        if (run->state == CULEX_RUN_ACTIVE || culex__worker_job_find(worker, run->job) != NULL)
+        if (run->state == CULEX_RUN_ACTIVE || culex__jobs_find(worker, run->job) != NULL)
             return false;
         left_add(left, run->job);
     }

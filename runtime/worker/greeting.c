@@ -5,6 +5,9 @@
  * those runs would die of its losses. One that cannot be asked for the moment does not delay the
  * others. Should it refuse later, the worker stops as if somebody had asked it to. */
 #include "worker/worker_private.h"
+#include "worker/greeting.h"
+#include "worker/lane.h"
+#include "worker/outage.h"
 
 static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {

@@ -1,6 +1,5 @@
-/* worker/outage.c - trouble with the store and its clock: who waits how long, and one log line a
- * minute. */
-#include "base/error.h"
+#include "worker/outage.h"
+
 #include "core/patience.h"
 #include "worker/worker_private.h"
 
@@ -41,6 +40,15 @@ static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status
     outage->logged_status = status;
 }
 
+/* The queue wants FSCK when a part of the call may have been carried out. */
+static void repair_expect(struct culex_lane *lane, culex_status status)
+{
+    bool may_be_torn =
+        status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
+    if (may_be_torn && lane->worker->store->ops->tears)
+        lane->repair = (struct culex_repair){.is_due = true};
+}
+
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
                                const culex_error *error)
 {
@@ -63,7 +71,7 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     if (lane == NULL)
         return;
     lane->retry_ns = until_ns;
-    culex__repair_expect(lane, status);
+    repair_expect(lane, status);
 }
 
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)

@@ -1,5 +1,7 @@
 #include "worker/overstay.h"
 
+#include "worker/worker_private.h"
+
 enum { PATIENCE_MS = 2000 };
 #define MS INT64_C(1000000)
 

@@ -5,7 +5,7 @@
 #ifndef CULEX_WORKER_OVERSTAY_H
 #define CULEX_WORKER_OVERSTAY_H
 
-#include "worker/worker_private.h"
+#include <culex/worker.h>
 
 /* The run's flag has been set. Nothing where the executor kills by itself; once is enough. */
 void culex__overstay_begin(struct culex_run *run);

@@ -4,9 +4,11 @@
  * run, but may be a final run in no index, a payload without a run, a unique key that nobody holds.
  * The worker looks through a queue in which it has met that, a bounded share at a time between its
  * steps, as soon as they succeed again. */
+#include "worker/repair.h"
+
 #include <inttypes.h>
 
-#include "base/error.h"
+#include "worker/outage.h"
 #include "worker/worker_private.h"
 
 enum {
@@ -14,14 +16,6 @@ enum {
     WAITING_MAX = 1000000 /* FSCK takes 32 bytes of ours for each waiting run */
 };
 #define MS INT64_C(1000000)
-
-void culex__repair_expect(struct culex_lane *lane, culex_status status)
-{
-    bool may_be_torn =
-        status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
-    if (may_be_torn && lane->worker->store->ops->tears)
-        lane->repair = (struct culex_repair){.is_due = true};
-}
 
 /* A connection has one search at a time, so the queues of a worker take turns. */
 static bool another_is_under_way(const struct culex_lane *lane)

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "worker/strange_queues.h"
+#include "worker/outage.h"
+#include "worker/setup.h"
+#include "worker/worker_errands.h"
 #include "client/newrun.h"
 #include "core/patience.h"
 #include "platform/self.h"
@@ -17,37 +20,6 @@
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
-
-/* Of two schemas that were never compiled together, two jobs may have one name in the store. */
-static culex_status refuse_second(const culex_job_type *type, const culex_job_type *first,
-                                  culex_error *error)
-{
-    if (strcmp(type->name, first->name) == 0)
-        return culex__fail(error, CULEX_EINVAL, "job %s is registered already", type->name);
-    return culex__fail(error, CULEX_EINVAL,
-                       "job %s is stored as %s, and so is %s, which is registered already",
-                       type->name, type->wire, first->name);
-}
-
-culex_status culex__worker_add_job(culex_worker *worker, const struct culex_job *job,
-                                   culex_error *error)
-{
-    if (worker == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no worker");
-    culex_status status = culex__job_type_check(job->type, error);
-    if (status != CULEX_OK)
-        return status;
-    for (size_t i = 0; i < worker->job_count; i++) {
-        if (strcmp(worker->jobs[i].type->wire, job->type->wire) == 0)
-            return refuse_second(job->type, worker->jobs[i].type, error);
-    }
-    struct culex_job *grown = realloc(worker->jobs, (worker->job_count + 1) * sizeof *worker->jobs);
-    if (grown == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory to register job %s", job->type->name);
-    worker->jobs = grown;
-    worker->jobs[worker->job_count++] = *job;
-    return CULEX_OK;
-}
 
 /* --- lanes ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,8 @@
 #include "worker/solitude.h"
 
+#include "worker/capacity.h"
+#include "worker/worker_private.h"
+
 enum {
     OTHERS_MS = 1000,   /* what others have for themselves at least */
     PATIENCE_MS = 1000, /* at first */

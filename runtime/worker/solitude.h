@@ -23,7 +23,18 @@
 #ifndef CULEX_WORKER_SOLITUDE_H
 #define CULEX_WORKER_SOLITUDE_H
 
-#include "worker/worker_private.h"
+#include <culex/worker.h>
+
+struct culex_lane;
+
+struct culex_solitude {
+    bool is_on;
+    bool had_suspect; /* the newest one, which has done its duty then */
+    size_t count;     /* suspects granted of whose end the store has not heard */
+    int64_t since_ns; /* when it began, or the time for others did */
+    int64_t others_ns;
+    int64_t patience_ns;
+};
 
 /* At the start of a worker's life. */
 void culex__solitude_reset(culex_worker *worker);

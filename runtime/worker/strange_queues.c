@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "client/newrun.h"
+#include "worker/worker_private.h"
 
 static bool queue_is_fed(const culex_worker *worker, struct culex__nearest *nearest)
 {

@@ -3,7 +3,7 @@
 #ifndef CULEX_WORKER_STRANGE_QUEUES_H
 #define CULEX_WORKER_STRANGE_QUEUES_H
 
-#include "worker/worker_private.h"
+#include <culex/worker.h>
 
 /* CULEX_EUSAGE when no registered job feeds any queue of the worker, and the store, which must be
  * open, has none of them: its hello would make them, and a wrong name would look right for ever. */

@@ -3,6 +3,7 @@
  * No leader and no clock of ours: the store keeps the newest tick of each schedule and takes
  * only a newer one, so a repeated or late call does nothing. */
 #include "worker/worker_private.h"
+#include "worker/outage.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* worker/worker_errands.c - what handlers ask of the worker's store: see errand.h. */
+#include "worker/worker_errands.h"
+
 #include "base/error.h"
+#include "handler/errand.h"
 #include "worker/worker_private.h"
 
 /* On the supervisor's thread, which owns the connection. While the store is known to be away it is

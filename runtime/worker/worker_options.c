@@ -7,8 +7,9 @@
 #include "base/utf8.h"
 #include "core/queue_name.h"
 #include "client/newrun.h"
+#include "log/log.h"
 #include "settings/storesettings.h"
-#include "worker/worker_private.h"
+#include "worker/worker_options.h"
 
 enum {
     LEASE_MS = 15000,

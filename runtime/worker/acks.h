@@ -1,0 +1,27 @@
+/* worker/acks.h - ends of runs on their way to the store: from the queue of their lane into a step,
+ * and from its answer to the log. */
+#ifndef CULEX_WORKER_ACKS_H
+#define CULEX_WORKER_ACKS_H
+
+#include <culex/worker.h>
+
+#include "store/store.h"
+
+struct culex_lane;
+
+/* Queues the end of a run (run->end) for the store. */
+void culex__acks_settle(struct culex_run *run);
+
+/* The same for a run that is given back uncharged, for no reason worth keeping. */
+void culex__acks_release(struct culex_run *run, int64_t delay_ms);
+
+/* Drops the end of this attempt if it waits for the store. */
+void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);
+
+/* Puts the oldest ends into the lane's next step. */
+void culex__acks_add(struct culex_lane *lane);
+
+/* Logs what became of those in the step, and gives their structs back. */
+void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers);
+
+#endif

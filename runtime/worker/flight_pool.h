@@ -1,0 +1,21 @@
+/* worker/flight_pool.h - the structs of runs in flight: made blank from a pool, kept in their
+ * lane's list, given back to the pool. */
+#ifndef CULEX_WORKER_FLIGHT_POOL_H
+#define CULEX_WORKER_FLIGHT_POOL_H
+
+#include <culex/worker.h>
+
+struct culex_lane;
+
+/* NULL when out of memory. */
+struct culex_run *culex__flight_alloc(culex_worker *worker);
+void culex__flight_recycle(culex_worker *worker, struct culex_run *run);
+
+/* Forgets whatever the struct has carried before; it is for a run of this lane now. */
+void culex__flight_begin(struct culex_run *run, struct culex_lane *lane);
+
+/* Into the lane's list, and out of it. */
+void culex__flight_add(struct culex_run *run);
+void culex__flight_remove(struct culex_run *run);
+
+#endif

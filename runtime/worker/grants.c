@@ -1,0 +1,164 @@
+#include "worker/grants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/end_text.h"
+#include "worker/acks.h"
+#include "worker/flight.h"
+#include "worker/flight_pool.h"
+#include "worker/jobs.h"
+#include "worker/solitude.h"
+#include "worker/worker_private.h"
+
+#define MS INT64_C(1000000)
+
+static void run_fill(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
+{
+    run->facts = grant->facts;
+    run->terms.store_timeout_ms = run->lane->worker->store_settings.timeout_ms;
+    if (culex__run_is_suspect(&grant->facts.counters))
+        culex__solitude_hold(run);
+    snprintf(run->terms.fence, sizeof run->terms.fence, "%s-%u", run->lane->session,
+             (unsigned)grant->facts.attempt);
+    run->claimed_ns = sent_ns;
+    run->deadline_ns = grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
+                           ? sent_ns + grant->facts.timeout_ms * MS
+                           : INT64_MAX;
+    run->told_ns = run->deadline_ns;
+    culex__flight_renew(run, sent_ns);
+}
+
+/* ", and N ..." or nothing. */
+static void more_format(uint64_t count, const char *what, char ret_text[64])
+{
+    ret_text[0] = '\0';
+    if (count > 0)
+        snprintf(ret_text, 64, ", and %llu %s", (unsigned long long)count, what);
+}
+
+static void unknown_tell(const struct culex_run *run, const char *wire, int64_t delay_ms)
+{
+    culex_worker *worker = run->lane->worker;
+    struct culex_log_subject subject = culex__run_subject(run);
+    struct culex_unknown_news news;
+    char more[64], others[64];
+    if (!culex__unknown_jobs_note(&worker->unknown_jobs, wire, culex__worker_now_ns(worker), &news))
+        return;
+    subject.job = wire;
+    subject.outcome = "released";
+    subject.next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + delay_ms;
+    more_format(news.more, "times more since the last line", more);
+    more_format(news.others, "runs of yet other jobs", others);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                     CULEX__UNKNOWN_JOB_TEXT "; given back for %d s%s%s", (int)(delay_ms / 1000),
+                     more, others);
+}
+
+/* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
+static void settle_unknown(struct culex_run *run, const char *wire)
+{
+    int64_t delay_ms = culex__run_unknown_delay_ms(run->facts.attempt);
+    run->lane->worker->counts.not_understood++;
+    unknown_tell(run, wire, delay_ms);
+    run->end = (struct culex_execution_end){
+        .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .text = CULEX__UNKNOWN_JOB_TEXT};
+    culex__acks_settle(run);
+}
+
+/* Trying again is pointless, and so is waiting for another worker. */
+static void settle_retired(struct culex_run *run)
+{
+    run->end =
+        (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = "the job is retired"};
+    culex__acks_settle(run);
+}
+
+/* No producer of ours can have written it, so no worker will ever run it. `text` is constant. */
+static void settle_damaged(struct culex_run *run, const char *text)
+{
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = text};
+    culex__acks_settle(run);
+}
+
+/* What is longer than it can be, NULL for nothing. */
+static const char *grant_check(const struct culex_grant *grant)
+{
+    if (strnlen(grant->job, CULEX_JOB_NAME_MAX + 1) > CULEX_JOB_NAME_MAX)
+        return "damaged in the store: the name of the job is longer than 255 bytes";
+    if (grant->payload_len > CULEX_PAYLOAD_MAX)
+        return "damaged in the store: the payload is longer than 1048576 bytes";
+    return NULL;
+}
+
+/* False when the run went back instead of to the executor. */
+static bool grant_accept(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
+{
+    culex_worker *worker = run->lane->worker;
+    run_fill(run, grant, sent_ns);
+    const struct culex_job *job = culex__jobs_find(worker, grant->job);
+    const char *damage = grant_check(grant);
+    if (job != NULL)
+        run->job = *job;
+    if (damage != NULL) {
+        settle_damaged(run, damage);
+        return false;
+    }
+    if (job == NULL) {
+        settle_unknown(run, grant->job);
+        return false;
+    }
+    if (job->call == NULL) {
+        settle_retired(run);
+        return false;
+    }
+    if (worker->phase != CULEX_WORKER_RUNNING || culex__solitude_is_over(run)) {
+        culex__acks_release(run, 0);
+        return false;
+    }
+    if (!culex__run_set_payload(run, grant->payload, grant->payload_len)) {
+        culex__acks_release(run, culex__run_unknown_delay_ms(1));
+        return false;
+    }
+    return true;
+}
+
+/* A store that was set back to an older state grants runs anew which this worker still has, with
+ * the very same attempt. What the older execution says would be taken for the newer one's. */
+static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
+{
+    for (size_t i = lane->flight_count; i-- > 0;) {
+        struct culex_run *run = lane->flights[i];
+        if (run->facts.attempt == attempt && memcmp(&run->facts.id, &id, sizeof id) == 0)
+            culex__flight_lose(run);
+    }
+    culex__acks_unsettle(lane, id, attempt);
+}
+
+void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,
+                        int64_t sent_ns)
+{
+    culex_worker *worker = lane->worker;
+    size_t accepted = 0;
+    for (size_t i = 0; i < count; i++) {
+        twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
+        struct culex_run *run = culex__flight_alloc(worker);
+        if (run == NULL)
+            break; /* the lease ends by itself, charged as a loss */
+        culex__flight_begin(run, lane);
+        if (!grant_accept(run, &grants[i], sent_ns))
+            continue;
+        culex__flight_add(run);
+        run->is_in_executor = true;
+        lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(run));
+        lane->beat_ns = culex__min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
+        worker->scratch[accepted++] = run;
+    }
+    if (accepted == 0)
+        return;
+    /* Nothing waited for a handler until now, however long the ones at work take. */
+    if (worker->executor->ops->queued(worker->executor) == 0)
+        worker->progress_ns = culex__worker_now_ns(worker);
+    worker->executor_count += accepted;
+    worker->executor->ops->submit(worker->executor, worker->scratch, accepted);
+}

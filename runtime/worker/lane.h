@@ -1,0 +1,70 @@
+/* worker/lane.h - a lane: one queue with what the worker has there.
+ *
+ * That is a step to send (STEP), runs in flight, and results that wait for the next step. */
+#ifndef CULEX_WORKER_LANE_H
+#define CULEX_WORKER_LANE_H
+
+#include <culex/worker.h>
+#include "base/limits.h"
+#include "store/store.h"
+#include "worker/repair.h"
+
+/* What a step carries, kept until the store has answered for certain. */
+struct culex_lane_step {
+    bool is_pending; /* sent at least once, and repeated with the same nonce */
+    uint64_t nonce;
+    uint32_t want;
+    uint32_t ahead;  /* of these, for handlers that are at work now */
+    int64_t sent_ns; /* first time: leases count from here */
+    size_t ack_count;
+    size_t beat_count;
+    struct culex_ack acks[CULEX_BATCH_MAX];
+    struct culex_run *ack_runs[CULEX_BATCH_MAX];
+    struct culex_beat beats[CULEX_BATCH_MAX];
+    struct culex_run *beat_runs[CULEX_BATCH_MAX];
+    int64_t beat_told_ns[CULEX_BATCH_MAX];       /* the run's deadline as this beat tells it */
+    unsigned beat_progress_tag[CULEX_BATCH_MAX]; /* of the report that it carries */
+    culex_buf texts;                             /* those reports, each with a NUL */
+};
+
+struct culex_lane {
+    struct culex_worker *worker;
+    char name[CULEX_QUEUE_NAME_MAX + 1];
+    char session[17];    /* under which this worker lives in the queue: its own, or a later one */
+    unsigned name_count; /* of the worker, when it last said HELLO */
+    bool has_hello;
+    bool is_likely;          /* the store may have a run for us now */
+    bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
+    bool is_empty;           /* as of the last answer */
+    bool is_paused;          /* so is this */
+    bool is_held;            /* the next run wants a free handler */
+    bool is_awaited;         /* the store was asked to tell of its new work */
+    bool has_suspects;       /* the newest claim has passed by one */
+    int64_t due_ns;          /* when the store wants a STEP */
+    int64_t asked_ns;        /* when it was asked last */
+    int64_t beat_ns;         /* no run in flight wants a beat earlier */
+    int64_t end_ns;          /* no lease or timeout of a run in flight ends earlier */
+    int64_t retry_ns;        /* after a failed call: not before */
+    uint32_t failures;       /* failed calls in a row */
+    uint64_t expired_untold; /* runs that have expired since the last line about it */
+    int64_t expired_told_ns;
+    struct culex_repair repair;
+    struct culex_run **flights;
+    size_t flight_count;
+    struct culex_run *ack_first; /* results to send, oldest first */
+    struct culex_run *ack_last;
+    size_t ack_count;
+    int64_t ack_ns; /* when the oldest of them came in */
+    struct culex_lane_step step;
+};
+
+/* There is something to tell or ask the store about this lane now. */
+bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns);
+
+/* No failed call keeps the lane waiting. */
+bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns);
+
+/* One STEP, to a queue that was greeted. Failures are accounted for; CULEX_EMOVED is returned. */
+culex_status culex__lane_step(struct culex_lane *lane, culex_error *error);
+
+#endif

@@ -1,0 +1,43 @@
+/* worker/outage.h - trouble with the store and its clock: who waits how long, and what the log
+ * tells. */
+#ifndef CULEX_WORKER_OUTAGE_H
+#define CULEX_WORKER_OUTAGE_H
+
+#include <culex/worker.h>
+#include "store/store.h"
+
+struct culex_lane;
+
+struct culex_outage {
+    bool is_on;
+    int64_t since_ns;
+    int64_t logged_ns;
+    culex_status logged_status; /* of the trouble told last */
+    int64_t until_ns;           /* no call before, when the store as a whole is away */
+    uint32_t failures;
+};
+
+/* What the store has room for, as the log tells it. */
+struct culex_shortage {
+    enum culex_room told;  /* CULEX_ROOM_ENOUGH while the log says nothing of it */
+    enum culex_room worst; /* of the newest line */
+    int64_t logged_ns;     /* 0: never */
+};
+
+/* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+                               const culex_error *error);
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
+
+/* Learns the store's clock from the reply to what was sent at `sent_ns`. A jump of more than a
+ * quarter of a lease is worth a line, once a minute at most: fences keep it from doing harm, but
+ * leases end too early or too late. */
+void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns);
+
+/* Logs that the store is short of room, once a minute, and that it has room again. */
+void culex__worker_learn_room(culex_worker *worker, enum culex_room room);
+
+/* A status that no waiting cures: the call of culex_worker_run ends. */
+bool culex__status_is_fatal(culex_status status);
+
+#endif

@@ -1,0 +1,151 @@
+#include "worker/phases.h"
+
+#include "platform/events.h"
+#include "worker/drain.h"
+#include "worker/flight.h"
+#include "worker/tick.h"
+#include "worker/waits.h"
+
+enum {
+    DRAIN_LIST_MS = 1000, /* while draining: whether all that is left is unknown here */
+    CANCEL_MS = 2000,     /* from asking handlers to stop to giving them up */
+    REAP_MS = 1000,       /* and to wait for those that were killed then */
+    ANSWER_MS = 500,      /* and for each call after that, while the store answers */
+};
+#define MS INT64_C(1000000)
+
+void culex__until_set(culex_worker *worker, int64_t wait_ms)
+{
+    int64_t now_ns = culex__worker_now_ns(worker);
+    atomic_store(&worker->until_ns, wait_ms > 0 ? now_ns + wait_ms * MS : now_ns);
+}
+
+/* There is no time for long waits any more. */
+static void lanes_hurry(culex_worker *worker)
+{
+    worker->outage.until_ns = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].retry_ns = 0;
+}
+
+void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
+{
+    lanes_hurry(worker);
+    worker->phase = phase;
+    if (phase != CULEX_WORKER_RUNNING)
+        culex__wake_leave(worker);
+    switch (phase) {
+    case CULEX_WORKER_RUNNING:
+        worker->phase_ns = INT64_MAX;
+        break;
+    case CULEX_WORKER_STOPPING:
+        if (atomic_load(&worker->until_ns) == 0) /* asked before the run began */
+            culex__until_set(worker, worker->options.grace_ms);
+        culex__flight_withdraw(worker);
+        worker->phase_ns = atomic_load(&worker->until_ns);
+        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL, "stopping: %zu runs still active",
+                         worker->flight_count);
+        break;
+    case CULEX_WORKER_CANCELLING:
+        culex__until_set(worker, CANCEL_MS);
+        worker->patient_ns = atomic_load(&worker->until_ns);
+        culex__flight_cancel_all(worker);
+        worker->phase_ns = now_ns + CANCEL_MS * MS;
+        if (worker->executor->ops->can_kill)
+            worker->phase_ns += REAP_MS * MS;
+        break;
+    case CULEX_WORKER_ABANDONING:
+        culex__flight_abandon_all(worker);
+        worker->phase_ns = now_ns + worker->store_settings.timeout_ms * MS;
+        break;
+    }
+}
+
+/* A store that does not answer has had its time. */
+static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
+{
+    return worker->phase >= CULEX_WORKER_CANCELLING && now_ns >= worker->patient_ns &&
+           worker->outage.is_on;
+}
+
+void culex__phases_advance(culex_worker *worker, int64_t now_ns)
+{
+    for (uint64_t stops = culex__bell_take(worker->stop_fd); stops > 0; stops--) {
+        if (worker->phase == CULEX_WORKER_RUNNING)
+            culex__phase_enter(worker, CULEX_WORKER_STOPPING, now_ns);
+        else if (worker->phase == CULEX_WORKER_STOPPING)
+            culex__phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
+        else
+            break;
+    }
+    if (worker->phase == CULEX_WORKER_STOPPING && now_ns >= worker->phase_ns)
+        culex__phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
+    if (worker->phase == CULEX_WORKER_CANCELLING && now_ns >= worker->phase_ns)
+        culex__phase_enter(worker, CULEX_WORKER_ABANDONING, now_ns);
+    bool is_late = worker->phase >= CULEX_WORKER_CANCELLING &&
+                   now_ns >= (int64_t)atomic_load(&worker->until_ns);
+    if (is_late && !store_is_given_up(worker, now_ns))
+        culex__until_set(worker, ANSWER_MS);
+}
+
+size_t culex__worker_unsent(const culex_worker *worker)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        count += worker->lanes[i].ack_count + worker->lanes[i].step.ack_count;
+    return count;
+}
+
+/* A step that asked for no run and carries no result need not be repeated. */
+static bool steps_are_pending(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane_step *step = &worker->lanes[i].step;
+        if (step->is_pending && (step->want > 0 || step->ack_count > 0))
+            return true;
+    }
+    return false;
+}
+
+/* Asked now and then: the answer costs the store more than a step. */
+static bool is_stuck(culex_worker *worker, int64_t now_ns)
+{
+    if (now_ns < worker->stuck_look_ns)
+        return false;
+    if (culex__drain_is_stuck(worker, &worker->left))
+        return true; /* it is asked again after the last step */
+    worker->stuck_look_ns = now_ns + DRAIN_LIST_MS * MS;
+    worker->left.count = 0;
+    return false;
+}
+
+static bool is_drained(culex_worker *worker, int64_t now_ns)
+{
+    bool is_empty = true;
+    if (!worker->options.drain || worker->executor_count > 0 || culex__worker_unsent(worker) > 0)
+        return false;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (!worker->lanes[i].has_hello || worker->lanes[i].is_likely)
+            return false;
+        is_empty = is_empty && worker->lanes[i].is_empty;
+    }
+    if (culex__ticks_next_ns(worker) <= now_ns)
+        return false;
+    if (is_empty || is_stuck(worker, now_ns))
+        return true;
+    culex__drain_tell_paused(worker, now_ns);
+    return false;
+}
+
+bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns)
+{
+    if (worker->phase == CULEX_WORKER_RUNNING)
+        return is_drained(worker, now_ns);
+    if (worker->phase == CULEX_WORKER_ABANDONING && now_ns >= worker->phase_ns)
+        return true;
+    if (store_is_given_up(worker, now_ns))
+        return true; /* whoever stops us has something else to do than to wait for the store */
+    bool is_told = culex__worker_unsent(worker) == 0 && !steps_are_pending(worker);
+    bool is_quiet = worker->executor_count == 0 || worker->phase == CULEX_WORKER_ABANDONING;
+    return is_told && is_quiet && worker->flight_count == 0;
+}

@@ -1,0 +1,24 @@
+/* worker/phases.h - how a worker comes to its end: it claims nothing more, asks its handlers to
+ * stop, gives them up. */
+#ifndef CULEX_WORKER_PHASES_H
+#define CULEX_WORKER_PHASES_H
+
+#include <culex/worker.h>
+
+#include "worker/worker_private.h"
+
+/* No call to the store goes on for longer than `wait_ms` from now. From any thread. */
+void culex__until_set(culex_worker *worker, int64_t wait_ms);
+
+void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns);
+
+/* Enters the phases that stops, and the end of time for a phase, lead to. */
+void culex__phases_advance(culex_worker *worker, int64_t now_ns);
+
+/* Results that the store has not taken. */
+size_t culex__worker_unsent(const culex_worker *worker);
+
+/* Nothing is left to be done, or no time for it. */
+bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns);
+
+#endif

@@ -1,0 +1,27 @@
+/* worker/tick.h - periodic jobs: every worker asks, the store enqueues once. */
+#ifndef CULEX_WORKER_TICK_H
+#define CULEX_WORKER_TICK_H
+
+#include <culex/worker.h>
+
+struct culex_job;
+struct culex_lane;
+
+struct culex_tick_state {
+    const struct culex_job *job;
+    struct culex_lane *lane;
+    int64_t tick_ms; /* on the store's clock; 0: as soon as possible */
+    int64_t at_ns;
+    bool is_refused; /* the newest one was */
+    char *payload;
+    size_t payload_len;
+};
+
+culex_status culex__ticks_create(culex_worker *worker, culex_error *error);
+void culex__ticks_free(culex_worker *worker);
+
+/* Enqueues what is due and sets when to look again. */
+void culex__ticks_run(culex_worker *worker, int64_t now_ns);
+int64_t culex__ticks_next_ns(const culex_worker *worker);
+
+#endif
