@@ -1,10 +1,13 @@
 #include "words.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
+
+#include "cname.h"
 
 enum {
     DELAYS_SHOWN = 6,
+    PARAMETERS_MAX = 8, /* of a generated function */
     CODE_WIDTH = 78,
     CODE_INDENT = 8 /* of the further lines of a prototype */
 };
@@ -174,48 +177,59 @@ static void sets_write(struct arena *arena, const char *c, const struct ir_field
     }
 }
 
+/* The job's own type that a word of cnames.def stands for, or NULL. */
+static const char *type_named(const struct ir_job *job, const char *word, size_t len)
+{
+    const struct {
+        const char *word, *c;
+    } types[] = {{"JOB", job->c}, {"RESULT", job->result_c}, {"HANDLER", job->functions.handler}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strlen(types[i].word) == len && memcmp(types[i].word, word, len) == 0)
+            return types[i].c;
+    }
+    return NULL;
+}
+
+/* One of a list of parameters, with the job's own types in it. */
+static const char *parameter(struct arena *arena, const struct ir_job *job, const char *text,
+                             size_t len)
+{
+    static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t start = strcspn(text, capitals);
+    size_t size = start < len ? strspn(text + start, capitals) : 0;
+    const char *type = type_named(job, text + start, size);
+    if (type == NULL)
+        return arena_copy(arena, text, len);
+    return arena_printf(arena, "%.*s%s%.*s", (int)start, text, type, (int)(len - start - size),
+                        text + start + size);
+}
+
+static void function_write(struct arena *arena, const struct ir_job *job,
+                           const struct cname_row *row, struct buf *out)
+{
+    const char *arguments[PARAMETERS_MAX + 1] = {NULL};
+    const char *name;
+    size_t count = 0;
+    memcpy(&name, (const char *)job + row->offset, sizeof(name));
+    for (const char *at = row->parameters; *at != '\0';) {
+        assert(count < PARAMETERS_MAX);
+        size_t len = strcspn(at, ",");
+        arguments[count++] = parameter(arena, job, at, len);
+        at += len + strspn(at + len, ", ");
+    }
+    prototype(out, arena_printf(arena, "culex_status %s", name), arguments);
+}
+
 void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf *out)
 {
-    const char *self = arena_printf(arena, "const %s *job", job->c);
-    const char *handler = arena_printf(arena, "%s handler", job->functions.handler);
-    const struct {
-        const char *name;
-        const char *arguments[8];
-    } functions[] = {
-        {job->functions.enqueue,
-         {"culex_client *client", self, "const culex_enqueue_options *options",
-          "culex_uuid *ret_id", "culex_error *error"}},
-        {job->functions.enqueue_in,
-         {"culex_client *client", self, "culex_duration delay", "culex_uuid *ret_id",
-          "culex_error *error"}},
-        {job->functions.enqueue_at,
-         {"culex_client *client", self, "culex_time at", "culex_uuid *ret_id",
-          "culex_error *error"}},
-        {job->functions.enqueue_many,
-         {"culex_client *client", arena_printf(arena, "const %s *jobs", job->c), "size_t count",
-          "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued",
-          "culex_error *error"}},
-        {job->functions.register_, {"culex_worker *worker", handler, "void *user"}},
-        {job->functions.encode, {self, "culex_buf *ret_text", "culex_error *error"}},
-        {job->functions.decode,
-         {"culex_arena *arena", "const void *text", "size_t len",
-          arena_printf(arena, "const %s **ret_job", job->c), "culex_error *error"}},
-    };
     buf_char(out, '\n');
     make_write(arena, job, out);
     sets_write(arena, job->c, job->params, out);
     prototype(out, arena_printf(arena, "typedef culex_outcome (*%s)", job->functions.handler),
-              (const char *const[]){"culex_run *run", self, "void *user", NULL});
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        prototype(out, arena_printf(arena, "culex_status %s", functions[i].name),
-                  functions[i].arguments);
-    if (job->result_c == NULL)
-        return;
-    const char *result = arena_printf(arena, "const %s *result", job->result_c);
-    prototype(out, arena_printf(arena, "culex_status %s", job->functions.set_result),
-              (const char *const[]){"culex_run *run", result, "culex_error *error", NULL});
-    prototype(out, arena_printf(arena, "culex_status %s", job->result_decode),
-              (const char *const[]){"culex_arena *arena", "const void *text", "size_t len",
-                                    arena_printf(arena, "const %s **ret_result", job->result_c),
-                                    "culex_error *error", NULL});
+              (const char *const[]){"culex_run *run", arena_printf(arena, "const %s *job", job->c),
+                                    "void *user", NULL});
+    for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
+        if (row->parameters != NULL && cname_is_made(row, job->decl))
+            function_write(arena, job, row, out);
+    }
 }

@@ -15,35 +15,11 @@ void checker_claim(struct checker *checker, const struct module *module,
                    const struct ast_decl *decl)
 {
     const char *qualified = checker_qualify(checker, module->package, decl->name.text);
-    static const char *const enum_suffixes[] = {"", "_type", "_name", NULL};
-    static const char *const struct_suffixes[] = {"", "_type", "_make", NULL};
-    static const char *const job_suffixes[] = {"_job",
-                                               "_job_make",
-                                               "_job_enqueue",
-                                               "_job_enqueue_in",
-                                               "_job_enqueue_at",
-                                               "_job_enqueue_many",
-                                               "_job_register",
-                                               "_job_handler",
-                                               "_job_encode",
-                                               "_job_decode",
-                                               "_job_type",
-                                               "_job_params",
-                                               "_job_set_result",
-                                               "_job_decode_result",
-                                               "_result",
-                                               "_result_make",
-                                               NULL};
-    if (decl->kind == DECL_POLICY || decl->kind == DECL_DEFAULTS)
-        return;
-    const char *const *suffix = decl->kind == DECL_ENUM     ? enum_suffixes
-                                : decl->kind == DECL_STRUCT ? struct_suffixes
-                                                            : job_suffixes;
-    for (; *suffix != NULL; suffix++) {
-        if (strstr(*suffix, "_result") != NULL && decl->returns.span.source == NULL)
-            continue;
-        claim(checker, cname_join(checker->arena, module->package, decl->name.text, *suffix),
-              decl->name.span, qualified);
+    for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
+        if (cname_is_made(row, decl))
+            claim(checker,
+                  cname_join(checker->arena, module->package, decl->name.text, row->suffix),
+                  decl->name.span, qualified);
     }
     for (const struct ast_enum_value *value = decl->values; value != NULL; value = value->next) {
         const char *type = cname_join(checker->arena, module->package, decl->name.text, "_");

@@ -138,12 +138,9 @@ static enum ir_kind enum_base(struct checker *checker, const struct ast_decl *de
 struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
                            const char *qualified)
 {
-    const char *package = checker->module->package;
     struct ir_enum *type = arena_alloc(checker->arena, sizeof(*type));
     type->name = qualified;
-    type->c = cname_join(checker->arena, package, decl->name.text, "");
-    type->type_symbol = cname_join(checker->arena, package, decl->name.text, "_type");
-    type->name_function = cname_join(checker->arena, package, decl->name.text, "_name");
+    cname_fill(checker->arena, checker->module->package, decl, type);
     type->doc = decl->doc;
     type->line = span_line(decl->name.span);
     type->attrs = decl->attrs;

@@ -17,19 +17,16 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
     job->decl = decl;
     job->was = (struct literal *)(uintptr_t)attr_was(decl->attrs);
     job->wire = checker_qualify(checker, package, job->was != NULL ? job->was->text : job->name);
-    cname_job(checker->arena, package, job);
+    cname_fill(checker->arena, package, decl, job);
     check_job_attrs(checker, job);
     job->params = check_fields(checker, job->c, &decl->fields, HOME_PARAMS);
     check_depth(checker, job->params, decl->fields.span);
     if (decl->returns.span.source != NULL) {
-        cname_result(checker->arena, package, job);
         job->result = check_fields(checker, job->result_c, &decl->returns, HOME_RETURNS);
         check_depth(checker, job->result, decl->returns.span);
         if (job->result == NULL && !checker->module->is_broken)
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,
                         "'%s' returns nothing: leave 'returns' out", job->name);
-    } else {
-        job->functions.set_result = NULL;
     }
     check_job_settings(checker, job, decl, defaults);
     job->fingerprint = fingerprint_fields(job->params);

@@ -9,12 +9,9 @@
 struct ir_struct *check_struct_declare(struct checker *checker, const struct ast_decl *decl,
                                        const char *qualified)
 {
-    const char *package = checker->module->package;
     struct ir_struct *type = arena_alloc(checker->arena, sizeof(*type));
     type->name = qualified;
-    type->c = cname_join(checker->arena, package, decl->name.text, "");
-    type->type_symbol = cname_join(checker->arena, package, decl->name.text, "_type");
-    type->make = cname_join(checker->arena, package, decl->name.text, "_make");
+    cname_fill(checker->arena, checker->module->package, decl, type);
     type->doc = decl->doc;
     type->line = span_line(decl->name.span);
     type->decl = decl;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "limits.h"
@@ -191,30 +192,28 @@ const char *cname_upper(struct arena *arena, const char *package, const char *na
     return c;
 }
 
-void cname_job(struct arena *arena, const char *package, struct ir_job *job)
+const struct cname_row cname_rows[] = {
+#define IS_ALWAYS    false
+#define IS_RETURNING true
+#define NAME(owner, type, member, suffix, when, parameters)                                        \
+    {suffix, DECL_##owner, IS_##when, offsetof(struct type, member), parameters},
+#include "cnames.def"
+    {0},
+};
+
+bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl)
 {
-#define MAKE(suffix) cname_join(arena, package, job->name, suffix)
-    job->c = MAKE("_job");
-    job->params_symbol = MAKE("_job_params");
-    job->functions.make = MAKE("_job_make");
-    job->functions.enqueue = MAKE("_job_enqueue");
-    job->functions.enqueue_in = MAKE("_job_enqueue_in");
-    job->functions.enqueue_at = MAKE("_job_enqueue_at");
-    job->functions.enqueue_many = MAKE("_job_enqueue_many");
-    job->functions.register_ = MAKE("_job_register");
-    job->functions.handler = MAKE("_job_handler");
-    job->functions.encode = MAKE("_job_encode");
-    job->functions.decode = MAKE("_job_decode");
-    job->functions.type = MAKE("_job_type");
-    job->functions.set_result = MAKE("_job_set_result");
-#undef MAKE
+    return row->owner == decl->kind && (!row->is_of_result || decl->returns.span.source != NULL);
 }
 
-void cname_result(struct arena *arena, const char *package, struct ir_job *job)
+void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made)
 {
-    job->result_c = cname_join(arena, package, job->name, "_result");
-    job->result_make = cname_join(arena, package, job->name, "_result_make");
-    job->result_decode = cname_join(arena, package, job->name, "_job_decode_result");
+    for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
+        if (!cname_is_made(row, decl))
+            continue;
+        const char *c = cname_join(arena, package, decl->name.text, row->suffix);
+        memcpy((char *)made + row->offset, &c, sizeof(c));
+    }
 }
 
 const char *cname_setter(struct arena *arena, const char *c, const char *field)

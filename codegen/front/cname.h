@@ -19,11 +19,23 @@ const char *cname_join(struct arena *arena, const char *package, const char *nam
 const char *cname_upper(struct arena *arena, const char *package, const char *name,
                         const char *suffix);
 
-/* Fills all C names of a job. */
-void cname_job(struct arena *arena, const char *package, struct ir_job *job);
+/* A name that declarations of a kind make at file scope (cnames.def). */
+struct cname_row {
+    const char *suffix;
+    enum ast_decl_kind owner;
+    bool is_of_result;      /* only when a job returns something */
+    size_t offset;          /* of the text in the owner's struct of the model */
+    const char *parameters; /* of a function that the manual shows, else NULL */
+};
 
-/* Fills the names of what `job` returns. */
-void cname_result(struct arena *arena, const char *package, struct ir_job *job);
+/* Ends with a zeroed one. */
+extern const struct cname_row cname_rows[];
+
+bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl);
+
+/* Puts the names of a declaration into its ir_enum, ir_struct or ir_job; what is not made stays
+ * NULL. */
+void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made);
 
 /* The function that sets a field of the C struct `c`. */
 const char *cname_setter(struct arena *arena, const char *c, const char *field);

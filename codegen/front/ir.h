@@ -203,8 +203,8 @@ struct ir_job {
     bool is_retired;
     struct ast_attr *attrs;
     struct {
-        const char *make, *enqueue, *enqueue_in, *enqueue_at, *enqueue_many, *register_, *handler,
-            *encode, *decode, *type, *set_result;
+#define FUNCTION(member, key, when, parameters) const char *member;
+#include "cnames.def"
     } functions;
     const char *params_symbol;
     struct ir_field *params;

@@ -346,17 +346,8 @@ static void write_settings(struct json_out *json, const struct ir_settings *sett
 static void write_functions(struct json_out *json, const struct ir_job *job)
 {
     json_open(json, "functions", '{');
-    json_text(json, "make", job->functions.make);
-    json_text(json, "enqueue", job->functions.enqueue);
-    json_text(json, "enqueue_in", job->functions.enqueue_in);
-    json_text(json, "enqueue_at", job->functions.enqueue_at);
-    json_text(json, "enqueue_many", job->functions.enqueue_many);
-    json_text(json, "register", job->functions.register_);
-    json_text(json, "handler", job->functions.handler);
-    json_text(json, "encode", job->functions.encode);
-    json_text(json, "decode", job->functions.decode);
-    json_text(json, "type", job->functions.type);
-    json_text(json, "set_result", job->functions.set_result);
+#define FUNCTION(member, key, when, parameters) json_text(json, key, job->functions.member);
+#include "cnames.def"
     json_close(json, '}');
 }
 

@@ -2,6 +2,7 @@
 
 doc_test.py golden CULEXC          golden/*.job against .md and .3; --accept writes these
 doc_test.py verb CULEXC            where pages go
+doc_test.py synopsis CULEXC SCHEMAS HEADERS    the functions of a page are those of the header
 doc_test.py hostile_md CULEXC CMARK    documentation that looks like markup is shown as it is
 doc_test.py hostile_man CULEXC GROFF
 """
@@ -62,6 +63,25 @@ def verb():
         for words, status in ((["--format", "html", "a.job"], 2), ([], 2), (["none.job"], 3),
                               (["--out", "a.job", "a.job"], 3)):
             assert run([culexc, "doc", *words], folder=folder).returncode == status, words
+
+
+PROTOTYPE = re.compile(r"\b(?:culex_status|typedef culex_outcome) \(?[^;{}#]*?\);")
+
+
+def prototypes(text):
+    """Functions that are declared in C, without the layout of their parameters."""
+    return {" ".join(found.split()).replace("( ", "(") for found in PROTOTYPE.findall(text)}
+
+
+def synopsis():
+    """Schema by schema, against the generated headers that the renderer is held to."""
+    schemas, headers = map(pathlib.Path, sys.argv[3:])
+    count = 0
+    for header in sorted(headers.glob("*_job.h")):
+        shown = prototypes(page(schemas / header.name.replace("_job.h", ".job"), "md").decode())
+        assert shown == prototypes(header.read_text()), (header.name, shown)
+        count += len(shown)
+    assert count > 60, count
 
 
 TRICKS = ["<script>alert(1)</script>", "<b>", "<!-- x", "<?x", "<http://a.b>", "]]>", "&lt;", "&#60;",
@@ -171,5 +191,5 @@ def hostile_man():
 
 
 if __name__ == "__main__":
-    {"golden": golden, "verb": verb, "hostile_md": hostile_md,
+    {"golden": golden, "verb": verb, "synopsis": synopsis, "hostile_md": hostile_md,
      "hostile_man": hostile_man}[sys.argv[1]]()
