@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/clock.h"
 #include "base/error.h"
 
 static void borrowed_close(struct culex_store *base)
@@ -23,7 +24,7 @@ static void borrowed_close(struct culex_store *base)
 static culex_status borrowed_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
 {
     (void)error;
-    culex__sqlite_start(culex__sqlite_of(base));
+    culex__sqlite_clock_start(culex__sqlite_of(base));
     *ret_now_ms = culex__sqlite_of(base)->now_ms;
     return CULEX_OK;
 }
@@ -46,7 +47,7 @@ static culex_status borrowed_enqueue(struct culex_store *base, const char *queue
         status = culex__sqlite_room_check(store, level, error);
     if (status != CULEX_OK)
         return status;
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     status = run_text(store, "SAVEPOINT culex_enqueue", error);
     if (status != CULEX_OK)
         return status;
@@ -82,24 +83,13 @@ static culex_status check_handle(struct sqlite3 *db, const char *schema, culex_e
     return CULEX_OK;
 }
 
-static culex_status ask_schema(struct culex_sqlite *store, const char *pragma, int64_t *ret_value,
-                               culex_error *error)
-{
-    char *sql = sqlite3_mprintf("PRAGMA \"%w\".%s", store->schema, pragma);
-    if (sql == NULL)
-        return culex__sqlite_no_memory(error);
-    culex_status status = culex__sqlite_ask(store, sql, ret_value, error);
-    sqlite3_free(sql);
-    return status;
-}
-
 /* The handle's own checkpoints would run beside our writers, without our lock. */
 static culex_status check_checkpoints(struct culex_sqlite *store, culex_error *error)
 {
     int64_t pages = 0;
     if (!store->is_guarded)
         return CULEX_OK;
-    culex_status status = ask_schema(store, "wal_autocheckpoint", &pages, error);
+    culex_status status = culex__sqlite_ask_pragma(store, "wal_autocheckpoint", &pages, error);
     if (status == CULEX_OK && pages > 0)
         return culex__fail(error, CULEX_EUNSUPPORTED,
                            "%s: SQLite %s can damage a file when one program checkpoints while "
@@ -112,9 +102,9 @@ static culex_status check_checkpoints(struct culex_sqlite *store, culex_error *e
 static culex_status check_store(struct culex_sqlite *store, culex_error *error)
 {
     int64_t application = 0, version = 0;
-    culex_status status = ask_schema(store, "application_id", &application, error);
+    culex_status status = culex__sqlite_ask_pragma(store, "application_id", &application, error);
     if (status == CULEX_OK)
-        status = ask_schema(store, "user_version", &version, error);
+        status = culex__sqlite_ask_pragma(store, "user_version", &version, error);
     if (status == CULEX_OK)
         status = culex__sqlite_check_identity(store, application, version, error);
     return status == CULEX_OK ? check_checkpoints(store, error) : status;

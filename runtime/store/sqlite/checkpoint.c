@@ -6,6 +6,8 @@
  * beside the database (PATH-lock) keeps the two apart: shared around every write transaction,
  * exclusive around a checkpoint. The kernel drops the lock with its holder, however that ends. */
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
+#include "store/sqlite/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,7 +38,7 @@ culex_status culex__sqlite_guard_open(struct culex_sqlite *store, culex_error *e
     sqlite3_wal_hook(store->db, on_wal, store);
     if (!store->is_guarded)
         return CULEX_OK;
-    store->lock_fd = culex__sqlite_open_beside(store, "-lock");
+    store->lock_fd = culex__sqlite_beside_open(store->path, "-lock");
     int cause = errno;
     if (store->lock_fd < 0 && cause == ENOMEM)
         return culex__sqlite_no_memory(error);
@@ -55,7 +57,7 @@ culex_status culex__sqlite_guard_enter(struct culex_sqlite *store, culex_error *
         if (errno != EWOULDBLOCK && errno != EINTR)
             return culex__fail(error, CULEX_ESTORE, "%s-lock cannot be locked: %s", store->path,
                                strerror(errno));
-        if (!culex__sqlite_pause(store, tries))
+        if (!culex__sqlite_clock_pause(store, tries))
             return culex__fail(error, CULEX_EBUSY,
                                "%s: a checkpoint holds %s-lock for too long; end the program "
                                "that runs it or raise the timeout",
@@ -77,7 +79,7 @@ static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
     for (int tries = 0; tries < most; tries++) {
         if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
             return true;
-        if (tries + 1 < most && !culex__sqlite_pause(store, 0))
+        if (tries + 1 < most && !culex__sqlite_clock_pause(store, 0))
             return false;
     }
     return false;
@@ -138,7 +140,7 @@ void culex__sqlite_guard_abandon(struct culex_sqlite *store)
 
 void culex__sqlite_guard_close(struct culex_sqlite *store)
 {
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     if (store->db != NULL && sqlite3_get_autocommit(store->db))
         culex__sqlite_guard_checkpoint(store, true);
     culex__sqlite_guard_abandon(store);

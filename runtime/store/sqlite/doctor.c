@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
+#include "store/sqlite/clock.h"
 #include "base/error.h"
 #include "platform/path.h"
 
@@ -282,9 +284,8 @@ static void add_rights(struct culex_sqlite *store, struct culex_report *report)
 static void add_log(const struct culex_sqlite *store, struct culex_report *report)
 {
     struct stat info;
-    char *path = sqlite3_mprintf("%s-wal", store->path);
-    long long size = path != NULL && stat(path, &info) == 0 ? (long long)info.st_size : 0;
-    sqlite3_free(path);
+    bool is_there = culex__sqlite_beside_look(store->path, "-wal", &info);
+    long long size = is_there ? (long long)info.st_size : 0;
     if (size < WAL_LARGE)
         culex__report_add(report, CULEX_SEVERITY_OK, "sqlite-wal", NULL, "the log has %lld KiB",
                           (size + 1023) / 1024);
@@ -371,7 +372,7 @@ culex_status culex__sqlite_doctor(struct culex_store *base, struct culex_report 
                                   culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     if (store->is_memory) {
         culex__report_promise(report, "Nothing survives: the runs live in this process's memory "
                                       "and end with it.");

@@ -3,16 +3,15 @@
  * A file is ours when its application_id says so. An empty one becomes ours. Any other is
  * refused before anything is written: the checks come before journal mode and schema. */
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/clock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "platform/descriptor.h"
 #include "platform/path.h"
 
 #include "store/sqlite/schema.h"
@@ -57,55 +56,16 @@ static culex_status create(const struct culex_sqlite *store, culex_error *error)
     return CULEX_OK;
 }
 
-int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix)
-{
-    enum { MODES = 0666 };
-    struct stat info;
-    char *path = malloc(strlen(store->path) + strlen(suffix) + 1);
-    if (path == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    strcpy(stpcpy(path, store->path), suffix);
-    bool has_mode = stat(store->path, &info) == 0;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    /* Whoever may use the database needs this file as well, whatever the umask says. */
-    if (fd >= 0 && has_mode && (info.st_mode & MODES) != 0600)
-        (void)!fchmod(fd, info.st_mode & MODES);
-    if (fd < 0)
-        fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 && (errno == EROFS || errno == EACCES))
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int cause = errno;
-    free(path);
-    errno = cause;
-    return culex__descriptor_own(fd);
-}
-
-/* --- statements without a prepared form ------------------------------------------------ */
-
 /* Some statements (the switch to WAL) answer BUSY without asking the busy handler. */
 static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_error *error)
 {
     int rc = SQLITE_BUSY;
     for (int tries = 0;; tries++) {
         rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-        if ((rc & 0xff) != SQLITE_BUSY || !culex__sqlite_pause(store, tries))
+        if ((rc & 0xff) != SQLITE_BUSY || !culex__sqlite_clock_pause(store, tries))
             break;
     }
     return rc == SQLITE_OK ? CULEX_OK : culex__sqlite_fail(store, rc, error);
-}
-
-culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
-                               culex_error *error)
-{
-    sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
-    if (rc != SQLITE_OK)
-        return culex__sqlite_fail(store, rc, error);
-    culex_status status = culex__sqlite_first_int(store, statement, 0, ret_value, error);
-    sqlite3_finalize(statement);
-    return status;
 }
 
 /* --- whose file ------------------------------------------------------------------------ */
@@ -245,7 +205,7 @@ static int on_busy(void *user, int tries)
     struct culex_sqlite *store = user;
     if (store->is_checkpointing && tries >= CHECKPOINT_TRIES)
         return 0;
-    return culex__sqlite_pause(store, tries);
+    return culex__sqlite_clock_pause(store, tries);
 }
 
 static culex_status connect_file(struct culex_sqlite *store, culex_error *error)

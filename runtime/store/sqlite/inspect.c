@@ -1,5 +1,6 @@
 /* store/sqlite/inspect.c - the verbs that only read. */
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -357,7 +358,7 @@ culex_status culex__sqlite_now(struct culex_store *base, int64_t *ret_now_ms, cu
 {
     (void)error;
     struct culex_sqlite *store = culex__sqlite_of(base);
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     *ret_now_ms = store->now_ms;
     return CULEX_OK;
 }

@@ -13,18 +13,9 @@
 #include <sys/stat.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
 #include "base/error.h"
 #include "platform/path.h"
-
-bool culex__sqlite_look_beside(const char *path, const char *suffix, struct stat *ret_info)
-{
-    char name[PATH_MAX];
-    int len = snprintf(name, sizeof name, "%s%s", path, suffix);
-    if (len > 0 && (size_t)len < sizeof name)
-        return stat(name, ret_info) == 0;
-    errno = ENAMETOOLONG;
-    return false;
-}
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
@@ -35,18 +26,18 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static bool is_used(const struct culex_sqlite *store)
 {
     struct stat info;
-    return culex__sqlite_look_beside(store->path, "-lock", &info) ||
-           culex__sqlite_look_beside(store->path, "-reserve", &info) ||
-           (store->schema == NULL && culex__sqlite_look_beside(store->path, "-wal", &info) &&
+    return culex__sqlite_beside_look(store->path, "-lock", &info) ||
+           culex__sqlite_beside_look(store->path, "-reserve", &info) ||
+           (store->schema == NULL && culex__sqlite_beside_look(store->path, "-wal", &info) &&
             info.st_size > 0);
 }
 
 static bool has_other_log(const struct culex_sqlite *store, const char *name)
 {
     struct stat own, other;
-    if (!culex__sqlite_look_beside(name, "-wal", &other) || other.st_size == 0)
+    if (!culex__sqlite_beside_look(name, "-wal", &other) || other.st_size == 0)
         return false;
-    return !culex__sqlite_look_beside(store->path, "-wal", &own) || !is_same(&own, &other);
+    return !culex__sqlite_beside_look(store->path, "-wal", &own) || !is_same(&own, &other);
 }
 
 /* Does `entry` of the folder name the file too, with a log of its own? Then *ret_name is returned

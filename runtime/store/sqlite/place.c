@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
 #include "base/error.h"
 
 enum { HEADER_BYTES = 512 }; /* the smallest page: no database that was written is smaller */
@@ -109,7 +110,7 @@ static culex_status check_frames(struct culex_sqlite *store, culex_status status
 static bool has_bytes(const struct culex_sqlite *store, const char *suffix)
 {
     struct stat info;
-    return culex__sqlite_look_beside(store->path, suffix, &info) && info.st_size > 0;
+    return culex__sqlite_beside_look(store->path, suffix, &info) && info.st_size > 0;
 }
 
 /* Beside an empty file SQLite removes the log, with all that was not written back, and shares the
@@ -208,7 +209,7 @@ static culex_status check_length_first(struct culex_sqlite *store, culex_error *
     if (stat(store->path, &file) != 0 || stat(log_name(store), &log) != 0)
         return CULEX_OK;
     store->place.log = inode_of(&log);
-    if (culex__sqlite_look_beside(store->path, "-shm", &index))
+    if (culex__sqlite_beside_look(store->path, "-shm", &index))
         store->place.index = inode_of(&index);
     culex_status status =
         check_frames(store, CULEX_ECORRUPT, "is emptied, cut off or overwritten", error);
@@ -263,7 +264,7 @@ static culex_status check_index(struct culex_sqlite *store, culex_error *error)
     struct stat info;
     if (store->place.index.number == 0)
         return CULEX_OK;
-    bool is_there = culex__sqlite_look_beside(store->path, "-shm", &info);
+    bool is_there = culex__sqlite_beside_look(store->path, "-shm", &info);
     if (is_there ? is_at(&store->place.index, &info) : !is_gone(errno))
         return CULEX_OK;
     return fail_index(store, error);

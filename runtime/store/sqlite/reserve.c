@@ -1,7 +1,6 @@
 #include "store/sqlite/reserve.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include <unistd.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
+#include "store/sqlite/clock.h"
 #include "platform/descriptor.h"
 
 enum {
@@ -50,10 +51,9 @@ enum culex_sqlite_reserve_level culex__sqlite_reserve_level(const struct culex_s
 enum culex_sqlite_reserve_level culex__sqlite_reserve_level_at(const char *path)
 {
     struct stat info;
-    char *name = path != NULL ? malloc(strlen(path) + sizeof "-reserve") : NULL;
+    char *name = path != NULL ? culex__sqlite_beside_name(path, "-reserve") : NULL;
     if (name == NULL)
         return CULEX__SQLITE_RESERVE_WHOLE;
-    strcpy(stpcpy(name, path), "-reserve");
     int failed = lstat(name, &info);
     free(name);
     return failed ? CULEX__SQLITE_RESERVE_WHOLE : level_of(info.st_size);
@@ -72,7 +72,7 @@ static bool grow(int fd, int64_t size)
 static bool lock(struct culex_sqlite *store)
 {
     for (int tries = 0; flock(store->reserve.fd, LOCK_EX | LOCK_NB) != 0; tries++) {
-        if (tries == LOCK_TRIES || !culex__sqlite_pause(store, tries))
+        if (tries == LOCK_TRIES || !culex__sqlite_clock_pause(store, tries))
             return false;
     }
     return true;
@@ -90,7 +90,7 @@ static bool take(struct culex_sqlite *store, int64_t size)
 
 static void open_file(struct culex_sqlite *store)
 {
-    store->reserve.fd = culex__sqlite_open_beside(store, "-reserve");
+    store->reserve.fd = culex__sqlite_beside_open(store->path, "-reserve");
 }
 
 void culex__sqlite_reserve_open(struct culex_sqlite *store)
@@ -142,7 +142,7 @@ static int64_t goal(const struct culex_sqlite *store, int64_t size)
 /* What stands in the log may need room in the file first. */
 static void refill(struct culex_sqlite *store, int64_t wanted)
 {
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     bool is_tight = free_bytes(store) < wanted - size_of(store) + LOG_AIR;
     culex__sqlite_checkpoint(store, is_tight);
     if (!lock(store))
@@ -179,7 +179,7 @@ bool culex__sqlite_reserve_give(struct culex_sqlite *store, enum culex_sqlite_re
 {
     if (store->reserve.fd < 0 || seen == CULEX__SQLITE_RESERVE_NONE)
         return false;
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     if (!lock(store))
         return true; /* whoever has it is doing the same */
     int64_t left = seen == CULEX__SQLITE_RESERVE_WHOLE ? HALF : 0;

@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/clock.h"
 #include "base/error.h"
 
 enum {
@@ -17,7 +18,7 @@ enum {
 /* A log that is all written back is room by itself. True when it is. */
 static bool log_reuse(struct culex_sqlite *store)
 {
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     return culex__sqlite_checkpoint(store, false) == CULEX__SQLITE_WRITTEN_BACK;
 }
 
@@ -28,7 +29,7 @@ static bool log_work_off(struct culex_sqlite *store)
     enum culex_sqlite_reserve_level seen;
     do {
         seen = culex__sqlite_reserve_level(store);
-        culex__sqlite_start(store);
+        culex__sqlite_clock_start(store);
         written = culex__sqlite_checkpoint(store, false);
     } while (written == CULEX__SQLITE_WRITTEN_NO_ROOM && culex__sqlite_reserve_give(store, seen));
     return written == CULEX__SQLITE_WRITTEN_BACK;
@@ -57,28 +58,16 @@ static culex_status refuse(const struct culex_sqlite *store, culex_error *error)
                        CULEX__SQLITE_AIR_BYTES / MIB);
 }
 
-static culex_status ask(struct culex_sqlite *store, const char *pragma, int64_t *ret_value,
-                        culex_error *error)
-{
-    char *sql =
-        sqlite3_mprintf("PRAGMA \"%w\".%s", store->schema != NULL ? store->schema : "main", pragma);
-    if (sql == NULL)
-        return culex__sqlite_no_memory(error);
-    culex_status status = culex__sqlite_ask(store, sql, ret_value, error);
-    sqlite3_free(sql);
-    return status;
-}
-
 culex_status culex__sqlite_room_check(struct culex_sqlite *store,
                                       enum culex_sqlite_reserve_level level, culex_error *error)
 {
     int64_t pages = 0, page_bytes = 0;
     if (level == CULEX__SQLITE_RESERVE_WHOLE)
         return CULEX_OK;
-    culex__sqlite_start(store);
-    culex_status status = ask(store, "freelist_count", &pages, error);
+    culex__sqlite_clock_start(store);
+    culex_status status = culex__sqlite_ask_pragma(store, "freelist_count", &pages, error);
     if (status == CULEX_OK)
-        status = ask(store, "page_size", &page_bytes, error);
+        status = culex__sqlite_ask_pragma(store, "page_size", &page_bytes, error);
     if (status == CULEX_OK && pages * page_bytes < CULEX__SQLITE_AIR_BYTES)
         status = refuse(store, error);
     return status;

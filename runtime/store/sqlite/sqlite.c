@@ -1,6 +1,7 @@
 /* store/sqlite/sqlite.c - the embedded store: one SQLite file, or memory shared within the process.
  */
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
     if (store == NULL)
         return culex__sqlite_no_memory(error);
     store->options = wishes;
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     status = culex__sqlite_file_open(store, options, error);
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);

@@ -222,14 +222,6 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
 
 /* --- sqlite/file.c ----------------------------------------------------------------------- */
 
-/* The first value of the first row of `sql`, 0 when there is none. */
-culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
-                               culex_error *error);
-
-/* Opens or makes the file named as the database with `suffix` behind it, with the same mode, for
- * reading and writing, or at least for reading. -1, with errno set, when it cannot be had. */
-int culex__sqlite_open_beside(const struct culex_sqlite *store, const char *suffix);
-
 /* CULEX_ECORRUPT for another program's file, CULEX_EVERSION for one of another format. */
 culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
                                           int64_t version, culex_error *error);
@@ -258,8 +250,6 @@ culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store
 
 /* --- sqlite/names.c ---------------------------------------------------------------------- */
 
-/* stat of the file that is named `path` with `suffix` behind it. False with errno. */
-bool culex__sqlite_look_beside(const char *path, const char *suffix, struct stat *ret_info);
 /* Before SQLite opens the file, or with a borrowed handle: CULEX_ECORRUPT when it has several
  * names, and store->path is not the one by which it is used, or not the only one. */
 culex_status culex__sqlite_names_check(const struct culex_sqlite *store, culex_error *error);
@@ -325,17 +315,18 @@ culex_status culex__sqlite_finish(struct culex_sqlite *store, sqlite3_stmt *stat
 culex_status culex__sqlite_first_int(struct culex_sqlite *store, sqlite3_stmt *statement,
                                      int64_t otherwise, int64_t *ret_value, culex_error *error);
 
+/* The first value of the first row of `sql`, 0 when there is none. */
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error);
+/* The same for a pragma of the schema that holds the store's tables. */
+culex_status culex__sqlite_ask_pragma(struct culex_sqlite *store, const char *pragma,
+                                      int64_t *ret_value, culex_error *error);
+
 /* First columns of at most `max` rows. */
 culex_status culex__sqlite_collect(struct culex_sqlite *store, sqlite3_stmt *statement, size_t max,
                                    int64_t *ret_values, size_t *ret_count, culex_error *error);
 
 /* --- sqlite/transaction.c ------------------------------------------------------------------- */
-
-/* Starts an operation's clock. */
-void culex__sqlite_start(struct culex_sqlite *store);
-
-/* Sleeps a little, longer from try to try; false when the operation's time is over. */
-bool culex__sqlite_pause(struct culex_sqlite *store, int tries);
 
 /* Every begin is followed by one end. */
 culex_status culex__sqlite_begin(struct culex_sqlite *store, culex_error *error);

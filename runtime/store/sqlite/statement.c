@@ -150,6 +150,30 @@ culex_status culex__sqlite_first_int(struct culex_sqlite *store, sqlite3_stmt *s
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+culex_status culex__sqlite_ask(struct culex_sqlite *store, const char *sql, int64_t *ret_value,
+                               culex_error *error)
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (rc != SQLITE_OK)
+        return culex__sqlite_fail(store, rc, error);
+    culex_status status = culex__sqlite_first_int(store, statement, 0, ret_value, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+culex_status culex__sqlite_ask_pragma(struct culex_sqlite *store, const char *pragma,
+                                      int64_t *ret_value, culex_error *error)
+{
+    const char *schema = store->schema != NULL ? store->schema : "main";
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".%s", schema, pragma);
+    if (sql == NULL)
+        return culex__sqlite_no_memory(error);
+    culex_status status = culex__sqlite_ask(store, sql, ret_value, error);
+    sqlite3_free(sql);
+    return status;
+}
+
 culex_status culex__sqlite_collect(struct culex_sqlite *store, sqlite3_stmt *statement, size_t max,
                                    int64_t *ret_values, size_t *ret_count, culex_error *error)
 {

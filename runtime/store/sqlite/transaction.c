@@ -1,36 +1,7 @@
 /* store/sqlite/transaction.c - one bounded transaction per operation. */
 #include "store/sqlite/sqlite.h"
 
-#include <time.h>
-
-#include "base/error.h"
-
-void culex__sqlite_start(struct culex_sqlite *store)
-{
-    const struct culex_env *env = store->base.env;
-    store->deadline_ns = culex__env_boottime_ns(env) + store->timeout_ms * 1000000;
-    store->now_ms =
-        env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : culex__env_clock_ms(env);
-}
-
-/* A write transaction takes some tens of microseconds, so the first tries come soon; jitter keeps
- * waiting writers from meeting again. */
-bool culex__sqlite_pause(struct culex_sqlite *store, int tries)
-{
-    enum { SHORT_TRIES = 8, SHORT_NS = 100000, LONG_MS = 8, TRIES_MAX = 1 << 20 };
-    const struct culex_env *env = store->base.env;
-    int64_t end_ns = culex__store_earlier_ns(&store->base, store->deadline_ns);
-    if (culex__env_boottime_ns(env) >= end_ns || tries > TRIES_MAX)
-        return false;
-    uint64_t random = culex__env_random(env);
-    if (tries < SHORT_TRIES) {
-        struct timespec nap = {0, SHORT_NS / 2 + (long)(random % SHORT_NS)};
-        nanosleep(&nap, NULL);
-    } else {
-        env->poll(env->self, NULL, 0, 1 + (int)(random % LONG_MS));
-    }
-    return true;
-}
+#include "store/sqlite/clock.h"
 
 /* Severe errors (a full disk, no memory) may have rolled back already. */
 static void roll_back(struct culex_sqlite *store)
@@ -66,13 +37,13 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
 
 culex_status culex__sqlite_begin(struct culex_sqlite *store, culex_error *error)
 {
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     return begin(store, CULEX__SQLITE_BEGIN_WRITE, error);
 }
 
 culex_status culex__sqlite_begin_read(struct culex_sqlite *store, culex_error *error)
 {
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     return begin(store, store->is_memory ? CULEX__SQLITE_BEGIN_WRITE : CULEX__SQLITE_BEGIN, error);
 }
 

@@ -23,6 +23,7 @@
  * The caller polls one epoll descriptor over both. All of it is a hint: whatever gets lost costs
  * the caller's own timer. */
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/beside.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -87,10 +88,9 @@ static bool bind_as(struct culex_sqlite *store, const char *prefix)
 static bool bind_in_folder(struct culex_sqlite *store)
 {
     struct stat info;
-    char *folder = store->is_memory ? NULL : malloc(strlen(store->path) + sizeof ".d");
+    char *folder = store->is_memory ? NULL : culex__sqlite_beside_name(store->path, ".d");
     if (folder == NULL)
         return false;
-    strcpy(stpcpy(folder, store->path), ".d");
     bool is_there = (mkdir(folder, 0700) == 0 || errno == EEXIST) && lstat(folder, &info) == 0 &&
                     S_ISDIR(info.st_mode);
     free(folder);
@@ -109,10 +109,9 @@ static bool watch(struct culex_sqlite_wake *wake, int fd)
 static void watch_wal(struct culex_sqlite *store)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    char *path = store->is_memory ? NULL : malloc(strlen(store->path) + sizeof "-wal");
+    char *path = store->is_memory ? NULL : culex__sqlite_beside_name(store->path, "-wal");
     if (path == NULL)
         return;
-    strcpy(stpcpy(path, store->path), "-wal");
     wake->inotify_fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (wake->inotify_fd >= 0 && (inotify_add_watch(wake->inotify_fd, path, IN_MODIFY) < 0 ||
                                   !watch(wake, wake->inotify_fd))) {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/sqlite/clock.h"
+
 enum { GUARDED = 3040001 };
 
 static const char *named(const struct fixture *fixture, const char *suffix)
@@ -149,7 +151,7 @@ static void fill(struct fixture *fixture, int runs)
 static void write_back(struct fixture *fixture)
 {
     struct culex_sqlite *store = culex__sqlite_of(fixture->store);
-    culex__sqlite_start(store);
+    culex__sqlite_clock_start(store);
     assert_int_equal(culex__sqlite_checkpoint(store, false), CULEX__SQLITE_WRITTEN_BACK);
 }
 

@@ -1,0 +1,15 @@
+/* store/sqlite/clock.h - the time of one operation: when it began, and how long it may take. */
+#ifndef CULEX_STORE_SQLITE_CLOCK_H
+#define CULEX_STORE_SQLITE_CLOCK_H
+
+#include <stdbool.h>
+
+struct culex_sqlite;
+
+/* Begins an operation: sets store->now_ms, by the store's clock, and its deadline. */
+void culex__sqlite_clock_start(struct culex_sqlite *store);
+
+/* Sleeps a little, longer from try to try; false when the operation's time is over. */
+bool culex__sqlite_clock_pause(struct culex_sqlite *store, int tries);
+
+#endif
