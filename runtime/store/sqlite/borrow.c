@@ -1,11 +1,22 @@
 /* store/sqlite/borrow.c - a store on a handle that belongs to somebody else, in whose transaction
  * it enqueues. It opens, begins and commits nothing. */
+#include "store/sqlite/borrow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sqlite/sqlite.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/file.h"
+#include "store/sqlite/names.h"
+#include "store/sqlite/place.h"
+#include "store/sqlite/reserve.h"
+#include "store/sqlite/room.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/verbs.h"
+#include "store/sqlite/wake.h"
 #include "base/error.h"
 
 static void borrowed_close(struct culex_store *base)

@@ -5,15 +5,17 @@
  * (store->is_guarded) automatic checkpoints are off, also at close, and a lock file
  * beside the database (PATH-lock) keeps the two apart: shared around every write transaction,
  * exclusive around a checkpoint. The kernel drops the lock with its holder, however that ends. */
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/beside.h"
-#include "store/sqlite/clock.h"
+#include "store/sqlite/checkpoint.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "store/sqlite/beside.h"
+#include "store/sqlite/clock.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
 

@@ -1,10 +1,14 @@
-/* store/sqlite/claim.c - granting ready runs, and refusing those that must not run. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/claim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/error.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 #include "base/error.h"
 
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */

@@ -1,9 +1,13 @@
 /* store/sqlite/enqueue.c - runs coming in. The body is apart from its transaction, as it also
  * runs within a caller's own: see sqlite/borrow.c. */
-#include "store/sqlite/sqlite.h"
-
 #include <string.h>
 
+#include "store/sqlite/queue.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 
 /* Repeat or conflict? Leaves *ret_outcome alone when the id is not there. */
@@ -121,9 +125,9 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     return status;
 }
 
-culex_status culex__sqlite_enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                       const struct culex_new_run *run,
-                                       struct culex_enqueue_result *ret_result, culex_error *error)
+static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_new_run *run,
+                                struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     bool is_new = false;
@@ -157,7 +161,7 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
     struct culex_sqlite_queue queue;
     culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = culex__sqlite_enqueue_one(store, &queue, &runs[i], &results[i], error);
+        status = enqueue_one(store, &queue, &runs[i], &results[i], error);
     if (status == CULEX_OK)
         status = culex__sqlite_queue_settle(store, &queue, error);
     return status;
@@ -225,7 +229,7 @@ static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite
     queue->capacity = 0; /* of no concern to periodic runs */
     struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     run.at_ms = 0;
-    culex_status status = culex__sqlite_enqueue_one(store, queue, &run, &result, error);
+    culex_status status = enqueue_one(store, queue, &run, &result, error);
     queue->capacity = capacity;
     *ret_outcome = result.outcome;
     return status;

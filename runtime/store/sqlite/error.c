@@ -1,9 +1,9 @@
-/* store/sqlite/error.c - SQLite's result codes in Culex's words. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/error.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
 /* A write that fails tells the disk's fullness (its quota, the file size limit) from a broken disk

@@ -2,8 +2,7 @@
  *
  * A file is ours when its application_id says so. An empty one becomes ours. Any other is
  * refused before anything is written: the checks come before journal mode and schema. */
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/clock.h"
+#include "store/sqlite/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,10 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/clock.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/filesystem.h"
+#include "store/sqlite/heritage.h"
+#include "store/sqlite/names.h"
+#include "store/sqlite/place.h"
+#include "store/sqlite/reserve.h"
+#include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 #include "base/error.h"
 #include "platform/path.h"
-
-#include "store/sqlite/schema.h"
 
 #ifndef SQLITE_OPEN_EXRESCODE
 #define SQLITE_OPEN_EXRESCODE 0

@@ -3,14 +3,14 @@
  * WAL needs memory shared by all users of a file, and locks that hold: network file systems have no
  * such memory. FUSE is one number for all kinds, local (overlay of a rootless container) and remote
  * (sshfs); there the name in /proc/self/mountinfo tells. */
+#include "store/sqlite/filesystem.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-
-#include "store/sqlite/sqlite.h"
 
 enum { FUSE = 0x65735546 };
 

@@ -6,10 +6,14 @@
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, and the counters of the queue's row. */
-#include "store/sqlite/sqlite.h"
-
 #include <string.h>
 
+#include "store/sqlite/queue.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 
 /* ORDER FSCK_SHARE */

@@ -8,12 +8,13 @@
  * is the one thing that this library keeps for the whole process.
  *
  * A handle stays in the list of a child for good: nobody may close it there (see store_abandon). */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/heritage.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -10,6 +10,8 @@
  * frames are in the log before the index tells of them, and the index tells of none any more before
  * the log is begun anew or cut, by whatever checkpoint. Whether they are there is asked of SQLite's
  * own descriptor. */
+#include "store/sqlite/index.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,10 +1,15 @@
 /* store/sqlite/inspect.c - the verbs that only read. */
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/clock.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/clock.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"

@@ -7,12 +7,17 @@
  *
  * answers: ack count, answers, beat count, answers, grant count, (id, attempt) each; counts and
  * attempts are 32 bits, least byte first, answers one byte. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/memo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/claim.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 #include "base/error.h"
 
 struct cursor {

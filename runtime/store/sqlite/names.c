@@ -4,6 +4,8 @@
  * the reserve. Who opens the file by another name writes into a log that nobody else reads, and
  * the pages of the two logs are mixed when they are written back. What stands beside a name tells
  * by which one the store is used; the others are refused before anything is made beside them. */
+#include "store/sqlite/names.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -12,8 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/sqlite/sqlite.h"
 #include "store/sqlite/beside.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 #include "platform/path.h"
 

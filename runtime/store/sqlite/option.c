@@ -1,8 +1,8 @@
-/* store/sqlite/option.c - what a sqlite: URL says beside the path. */
+#include "store/sqlite/option.h"
+
 #include <string.h>
 
 #include "store/url.h"
-#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
 char *culex__sqlite_option_path(const char *rest)

@@ -11,14 +11,19 @@
  * A copy of another store, written into the file or put beside the log of this one, would be mixed
  * with it page by page. So each store has a mark of its own in the header of its file: a random
  * "schema version", which SQLite only compares, and raises by one at a VACUUM. */
+#include "store/sqlite/place.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/sqlite/sqlite.h"
 #include "store/sqlite/beside.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/index.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 #include "base/error.h"
 
 enum { HEADER_BYTES = 512 }; /* the smallest page: no database that was written is smaller */

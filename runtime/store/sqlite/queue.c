@@ -1,9 +1,11 @@
-/* store/sqlite/queue.c - the row of a queue: its counters and the two ends of its order. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/wake.h"
 #include "base/error.h"
 
 /* ORDER as in QUEUE_FIND. */

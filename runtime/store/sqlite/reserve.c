@@ -10,9 +10,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "store/sqlite/sqlite.h"
 #include "store/sqlite/beside.h"
+#include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/sqlite.h"
 #include "platform/descriptor.h"
 
 enum {

@@ -1,10 +1,16 @@
 /* store/sqlite/room.c - operations that write, and what they do when there is no room. */
+#include "store/sqlite/room.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/reserve.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 
 enum {

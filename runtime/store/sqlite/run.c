@@ -1,10 +1,12 @@
-/* store/sqlite/run.c - one row of table run: reading it, moving it by the rules, forgetting it.
- */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "store/sqlite/error.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 #include "base/error.h"
 
 /* Each step is a bijection of the hash for a given word and of the word for a given hash, so a

@@ -1,12 +1,22 @@
 /* store/sqlite/sqlite.c - the embedded store: one SQLite file, or memory shared within the process.
  */
 #include "store/sqlite/sqlite.h"
-#include "store/sqlite/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/clock.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/file.h"
+#include "store/sqlite/heritage.h"
+#include "store/sqlite/option.h"
+#include "store/sqlite/reserve.h"
+#include "store/sqlite/room.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/verbs.h"
+#include "store/sqlite/wake.h"
 #include "store/register.h"
 #include "base/error.h"
 

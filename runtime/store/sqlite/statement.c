@@ -1,9 +1,10 @@
-/* store/sqlite/statement.c - prepared statements, kept for the life of the connection. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
 
 #include <stdarg.h>
 #include <string.h>
 
+#include "store/sqlite/error.h"
+#include "store/sqlite/sqlite.h"
 #include "base/error.h"
 
 static const char *const texts[CULEX__SQLITE_STATEMENT_COUNT] = {

@@ -1,10 +1,17 @@
 /* store/sqlite/step.c - STEP: acks, beats, housekeeping, claims, in one transaction. */
-#include "store/sqlite/sqlite.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/claim.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/memo.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "core/progress.h"
 

@@ -1,7 +1,12 @@
-/* store/sqlite/transaction.c - one bounded transaction per operation. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/transaction.h"
 
+#include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/place.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/wake.h"
 
 /* Severe errors (a full disk, no memory) may have rolled back already. */
 static void roll_back(struct culex_sqlite *store)

@@ -22,8 +22,7 @@
  *
  * The caller polls one epoll descriptor over both. All of it is a hint: whatever gets lost costs
  * the caller's own timer. */
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/beside.h"
+#include "store/sqlite/wake.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -37,6 +36,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "store/sqlite/beside.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/queue.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
 

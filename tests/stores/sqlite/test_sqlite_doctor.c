@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "store/report.h"
+#include "store/sqlite/filesystem.h"
 
 enum { GUARDED = 3040001, NFS = 0x6969, EXT4 = 0xef53, FUSE = 0x65735546, OVERLAY = 0x794c7630 };
 

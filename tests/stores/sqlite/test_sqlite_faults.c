@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/filesystem.h"
+#include "store/sqlite/transaction.h"
+
 #define ONE "aaaaaaaaaaaaaaaa"
 
 /* --- memory that runs out: SQLite's, by its own hooks, and ours, by the linker's --wrap  */

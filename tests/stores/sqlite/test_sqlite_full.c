@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/sqlite/checkpoint.h"
+
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
 

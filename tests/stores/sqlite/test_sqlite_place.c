@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "store/sqlite/clock.h"
+#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/transaction.h"
 
 enum { GUARDED = 3040001 };
 

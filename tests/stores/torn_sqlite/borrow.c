@@ -13,6 +13,7 @@
 #include <culex/worker.h>
 
 #include "shim.h"
+#include "store/sqlite/borrow.h"
 
 enum { GUARDED = 3040001 };
 

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/sqlite/checkpoint.h"
+
 enum { GUARDED = 3040001, FLIPS = 400, RUNS = 40, NOBODY = 65534 };
 
 #define ONE     "aaaaaaaaaaaaaaaa"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shim.h"
+#include "store/sqlite/checkpoint.h"
 
 enum { GUARDED = 3040001, PROCESSES = 4, ROUNDS = 500 };
 

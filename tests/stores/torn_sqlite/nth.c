@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "client/client_private.h"
 #include "shim.h"
+#include "store/sqlite/checkpoint.h"
 
 enum { GUARDED = 3040001, CALLS_MAX = 2000 };
 

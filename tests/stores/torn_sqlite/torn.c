@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "shim.h"
+#include "store/sqlite/checkpoint.h"
 
 enum { GUARDED = 3040001, SECTOR = 512, FACTS_MAX = 400, POINTS = 500 };
 

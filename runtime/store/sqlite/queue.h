@@ -1,0 +1,56 @@
+/* store/sqlite/queue.h - the row of a queue: its counters and the two ends of its order. */
+#ifndef CULEX_STORE_SQLITE_QUEUE_H
+#define CULEX_STORE_SQLITE_QUEUE_H
+
+#include "store/store.h"
+
+struct culex_sqlite;
+
+/* Row of table queue. */
+struct culex_sqlite_queue {
+    const char *name; /* borrowed from the request */
+    int64_t key;      /* 0: not in the file */
+    int64_t is_paused, capacity, front, newest_ms, longest_lease_ms;
+    int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
+    int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
+    bool is_changed;
+    bool has_new_work; /* an idle worker should be told after COMMIT */
+    bool is_new;       /* the row was made by this call */
+};
+
+/* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
+ * tells that no other connection has written since. */
+struct culex_sqlite_recent {
+    struct culex_sqlite_queue queue;
+    char *name;       /* NULL: none */
+    uint32_t version; /* right after the COMMIT that wrote it */
+    bool is_saved;    /* in the transaction under way */
+    bool is_current;  /* the transaction under way began with it */
+    bool has_targets; /* wake.targets are those of this queue */
+    size_t target_count;
+};
+
+/* Loads the queue's row. Not there: a zeroed one with key 0, or a new one when `is_wanted`. */
+culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error);
+/* The same for a queue that must be there: CULEX_ENOTFOUND. */
+culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
+                                      struct culex_sqlite_queue *ret_queue, culex_error *error);
+/* In place of the next function, for one that was wanted for a run: is it new and was the run
+ * refused, it goes again. */
+culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_error *error);
+/* Saves what has changed and looks up whom to tell. Last step before the transaction's end. */
+culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      culex_error *error);
+/* At the transaction's begin, and after its end: is the kept row still, or again, true? */
+void culex__sqlite_queue_begin(struct culex_sqlite *store);
+void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed);
+/* The place of a run that is ready now, at the back or the front of its priority. */
+int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue);
+int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue);
+/* No ready run has a later place. */
+int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,
+                                    const struct culex_sqlite_queue *queue);
+
+#endif

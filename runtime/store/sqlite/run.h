@@ -1,0 +1,110 @@
+/* store/sqlite/run.h - one row of table run: reading it, moving it by the rules, forgetting it. */
+#ifndef CULEX_STORE_SQLITE_RUN_H
+#define CULEX_STORE_SQLITE_RUN_H
+
+#include <sqlite3.h>
+
+#include "store/sqlite/queue.h"
+
+struct culex_sqlite;
+
+enum {
+    CULEX__SQLITE_SESSION_SIZE = 33,
+    /* A longer payload gets a row of its own, so that changing its run does not rewrite it. */
+    CULEX__SQLITE_INLINE_MAX = 1024,
+};
+
+/* The part of a run that changes, and what its changes depend on. */
+struct culex_sqlite_run {
+    int64_t seq;
+    culex_uuid id;
+    culex_run_state state; /* never SCHEDULED: see is_delayed */
+    bool is_delayed;
+    int priority;
+    int64_t at_ms;
+    uint32_t attempt;
+    struct culex_run_counters counters;
+    char owner[CULEX__SQLITE_SESSION_SIZE];
+    bool is_started;
+    bool is_cancel_requested;
+    int64_t limit_ms, timeout_ms, keep_success_ms, keep_failure_ms, expires_at_ms;
+    int64_t payload_len;
+};
+
+enum { CULEX__SQLITE_RUN_COLUMN_COUNT = 21 };
+enum culex_sqlite_run_tail {
+    CULEX__SQLITE_COLUMN_CREATED = CULEX__SQLITE_RUN_COLUMN_COUNT,
+    CULEX__SQLITE_COLUMN_FINGERPRINT,
+    CULEX__SQLITE_COLUMN_CHECKSUM,
+    CULEX__SQLITE_COLUMN_JOB,
+    CULEX__SQLITE_COLUMN_TAGS,
+    CULEX__SQLITE_COLUMN_ERROR,
+    CULEX__SQLITE_COLUMN_RESULT,
+    CULEX__SQLITE_COLUMN_PAYLOAD,
+    CULEX__SQLITE_COLUMN_PROGRESS,
+};
+
+/* Saturating, for times that come from outside. */
+static inline int64_t culex__sqlite_later(int64_t at_ms, int64_t delay_ms)
+{
+    if (delay_ms <= 0)
+        return at_ms;
+    return at_ms > INT64_MAX / 4 - delay_ms || delay_ms > INT64_MAX / 4 ? INT64_MAX / 4
+                                                                        : at_ms + delay_ms;
+}
+
+/* The time a version-7 id begins with. */
+static inline int64_t culex__sqlite_id_time_ms(culex_uuid id)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id.b[i];
+    return ms;
+}
+
+/* A change to a run: an event with what comes along. */
+struct culex_sqlite_move {
+    enum culex_run_event event;
+    int64_t delay_ms;
+    bool is_doubted; /* the holder vanished */
+    const char *text;
+    const void *result;
+    size_t result_len;
+};
+
+/* Checks the bytes of a run before they are trusted. */
+uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payload, size_t len);
+
+/* Puts a row whose values cannot be read aside: dead for good, with what it held as its error text.
+ * `from` is the state that the queue's counters have it in. */
+culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     culex_run_state from, int64_t seq, culex_error *error);
+
+/* False when the row's values are outside their ranges. */
+bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run);
+culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                                    const char *error_text, culex_error *error);
+/* The bound statement's only row; CULEX_ENOTFOUND (without a text) when there is none. */
+culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *statement,
+                                   struct culex_sqlite_run *ret_run, culex_error *error);
+/* Applies the event by the rules, counts it, saves run. CULEX_ESTATE when it is not allowed. */
+culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                    struct culex_sqlite_run *run,
+                                    const struct culex_sqlite_move *move, culex_error *error);
+/* Takes an active run from a holder that is gone; `how` it went begins the text of a loss. */
+culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      struct culex_sqlite_run *run, const char *how,
+                                      culex_error *error);
+/* Deletes the run; its id is remembered within the horizon. */
+culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_run *run, culex_error *error);
+/* The payload of the row that `statement` (with RUN_TAIL) stands on. It is borrowed until the
+ * statement moves; `*ret_holder`, when not NULL, is to be ended then. False: it is missing. */
+bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *statement,
+                               const struct culex_sqlite_run *run, const void **ret_payload,
+                               sqlite3_stmt **ret_holder);
+/* What the world calls the run's state: a delayed one is scheduled until its time. */
+culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
+                                        const struct culex_sqlite_run *run);
+
+#endif

@@ -1,0 +1,36 @@
+/* store/sqlite/wake.h - waking an idle worker without polling: where to knock, and the own door. */
+#ifndef CULEX_STORE_SQLITE_WAKE_H
+#define CULEX_STORE_SQLITE_WAKE_H
+
+#include "store/store.h"
+
+struct culex_sqlite;
+
+enum {
+    CULEX__SQLITE_ADDRESS_SIZE = 48,
+    CULEX__SQLITE_WAKE_MAX = 64,
+};
+
+/* Where to knock after COMMIT, and this handle's own door: see sqlite/wake.c. */
+struct culex_sqlite_wake {
+    int epoll_fd, socket_fd, inotify_fd, send_fd; /* -1: not open */
+    char address[CULEX__SQLITE_ADDRESS_SIZE];     /* own; "" while not registered */
+    char *queues;                                 /* armed ones, NUL-ended each; "" at the end */
+    bool is_armed;
+    int64_t known_due_ms; /* the caller knows that a delayed run is due then */
+    size_t target_count;
+    char targets[CULEX__SQLITE_WAKE_MAX][CULEX__SQLITE_ADDRESS_SIZE];
+    char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
+};
+
+void culex__sqlite_wake_init(struct culex_sqlite *store);
+/* Within a transaction: remembers whom to tell about work in `queue`. */
+culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,
+                                    culex_error *error);
+/* After COMMIT: tells one of them. */
+void culex__sqlite_wake_send(struct culex_sqlite *store);
+void culex__sqlite_wake_close(struct culex_sqlite *store);
+/* Closes the descriptors and leaves everything else to the process that they came from. */
+void culex__sqlite_wake_abandon(struct culex_sqlite *store);
+
+#endif
