@@ -1,5 +1,6 @@
 #include "child/allowance.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@ bool culex__allowance_begin(struct culex_allowance *ret_allowance,
 void culex__allowance_set(struct culex_allowance *allowance, int64_t limit_bytes)
 {
     struct rlimit limit;
+    assert(limit_bytes >= 0);
     if (CULEX_HAS_ASAN)
         return;
     culex__cgroup_member_bound(allowance->group, limit_bytes, allowance->began.unshared);

@@ -1,5 +1,6 @@
 #include "child/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -280,6 +281,7 @@ static void end_tell(struct child *child)
 static void run_fill(struct child *child, const struct culex_record_run *record)
 {
     struct culex_run *run = child->run;
+    assert(record->job < child->config->job_count);
     run->job = child->config->jobs[record->job];
     run->facts = record->facts;
     run->terms = record->terms;
@@ -331,6 +333,7 @@ static bool has_room(const struct child *child)
 static void run_take(struct child *child, uint64_t seq, const char *bytes, size_t len)
 {
     struct culex_record_run record;
+    assert(len >= sizeof record && seq == child->outbox.seq + 1);
     memcpy(&record, bytes, sizeof record);
     child->outbox.seq = seq;
     atomic_store(&child->reports, 0);
@@ -377,6 +380,7 @@ static void packet_run(struct child *child)
         struct culex_record record;
         memcpy(&record, child->packet + at, sizeof record);
         at += sizeof record;
+        assert(record.type == CULEX_RECORD_RUN && at + record.len <= child->packet_len);
         run_take(child, record.seq, child->packet + at, record.len);
         at += culex__record_padded(record.len);
         if (at < child->packet_len)

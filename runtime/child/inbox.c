@@ -1,5 +1,6 @@
 #include "child/inbox.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static bool packet_is_answer(const void *packet, ssize_t len)
 static void packet_keep(struct culex_inbox *inbox, size_t len)
 {
     struct culex_inbox_packet *packet = inbox->spare;
+    assert(packet != NULL && len <= sizeof packet->bytes);
     inbox->spare = NULL;
     packet->len = len;
     packet->next = NULL;
@@ -42,7 +44,8 @@ static void packet_keep(struct culex_inbox *inbox, size_t len)
 static ssize_t kept_take(struct culex_inbox *inbox, void *ret_packet, size_t size)
 {
     struct culex_inbox_packet *packet = inbox->first;
-    size_t len = packet->len < size ? packet->len : size;
+    size_t len = packet->len;
+    assert(len <= size);
     memcpy(ret_packet, packet->bytes, len);
     inbox->first = packet->next;
     free(packet);

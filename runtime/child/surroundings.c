@@ -119,16 +119,16 @@ static bool cwd_restore(const struct culex_surroundings *surroundings)
            cwd_is_same(surroundings);
 }
 
-static bool cwd_note(struct culex_surroundings *surroundings)
+/* A folder that is gone is never found again: then each run costs the process. */
+static void cwd_note(struct culex_surroundings *surroundings)
 {
     struct stat now;
     if (stat(".", &now) != 0)
-        return true; /* no place for us to be: nothing is ever the same as none */
+        return;
     surroundings->cwd_device = now.st_dev;
     surroundings->cwd_inode = now.st_ino;
     if (getcwd(surroundings->cwd, sizeof surroundings->cwd) == NULL)
         surroundings->cwd[0] = '\0';
-    return true;
 }
 
 /* --- timers ------------------------------------------------------------------------------ */
@@ -243,10 +243,11 @@ struct culex_surroundings *culex__surroundings_note(void)
     struct culex_surroundings *surroundings = calloc(1, sizeof *surroundings);
     if (surroundings == NULL)
         return NULL;
-    if (!environment_note(surroundings) || !cwd_note(surroundings)) {
+    if (!environment_note(surroundings)) {
         free(surroundings); /* the process ends over it */
         return NULL;
     }
+    cwd_note(surroundings);
     surroundings->umask = umask(0);
     umask(surroundings->umask);
     timers_note(surroundings);

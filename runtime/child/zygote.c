@@ -1,5 +1,6 @@
 #include "child/zygote.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -81,6 +82,7 @@ static void child_fork(struct zygote *zygote, const struct culex_zygote_request 
     struct zygote_child *child = &zygote->children[request->slot];
     if (child->pid != 0)
         return;
+    assert(!child->has_report); /* the slot was not free before the supervisor had it */
     *child = (struct zygote_child){.generation = request->generation};
     if (fd < 0) { /* the kernel had no number left for it */
         child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);

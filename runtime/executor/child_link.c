@@ -1,5 +1,6 @@
 #include "executor/child_link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -31,7 +31,8 @@ static void ladder_climb(struct culex_children *children, struct culex_child_lin
     }
 }
 
-/* Its first run has become long, or will not tell: what waits behind goes elsewhere. */
+/* The run that it is at has become long, or it says nothing more: what waits behind goes
+ * elsewhere. */
 static void stall_relieve(struct culex_children *children, struct culex_child_link *child,
                           int64_t now_ns)
 {

@@ -5,6 +5,7 @@
  * is to blame, and what waited behind starts elsewhere. */
 #include "executor/children.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,15 @@ static void runs_return(struct culex_children *children, struct culex_child_link
         if (run != NULL)
             culex__children_return(children, run);
     }
+}
+
+/* Its slot may be used again. */
+static void child_free(struct culex_children *children, struct culex_child_link *child)
+{
+    runs_return(children, child);
+    assert(child->window.live == 0);
+    culex__child_link_close(child);
+    child->state = CULEX_CHILD_FREE;
 }
 
 /* Whether the memory killer took it, and in which words; NULL when not. */
@@ -107,9 +117,7 @@ static void child_bury(struct culex_children *children, struct culex_child_link 
         setup_failed(children, child, report);
     else
         child_blame(children, child, report);
-    runs_return(children, child);
-    culex__child_link_close(child);
-    child->state = CULEX_CHILD_FREE;
+    child_free(children, child);
 }
 
 /* --- the zygote ------------------------------------------------------------------------ */
@@ -142,9 +150,7 @@ void culex__children_zygote_lost(struct culex_children *children, const char *wh
         struct culex_run *run = culex__child_link_blame(child);
         if (run != NULL)
             culex__children_crash(children, run, text);
-        runs_return(children, child);
-        culex__child_link_close(child);
-        child->state = CULEX_CHILD_FREE;
+        child_free(children, child);
     }
 }
 

@@ -159,7 +159,8 @@ static void spares_begin(struct culex_children *children)
         spares++;
 }
 
-/* Nothing starts for a while, and nothing that runs could take over: others may have room. */
+/* No child can be had, and none is at work that could take the runs over: other workers may have
+ * room. */
 static void queue_release(struct culex_children *children)
 {
     if (children->queue.count == 0)

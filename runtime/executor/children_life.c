@@ -5,6 +5,7 @@
  * fail are tried again, later each time. */
 #include "executor/children.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -89,6 +90,7 @@ static bool channel_open(struct culex_children *children, struct culex_child_lin
 
 struct culex_child_link *culex__children_begin(struct culex_children *children)
 {
+    assert(children->broken[0] == '\0'); /* or nobody could fork it */
     struct culex_child_link *child = culex__children_free_find(children);
     if (child == NULL || culex__children_now_ns(children) < culex__children_retry_ns(children))
         return NULL;
@@ -121,6 +123,7 @@ void culex__children_signal(struct culex_children *children, struct culex_child_
 void culex__children_kill(struct culex_children *children, struct culex_child_link *child,
                           const char *why)
 {
+    assert(child->state != CULEX_CHILD_FREE);
     child->killed_why = why;
     child->state = CULEX_CHILD_ENDING;
     child->ending_ns = culex__children_now_ns(children);
@@ -130,6 +133,7 @@ void culex__children_kill(struct culex_children *children, struct culex_child_li
 
 void culex__children_dismiss(struct culex_children *children, struct culex_child_link *child)
 {
+    assert(child->state == CULEX_CHILD_LIVE && child->window.live == 0);
     child->state = CULEX_CHILD_ENDING;
     child->ending_ns = culex__children_now_ns(children);
     culex__child_link_close(child);

@@ -5,7 +5,7 @@
 #include "platform/events.h"
 
 enum {
-    LOOK_MS = 1,      /* look by ourselves while ends may be untold */
+    LOOK_MS = 1,      /* look in while a child may have ended runs without saying so */
     LEAVE_MS = 1000,  /* a child that was told to end is killed then */
     ANSWER_MS = 30000 /* a zygote that has not buried a killed child by then is lost */
 };

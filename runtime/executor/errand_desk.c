@@ -1,5 +1,6 @@
 #include "executor/errand_desk.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { HEAD = sizeof(struct culex_record) + sizeof(struct culex_record_errand) };
@@ -36,6 +37,7 @@ const char *culex__errand_desk_take(struct culex_errand_desk *desk,
 
 void culex__errand_desk_serve(struct culex_errand_desk *desk, culex_errand_serve serve, void *user)
 {
+    assert(desk->is_whole && !desk->is_lost);
     desk->is_whole = false;
     if (serve != NULL)
         serve(user, desk->request.data, desk->request.len, &desk->answer);
@@ -46,6 +48,7 @@ void culex__errand_desk_serve(struct culex_errand_desk *desk, culex_errand_serve
 
 size_t culex__errand_desk_write(const struct culex_errand_desk *desk, char *packet)
 {
+    assert(culex__errand_desk_has_answer(desk));
     size_t left = desk->answer.len - desk->sent;
     size_t len = left < CULEX_ERRAND_PART_MAX ? left : CULEX_ERRAND_PART_MAX;
     struct culex_record_errand part = {desk->number, (uint32_t)desk->answer.len,
@@ -59,6 +62,7 @@ size_t culex__errand_desk_write(const struct culex_errand_desk *desk, char *pack
 
 void culex__errand_desk_sent(struct culex_errand_desk *desk, size_t packet_len)
 {
+    assert(packet_len > HEAD && packet_len - HEAD <= desk->answer.len - desk->sent);
     desk->sent += packet_len - HEAD;
     if (desk->sent == desk->answer.len) {
         culex_buf_release(&desk->answer);

@@ -1,9 +1,19 @@
 #include "executor/window.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+
+/* What window.h promises of the numbers. */
+static void window_assert(const struct culex_window *window)
+{
+    assert(window->assigned >= window->sent && window->sent >= window->finished);
+    assert(window->assigned - window->finished <= CULEX_WINDOW);
+    assert(window->live <= window->assigned - window->finished);
+    (void)window;
+}
 
 struct culex_window_entry *culex__window_find(struct culex_window *window, uint64_t seq)
 {
@@ -13,6 +23,7 @@ struct culex_window_entry *culex__window_find(struct culex_window *window, uint6
 
 struct culex_window_entry *culex__window_add(struct culex_window *window, struct culex_run *run)
 {
+    assert(!culex__window_is_full(window));
     uint64_t seq = ++window->assigned;
     struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     *entry = (struct culex_window_entry){
@@ -20,6 +31,7 @@ struct culex_window_entry *culex__window_add(struct culex_window *window, struct
     window->live++;
     run->has_result = false;
     run->result.len = 0;
+    window_assert(window);
     return entry;
 }
 
@@ -27,6 +39,7 @@ struct culex_run *culex__window_remove(struct culex_window *window,
                                        struct culex_window_entry *entry)
 {
     struct culex_run *run = entry->run;
+    assert(entry->seq > window->finished && (run == NULL || window->live > 0));
     if (run != NULL)
         window->live--;
     entry->run = NULL;
@@ -36,9 +49,11 @@ struct culex_run *culex__window_remove(struct culex_window *window,
 struct culex_run *culex__window_unassign(struct culex_window *window)
 {
     struct culex_window_entry *entry = culex__window_find(window, window->assigned);
+    assert(window->assigned > window->sent && entry != NULL);
     struct culex_run *run = culex__window_remove(window, entry);
     entry->seq = 0;
     window->assigned--;
+    window_assert(window);
     return run;
 }
 
@@ -178,5 +193,6 @@ const char *culex__window_end(struct culex_window *window, const struct culex_ma
     culex__window_remove(window, entry);
     entry->seq = 0;
     window->finished = seq;
+    window_assert(window);
     return NULL;
 }

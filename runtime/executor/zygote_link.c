@@ -1,5 +1,6 @@
 #include "executor/zygote_link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -35,6 +36,7 @@ culex_status culex__zygote_link_open(struct culex_zygote_link *link,
                                      struct culex_zygote_config *config, culex_error *error)
 {
     int fds[2];
+    assert(link->fd < 0 && link->pid == 0);
     if (culex__process_socketpair(link->effects, fds) < 0)
         return culex__fail(error, CULEX_ENOMEM, "cannot make a socket for handler processes: %s",
                            strerror(errno));

@@ -1,5 +1,6 @@
 #include "platform/descriptor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -42,6 +43,7 @@ void culex__descriptor_close(int fd)
 /* A low RLIMIT_NOFILE, or one used up, refuses high numbers: then half as high will do. */
 int culex__descriptor_raise(int fd)
 {
+    assert(fd >= 0);
     culex__descriptor_own(fd); /* or it would not be closed */
     for (int from = HIGH; from > fd && from >= LOW; from /= 2) {
         int high = fcntl(fd, F_DUPFD_CLOEXEC, from);

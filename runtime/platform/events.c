@@ -95,6 +95,7 @@ size_t culex__watch_take(int watch_fd, uint64_t *ret_about, size_t max)
 {
     enum { EVENTS_MAX = 64 };
     struct epoll_event events[EVENTS_MAX];
+    assert(max > 0);
     int count = epoll_wait(watch_fd, events, max < EVENTS_MAX ? (int)max : EVENTS_MAX, 0);
     for (int i = 0; i < count; i++)
         ret_about[i] = events[i].data.u64;

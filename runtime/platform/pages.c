@@ -1,10 +1,12 @@
 #include "platform/pages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 
 static void *pages_map(size_t size, int kind)
 {
+    assert(size > 0);
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }

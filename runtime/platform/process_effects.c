@@ -1,5 +1,6 @@
 #include "platform/process_effects.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -78,6 +79,7 @@ int culex__process_open(const struct culex_process_effects *effects, const char 
 ssize_t culex__process_read_file(const struct culex_process_effects *effects, const char *path,
                                  char *ret_text, size_t size)
 {
+    assert(size > 0);
     ret_text[0] = '\0';
     int fd = culex__process_open(effects, path, O_RDONLY);
     if (fd < 0)
