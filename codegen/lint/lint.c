@@ -16,12 +16,6 @@ static const struct {
     {"comments", LINT_COMMENTS},
 };
 
-static const unsigned tier_of[DIAG_COUNT] = {
-#define LINT(symbol, slug, tier, explanation) [DIAG_##symbol] = LINT_##tier,
-#include "lint_ids.def"
-#undef LINT
-};
-
 unsigned lint_tiers_named(const char *word)
 {
     for (size_t i = 0; i < sizeof(tiers_named) / sizeof(tiers_named[0]); i++) {
@@ -35,26 +29,6 @@ void lint_tiers_offer(struct suggestion *suggestion)
 {
     for (size_t i = 0; i < sizeof(tiers_named) / sizeof(tiers_named[0]); i++)
         suggestion_offer(suggestion, tiers_named[i].word);
-}
-
-/* Rules of other tiers run when -WID asks for them. */
-static bool was_sought(enum diag_id id, const void *context)
-{
-    const struct linter *linter = context;
-    const struct diag_policy *policy = linter->sink->policy;
-    return (tier_of[id] & linter->tiers) != 0 ||
-           (tier_of[id] != 0 && policy != NULL && policy->shown[id] > 0);
-}
-
-bool lint_report(struct linter *linter, enum diag_id id, struct span span, const char *format, ...)
-{
-    va_list args;
-    if (!was_sought(id, linter))
-        return false;
-    va_start(args, format);
-    diag_report(linter->sink, id, span, "%s", arena_vprintf(linter->arena, format, args));
-    va_end(args);
-    return true;
 }
 
 static const struct ast_decl *next_of(const struct ast_decl *decl, enum ast_decl_kind kind)
@@ -121,5 +95,5 @@ void lint_module(struct compilation *compilation, const struct module *module, u
     }
     lint_names(&linter);
     lint_unused(&linter);
-    allow_report_unused(linter.sink, module->source, was_sought, &linter);
+    allow_report_unused(linter.sink, module->source, linter_seeks, &linter);
 }

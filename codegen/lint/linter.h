@@ -14,7 +14,11 @@ struct linter {
     struct map shared;            /* names of those with another job */
 };
 
-/* True when the rule is of a tier that is asked for; then help and fixes can be added. */
+/* Whether the rule is wanted: it is of a tier that is asked for, or -WID names it. `linter` is the
+ * struct, as allow_report_unused() hands it on. */
+bool linter_seeks(enum diag_id id, const void *linter);
+
+/* True when the rule is wanted; then help and fixes can be added. */
 bool lint_report(struct linter *linter, enum diag_id id, struct span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
