@@ -1,6 +1,7 @@
-/* judge_report: which findings are told, and as what. */
+/* Which findings of a comparison are told, and as what. */
 #include "judge.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void judge_init(struct judge *judge, const struct change *change)
@@ -23,6 +24,47 @@ const char *judge_last_part(const char *name)
 struct spot judge_spot(const struct lock_job *job)
 {
     return (struct spot){.span = job->span, .block = job->allows};
+}
+
+bool judge_is_new(struct judge *judge, const struct lock_type *before,
+                  const struct lock_type *after)
+{
+    const char *key = arena_printf(&judge->scratch, "%d %p %p", judge->is_result,
+                                   (const void *)before, (const void *)after);
+    return map_add(&judge->seen, key, (void *)(uintptr_t)after) == NULL;
+}
+
+static const char *with(const char *text)
+{
+    return *text == '\0' ? " [[" : ", ";
+}
+
+const char *judge_describe(struct arena *arena, const struct lock_field *field)
+{
+    const char *type = field->ref != NULL ? field->ref : field->type;
+    const char *count = "";
+    const char *limits = "";
+    if (field->form != SHAPE_SINGLE && field->count >= 0)
+        count =
+            arena_printf(arena, "%s%" PRId64, field->form == SHAPE_LIST ? "<=" : "", field->count);
+    if (field->must_understand)
+        limits = " [[must_understand";
+    if (field->min_len >= 0)
+        limits =
+            arena_printf(arena, "%s%smin_len(%" PRId64 ")", limits, with(limits), field->min_len);
+    if (field->max_len >= 0)
+        limits =
+            arena_printf(arena, "%s%smax_len(%" PRId64 ")", limits, with(limits), field->max_len);
+    if (field->min != NULL)
+        limits = arena_printf(arena, "%s%smin(%s)", limits, with(limits), field->min);
+    if (field->max != NULL)
+        limits = arena_printf(arena, "%s%smax(%s)", limits, with(limits), field->max);
+    return arena_printf(
+        arena, "%s%s %s%s%s%s%s%s%s%.64s", field->need == LOCK_OPTIONAL ? "optional " : "", type,
+        field->name, field->form != SHAPE_SINGLE ? "[" : "", count,
+        field->form != SHAPE_SINGLE ? "]" : "", limits, *limits != '\0' ? "]]" : "",
+        field->need == LOCK_DEFAULT ? " = " : "",
+        field->need == LOCK_DEFAULT && field->default_text != NULL ? field->default_text : "");
 }
 
 static const unsigned char categories[DIAG_COUNT] = {

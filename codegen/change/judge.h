@@ -39,6 +39,10 @@ void judge_release(struct judge *judge);
 /* As the field would be written in a schema. */
 const char *judge_describe(struct arena *arena, const struct lock_field *field);
 
+/* True when this pair of types, of params or of results, is compared for the first time. */
+bool judge_is_new(struct judge *judge, const struct lock_type *before,
+                  const struct lock_type *after);
+
 /* What stands behind the package in a qualified name. */
 const char *judge_last_part(const char *name);
 
@@ -49,13 +53,12 @@ struct spot judge_spot(const struct lock_job *job);
 bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/* judge_field.c: all fields of a block; `owner` has the place of what is no field any more. */
+/* judge_field.c: all fields of a block, and of the structs in them; `owner` says where removed
+ * fields are reported. */
 void judge_block(struct judge *judge, const struct lock_block *before,
                  const struct lock_block *after, const struct spot *owner);
 
-/* judge_type.c: a type that a field had, and the one that it has; each pair once. */
-void judge_structs(struct judge *judge, const struct lock_type *before,
-                   const struct lock_type *after);
+/* judge_enum.c: an enum that a field had, and the one that it has; each pair once. */
 void judge_enums(struct judge *judge, const struct lock_type *before,
                  const struct lock_type *after);
 

@@ -1,5 +1,4 @@
 /* One block of fields against another: params, returns, structs inside them. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,41 +13,6 @@ struct pair {
     unsigned said; /* findings about what is stored */
 };
 
-/* ---- what a field was ---- */
-
-static const char *with(const char *text)
-{
-    return *text == '\0' ? " [[" : ", ";
-}
-
-const char *judge_describe(struct arena *arena, const struct lock_field *field)
-{
-    const char *type = field->ref != NULL ? field->ref : field->type;
-    const char *count = "";
-    const char *limits = "";
-    if (field->form != SHAPE_SINGLE && field->count >= 0)
-        count =
-            arena_printf(arena, "%s%" PRId64, field->form == SHAPE_LIST ? "<=" : "", field->count);
-    if (field->must_understand)
-        limits = " [[must_understand";
-    if (field->min_len >= 0)
-        limits =
-            arena_printf(arena, "%s%smin_len(%" PRId64 ")", limits, with(limits), field->min_len);
-    if (field->max_len >= 0)
-        limits =
-            arena_printf(arena, "%s%smax_len(%" PRId64 ")", limits, with(limits), field->max_len);
-    if (field->min != NULL)
-        limits = arena_printf(arena, "%s%smin(%s)", limits, with(limits), field->min);
-    if (field->max != NULL)
-        limits = arena_printf(arena, "%s%smax(%s)", limits, with(limits), field->max);
-    return arena_printf(
-        arena, "%s%s %s%s%s%s%s%s%s%.64s", field->need == LOCK_OPTIONAL ? "optional " : "", type,
-        field->name, field->form != SHAPE_SINGLE ? "[" : "", count,
-        field->form != SHAPE_SINGLE ? "]" : "", limits, *limits != '\0' ? "]]" : "",
-        field->need == LOCK_DEFAULT ? " = " : "",
-        field->need == LOCK_DEFAULT && field->default_text != NULL ? field->default_text : "");
-}
-
 /* The spot of a field in a block; `before` may be NULL. */
 static struct spot spot_of(const struct lock_field *before, const struct lock_field *after,
                            const struct spot *owner)
@@ -62,15 +26,15 @@ static struct spot spot_of(const struct lock_field *before, const struct lock_fi
     return spot;
 }
 
-static bool say(struct pair *pair, enum diag_id id, const char *text)
+static bool tell(struct pair *pair, enum diag_id id, const char *text)
 {
     pair->said++;
     return judge_report(pair->judge, id, &pair->spot, "'%s' %s", pair->after->name, text);
 }
 
-static void say_with(struct pair *pair, enum diag_id id, const char *text, const char *help)
+static void tell_with(struct pair *pair, enum diag_id id, const char *text, const char *help)
 {
-    if (say(pair, id, text))
+    if (tell(pair, id, text))
         diag_help(pair->judge->change->sink, "%s", help);
 }
 
@@ -88,18 +52,18 @@ static bool judge_shape(struct pair *pair)
 {
     bool are_lists = pair->before->form == SHAPE_LIST && pair->after->form == SHAPE_LIST;
     if (change_shape_reads(pair->after, pair->before) != READS_ALL) {
-        say_with(pair, are_lists ? DIAG_FIELD_COUNT_LOWERED : DIAG_FIELD_SHAPE_CHANGED,
-                 are_lists ? "holds fewer values than stored lists may have"
-                           : "has another shape than what is stored",
-                 are_lists ? "leave the bound as it was and check the length in the handler"
-                           : "add a param with another name, and deprecate this one");
+        tell_with(pair, are_lists ? DIAG_FIELD_COUNT_LOWERED : DIAG_FIELD_SHAPE_CHANGED,
+                  are_lists ? "holds fewer values than stored lists may have"
+                            : "has another shape than what is stored",
+                  are_lists ? "leave the bound as it was and check the length in the handler"
+                            : "add a param with another name, and deprecate this one");
         return are_lists;
     }
     if (change_shape_reads(pair->before, pair->after) != READS_ALL)
-        say_with(pair, are_lists ? DIAG_FIELD_COUNT_RAISED : DIAG_FIELD_SHAPE_WIDENED,
-                 are_lists ? "holds more values than old workers take"
-                           : "is a list, where old workers want an array",
-                 readers_first(pair->judge));
+        tell_with(pair, are_lists ? DIAG_FIELD_COUNT_RAISED : DIAG_FIELD_SHAPE_WIDENED,
+                  are_lists ? "holds more values than old workers take"
+                            : "is a list, where old workers want an array",
+                  readers_first(pair->judge));
     return true;
 }
 
@@ -122,14 +86,23 @@ static void judge_narrowing(struct pair *pair, enum change_reads reads)
 {
     enum diag_id id = id_of_narrowing(pair->before, pair->after, reads);
     if (id == DIAG_FIELD_LIMIT_NARROWED)
-        say_with(pair, id, "has limits that stored values may break",
-                 "leave the limits as they were and check the value in the handler");
+        tell_with(pair, id, "has limits that stored values may break",
+                  "leave the limits as they were and check the value in the handler");
     else if (id == DIAG_FIELD_TYPE_CHANGED)
-        say_with(pair, id, "has another type than what is stored",
-                 "add a param with another name, and deprecate this one");
+        tell_with(pair, id, "has another type than what is stored",
+                  "add a param with another name, and deprecate this one");
     else
-        say_with(pair, id, "has a type that does not hold all stored values",
-                 "add a param with another name, and deprecate this one");
+        tell_with(pair, id, "has a type that does not hold all stored values",
+                  "add a param with another name, and deprecate this one");
+}
+
+/* A struct is a block of fields again, so fields and structs stand in one file. */
+static void judge_structs(struct judge *judge, const struct lock_type *before,
+                          const struct lock_type *after)
+{
+    struct spot spot = {.span = after->span, .block = after->allows};
+    if (judge_is_new(judge, before, after))
+        judge_block(judge, &before->block, &after->block, &spot);
 }
 
 static void judge_values(struct pair *pair)
@@ -149,36 +122,36 @@ static void judge_values(struct pair *pair)
         judge_narrowing(pair, reads);
     if (change_reads(before, after) == READS_ALL || (reads != READS_ALL && !is_same_type))
         return;
-    say_with(pair, is_same_type ? DIAG_FIELD_LIMIT_WIDENED : DIAG_FIELD_TYPE_WIDENED,
-             is_same_type ? "has wider limits than old workers take"
-                          : "has a type with values that old workers do not take",
-             readers_first(pair->judge));
+    tell_with(pair, is_same_type ? DIAG_FIELD_LIMIT_WIDENED : DIAG_FIELD_TYPE_WIDENED,
+              is_same_type ? "has wider limits than old workers take"
+                           : "has a type with values that old workers do not take",
+              readers_first(pair->judge));
 }
 
 static void judge_presence(struct pair *pair)
 {
     enum lock_presence before = pair->before->need, after = pair->after->need;
     if (before == LOCK_OPTIONAL && after == LOCK_REQUIRED)
-        say_with(pair, DIAG_FIELD_OPTIONAL_TO_REQUIRED, "is required, and stored runs may lack it",
-                 "give it a default instead");
+        tell_with(pair, DIAG_FIELD_OPTIONAL_TO_REQUIRED, "is required, and stored runs may lack it",
+                  "give it a default instead");
     else if (before == LOCK_REQUIRED && after == LOCK_OPTIONAL)
-        say_with(pair, DIAG_FIELD_REQUIRED_TO_OPTIONAL, "is optional, and old workers require it",
-                 readers_first(pair->judge));
+        tell_with(pair, DIAG_FIELD_REQUIRED_TO_OPTIONAL, "is optional, and old workers require it",
+                  readers_first(pair->judge));
     else if (before == LOCK_DEFAULT && after == LOCK_OPTIONAL)
-        say_with(pair, DIAG_FIELD_DEFAULT_TO_OPTIONAL,
-                 "is optional; where it is absent, old workers take their default",
-                 readers_first(pair->judge));
+        tell_with(pair, DIAG_FIELD_DEFAULT_TO_OPTIONAL,
+                  "is optional; where it is absent, old workers take their default",
+                  readers_first(pair->judge));
     else if (before == LOCK_OPTIONAL && after == LOCK_DEFAULT)
-        say_with(pair, DIAG_FIELD_OPTIONAL_TO_DEFAULT,
-                 "has a default, with which stored runs that lack it will be read",
-                 "keep it optional and choose in the handler");
+        tell_with(pair, DIAG_FIELD_OPTIONAL_TO_DEFAULT,
+                  "has a default, with which stored runs that lack it will be read",
+                  "keep it optional and choose in the handler");
     else if (before == LOCK_DEFAULT && after == LOCK_REQUIRED)
-        say_with(pair, DIAG_DEFAULT_REMOVED,
-                 pair->judge->is_result
-                     ? "is required, and no new program reads results older than it"
-                     : "is required, and no new worker takes runs older than it",
-                 pair->judge->is_result ? "keep the default until no such result is kept"
-                                        : "keep the default until no such run is left");
+        tell_with(pair, DIAG_DEFAULT_REMOVED,
+                  pair->judge->is_result
+                      ? "is required, and no new program reads results older than it"
+                      : "is required, and no new worker takes runs older than it",
+                  pair->judge->is_result ? "keep the default until no such result is kept"
+                                         : "keep the default until no such run is left");
 }
 
 /* ---- what callers and operators see ---- */
@@ -192,16 +165,16 @@ static void judge_source(struct pair *pair)
 {
     const struct lock_field *before = pair->before, *after = pair->after;
     if (strcmp(before->name, after->name) != 0)
-        say(pair, DIAG_FIELD_RENAMED, "has another name in C than before");
+        tell(pair, DIAG_FIELD_RENAMED, "has another name in C than before");
     if (before->target != NULL && !pair->judge->is_retired)
         map_add(pair->judge->change->met, before->target->name, before->target);
     bool is_same = before->kind == after->kind && before->form == after->form &&
                    (before->need == LOCK_OPTIONAL) == (after->need == LOCK_OPTIONAL);
     if (!is_same && pair->said == 0)
-        say(pair, DIAG_FIELD_C_TYPE_CHANGED, "has another type in C than before");
+        tell(pair, DIAG_FIELD_C_TYPE_CHANGED, "has another type in C than before");
     else if (is_same && before->target != NULL && after->target != NULL &&
              strcmp(before->target->c, after->target->c) != 0)
-        say(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
+        tell(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
 }
 
 static bool is_float(enum ir_kind kind)
@@ -239,11 +212,11 @@ static void judge_ops(struct pair *pair)
     const struct lock_field *before = pair->before, *after = pair->after;
     if (before->need == LOCK_DEFAULT && after->need == LOCK_DEFAULT &&
         !is_default_same(before, after))
-        say(pair, DIAG_DEFAULT_CHANGED, "has another default; queued runs keep the old one");
+        tell(pair, DIAG_DEFAULT_CHANGED, "has another default; queued runs keep the old one");
     if (before->is_secret && !after->is_secret)
-        say(pair, DIAG_SECRET_REMOVED, "is no longer secret, also in runs that are stored");
+        tell(pair, DIAG_SECRET_REMOVED, "is no longer secret, also in runs that are stored");
     if (before->must_understand && !after->must_understand)
-        say(pair, DIAG_MUST_UNDERSTAND_DROPPED, "is ignored by workers that do not know it");
+        tell(pair, DIAG_MUST_UNDERSTAND_DROPPED, "is ignored by workers that do not know it");
 }
 
 static void judge_pair(struct judge *judge, const struct lock_field *before,

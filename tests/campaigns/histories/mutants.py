@@ -14,7 +14,7 @@ MUTANTS = [
     ("a narrower integer is as good", CHANGE + "reads.c",
      "if (is_integer(reader->kind) && is_integer(writer->kind))\n        return range_reads(reader, writer);",
      "if (is_integer(reader->kind) && is_integer(writer->kind))\n        return READS_ALL;"),
-    ("removed enum values are forgotten", CHANGE + "judge_type.c",
+    ("removed enum values are forgotten", CHANGE + "judge_enum.c",
      "if (map_get(&after->names, at->name) == NULL)", "if (at->number == NULL)"),
     ("a lower limit is as good", CHANGE + "reads.c",
      "wide_compare(writer->high, reader->high) <= 0)\n        return READS_ALL;",

@@ -1,27 +1,11 @@
-/* Enums and structs, as params and results meet them. */
+/* Enums, as params and results meet them. */
 #include <string.h>
 
 #include "judge.h"
 
-static bool is_new_pair(struct judge *judge, const struct lock_type *before,
-                        const struct lock_type *after)
-{
-    const char *key = arena_printf(&judge->scratch, "%d %p %p", judge->is_result,
-                                   (const void *)before, (const void *)after);
-    return map_add(&judge->seen, key, (void *)(uintptr_t)after) == NULL;
-}
-
 static struct spot spot_of(const struct lock_type *type)
 {
     return (struct spot){.span = type->span, .block = type->allows};
-}
-
-void judge_structs(struct judge *judge, const struct lock_type *before,
-                   const struct lock_type *after)
-{
-    struct spot spot = spot_of(after);
-    if (is_new_pair(judge, before, after))
-        judge_block(judge, &before->block, &after->block, &spot);
 }
 
 /* The values of an enum by what they are called and counted, and what it gave up. */
@@ -135,7 +119,7 @@ static void judge_reserved(struct judge *judge, const struct lock_type *before,
 void judge_enums(struct judge *judge, const struct lock_type *before, const struct lock_type *after)
 {
     struct spot spot = spot_of(after);
-    if (!is_new_pair(judge, before, after))
+    if (!judge_is_new(judge, before, after))
         return;
     struct value_names old, new;
     names_find(&old, &judge->scratch, before);
