@@ -1,21 +1,10 @@
 #include "allow.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "allowance.h"
 #include "base/utf8.h"
 #include "lexer.h"
-
-/* One id of one comment. */
-struct allowance {
-    struct allowance *next;
-    struct allowance *same; /* a further one of this id on this line */
-    enum diag_id id;
-    struct span span;  /* of the id */
-    struct span whole; /* of the comment */
-    uint32_t line;     /* that it covers */
-    bool is_used;
-};
 
 /* A comment while it is read. */
 struct reading {
@@ -27,37 +16,12 @@ struct reading {
 
 static const char mark[] = "culexc:allow";
 
-enum { KEY_BYTES = 32 };
-
-static const char *key_of(char key[KEY_BYTES], uint32_t line, enum diag_id id)
-{
-    snprintf(key, KEY_BYTES, "%u %d", (unsigned)line, (int)id);
-    return key;
-}
-
-static void allowance_index(const struct reading *reading, struct allowance *allowance)
-{
-    char key[KEY_BYTES];
-    struct arena *arena = reading->sink->arena;
-    key_of(key, allowance->line, allowance->id);
-    struct allowance *first =
-        map_add(&reading->source->allowed, arena_copy(arena, key, strlen(key)), allowance);
-    if (first == NULL)
-        return;
-    allowance->same = first->same;
-    first->same = allowance;
-}
-
 static void allowance_add(const struct reading *reading, enum diag_id id, struct span span)
 {
     struct allowance *allowance = arena_alloc(reading->sink->arena, sizeof(*allowance));
-    *allowance = (struct allowance){.next = reading->source->allowances,
-                                    .id = id,
-                                    .span = span,
-                                    .whole = reading->comment,
-                                    .line = reading->line};
-    reading->source->allowances = allowance;
-    allowance_index(reading, allowance);
+    *allowance = (struct allowance){
+        .id = id, .span = span, .whole = reading->comment, .line = reading->line};
+    allowance_keep(reading->sink->arena, reading->source, allowance);
 }
 
 /* The suggestion is looked for only when it is shown: a file may have many of these. */
@@ -176,17 +140,6 @@ void allow_read(struct diag_sink *sink, struct source *source)
         gap_read(sink, source, from, token.offset);
         from = token.offset + token.length;
     } while (token.kind != TOKEN_END);
-}
-
-bool allow_covers(struct span span, enum diag_id id)
-{
-    char key[KEY_BYTES];
-    if (span.source == NULL || span.source->allowances == NULL)
-        return false;
-    struct allowance *first = map_get(&span.source->allowed, key_of(key, span_line(span), id));
-    for (struct allowance *at = first; at != NULL && !at->is_used; at = at->same)
-        at->is_used = true;
-    return first != NULL;
 }
 
 void allow_report_unused(struct diag_sink *sink, const struct source *source,

@@ -12,9 +12,6 @@
  * that name no warning. */
 void allow_read(struct diag_sink *sink, struct source *source);
 
-/* Whether a warning at `span` is to be kept quiet; the comment counts as used then. */
-bool allow_covers(struct span span, enum diag_id id);
-
 /* Warns about the comments of `source` that kept nothing quiet, of the ids that were looked for:
  * after all of that. */
 void allow_report_unused(struct diag_sink *sink, const struct source *source,

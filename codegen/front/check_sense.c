@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "checker.h"
-#include "literal.h"
+#include "duration.h"
 
 static const char *text_of(struct checker *checker, int64_t ns)
 {

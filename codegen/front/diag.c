@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allow.h"
+#include "allowance.h"
 #include "limits.h"
 
 static const struct {
@@ -123,7 +123,7 @@ void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, cons
     enum diag_severity severity = diag_severity_under(sink->policy, id);
     sink->current = NULL;
     sink->has_faults |= table[id].severity == DIAG_ERROR;
-    if ((table[id].severity != DIAG_ERROR && allow_covers(span, id)) || severity == DIAG_OFF)
+    if ((table[id].severity != DIAG_ERROR && allowance_covers(span, id)) || severity == DIAG_OFF)
         return;
     va_list args;
     va_start(args, format);

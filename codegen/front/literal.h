@@ -15,11 +15,4 @@ struct literal literal_read(struct diag_sink *sink, const struct source *source,
 /* Puts a minus before a number or a duration; false for everything else. */
 bool literal_negate(struct literal *literal, struct arena *arena);
 
-/* "1h30m" in nanoseconds, below zero when it stands behind a minus. On failure returns a
- * sentence that says what is wrong. */
-const char *duration_read(const char *text, size_t len, bool is_negative, int64_t *ret_ns);
-
-/* The other way round, for what is not negative. */
-const char *duration_format(struct arena *arena, int64_t ns);
-
 #endif

@@ -58,8 +58,13 @@ struct matcher {
 void matcher_fill(struct matcher *matcher, struct lexer lexer, struct token token);
 void matcher_reset(struct matcher *matcher);
 
-/* True when the tokens from *at on are as the pattern says; *at is then behind them. */
+/* matcher_pattern.c: true when the tokens from *at on are as the pattern says; *at is then behind
+ * them. */
 bool matcher_match(struct matcher *matcher, const char *pattern, size_t *at);
+
+/* What stands behind a type, and behind the name of a param. */
+bool matcher_take_suffix(struct matcher *matcher, size_t *at);
+bool matcher_take_tails(struct matcher *matcher, size_t *at);
 
 /* Puts in what was taken for the single capital letters; F is a whole param, T a type. */
 const char *matcher_expand(struct matcher *matcher, const char *template);
@@ -71,13 +76,11 @@ struct span matcher_span(const struct matcher *matcher, size_t count);
 const char *matcher_text(const struct matcher *matcher, size_t at);
 const char *matcher_copy(const struct matcher *matcher, size_t from, size_t to);
 bool matcher_at(const struct matcher *matcher, size_t at, enum token_kind kind);
-bool matcher_take_path(struct matcher *matcher, size_t *at, char letter);
 
-/* matcher_type.c: a type, one that no name looks like, what stands behind a type, and behind the
- * name of a param. */
-bool matcher_take_type(struct matcher *matcher, size_t *at);
-bool matcher_take_sure_type(struct matcher *matcher, size_t *at);
-bool matcher_take_suffix(struct matcher *matcher, size_t *at);
-bool matcher_take_tails(struct matcher *matcher, size_t *at);
+/* matcher_class.c: the class called `letter`, if it is no type; and a word or a path, whose text is
+ * left under `letter`. */
+bool matcher_take_class(struct matcher *matcher, char letter, size_t *at);
+bool matcher_take_word(struct matcher *matcher, size_t *at, char letter);
+bool matcher_take_path(struct matcher *matcher, size_t *at, char letter);
 
 #endif

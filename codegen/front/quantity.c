@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "literal.h"
+#include "duration.h"
 
 struct unit {
     const char *word;

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "duration.h"
 #include "limits.h"
-#include "literal.h"
 
 static const struct {
     const char *word;

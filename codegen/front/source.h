@@ -20,7 +20,7 @@ struct source {
     uint32_t *lines; /* offset of each line's first byte */
     uint32_t line_count;
     uint32_t skipped;             /* bytes of the byte order mark */
-    struct allowance *allowances; /* see allow.h */
+    struct allowance *allowances; /* see allowance.h */
     struct map allowed;           /* the same by line and id */
 };
 

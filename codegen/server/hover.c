@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "context.h"
+#include "duration.h"
 #include "lexer.h"
-#include "literal.h"
 #include "request.h"
 #include "setting.h"
 

@@ -5,7 +5,7 @@
 
 #include "cron.h"
 #include "fuzz.h"
-#include "literal.h"
+#include "duration.h"
 
 enum { TEXT_MAX = 512 };
 

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "diag_print.h"
+#include "duration.h"
 #include "json_in.h"
 #include "lexer.h"
 #include "literal.h"

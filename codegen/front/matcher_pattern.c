@@ -1,10 +1,12 @@
-/* matcher_type.c - types as other languages write them, and what stands around them. */
+/* matcher_pattern.c - a pattern against tokens, and types as other languages write them: a pattern
+ * may hold a type, and the forms of types are patterns, so both stand here. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "ir.h"
 #include "matcher.h"
+#include "suggest.h"
 
 struct type_row {
     const char *pattern;
@@ -117,7 +119,7 @@ static bool type_read(struct matcher *matcher, size_t *at)
     return true;
 }
 
-bool matcher_take_type(struct matcher *matcher, size_t *at)
+static bool take_type(struct matcher *matcher, size_t *at)
 {
     if (*at >= matcher->count)
         return false;
@@ -134,10 +136,10 @@ bool matcher_take_type(struct matcher *matcher, size_t *at)
 }
 
 /* A type that no name looks like. */
-bool matcher_take_sure_type(struct matcher *matcher, size_t *at)
+static bool take_sure_type(struct matcher *matcher, size_t *at)
 {
     size_t from = *at;
-    if (!matcher_take_type(matcher, at))
+    if (!take_type(matcher, at))
         return false;
     if (!matcher->type.is_plain && *at > from + 1)
         return true;
@@ -161,6 +163,86 @@ bool matcher_take_tails(struct matcher *matcher, size_t *at)
         i = (size_t)-1; /* They follow each other in any order. */
     }
     return has_any;
+}
+
+/* A capital letter in a pattern. */
+static bool take_class(struct matcher *matcher, char letter, size_t *at)
+{
+    switch (letter) {
+    case 'T':
+        return take_type(matcher, at);
+    case 'B':
+        return take_sure_type(matcher, at);
+    case 'X':
+        return take_type(matcher, at) && !matcher->type.is_plain;
+    case 'Y':
+        return matcher_take_tails(matcher, at) && matcher->type.why != NULL;
+    default:
+        return matcher_take_class(matcher, letter, at);
+    }
+}
+
+static bool is_class(const char *text, const struct token *token)
+{
+    return token->length == 1 && *text >= 'A' && *text <= 'Z';
+}
+
+/* Words of other languages are told without regard to case. */
+static bool match_token(struct matcher *matcher, const char *pattern, const struct token *wanted,
+                        size_t *at)
+{
+    const char *text = pattern + wanted->offset;
+    if (is_class(text, wanted))
+        return take_class(matcher, *text, at);
+    if (*at >= matcher->count || matcher->tokens[*at].length != wanted->length ||
+        strncasecmp(matcher_text(matcher, *at), text, wanted->length) != 0)
+        return false;
+    (*at)++;
+    return true;
+}
+
+/* '~' before a word of a pattern: what comes close to it. */
+static bool match_near(struct matcher *matcher, const char *pattern, const struct token *wanted,
+                       size_t *at)
+{
+    if (!matcher_take_word(matcher, at, 'U'))
+        return false;
+    const char *meant = arena_copy(matcher->arena, pattern + wanted->offset, wanted->length);
+    struct suggestion near = suggestion_start(matcher->texts['U']);
+    suggestion_offer(&near, meant);
+    return suggestion_is_plain(&near) && near.distance > 0;
+}
+
+/* Most patterns are out by their first byte. */
+static bool may_start(const struct matcher *matcher, const char *pattern, size_t at)
+{
+    if ((*pattern >= 'A' && *pattern <= 'Z') || *pattern == '~')
+        return true;
+    return at < matcher->count &&
+           tolower((unsigned char)*matcher_text(matcher, at)) == tolower((unsigned char)*pattern);
+}
+
+bool matcher_match(struct matcher *matcher, const char *pattern, size_t *at)
+{
+    struct source source = {.text = pattern, .size = (uint32_t)strlen(pattern)};
+    struct lexer lexer;
+    bool is_good = may_start(matcher, pattern, *at);
+    lexer_init(&lexer, &source);
+    for (;;) {
+        if (!is_good)
+            return false;
+        struct token wanted = lexer_next(&lexer);
+        if (wanted.kind == TOKEN_END)
+            return true;
+        if (wanted.kind == TOKEN_STRAY && pattern[wanted.offset] == '^') {
+            matcher->from = *at;
+        } else if (wanted.kind == TOKEN_STRAY && pattern[wanted.offset] == '~') {
+            wanted = lexer_next(&lexer);
+            is_good = match_near(matcher, pattern, &wanted, at);
+        } else {
+            is_good = match_token(matcher, pattern, &wanted, at);
+        }
+    }
 }
 
 bool habit_type(const char *name, struct habit *ret_habit)
