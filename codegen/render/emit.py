@@ -15,7 +15,8 @@ from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
 from model import Field, IRError, Job, Schema
 from names import Context
 from records import order_structs, struct_view
-from view import SchemaView
+from settings import DESCRIPTOR_VERSION
+from view import JobView, SchemaView
 
 LEGEND = """A field: name, name in the payload;
 kind, shape, flags;
@@ -64,11 +65,13 @@ def schema_view(schema: Schema) -> SchemaView:
     context = Context.of(schema)
     mismatch = f"{schema.header} does not fit this runtime: regenerate it with culexc gen"
     order, forwards = order_structs(schema.structs)
+    jobs = [job_view(context, job) for job in schema.jobs]
     return SchemaView(
         file=c_comment(schema.file),
         header=CText(schema.header),
         guard=CText(schema.guard),
         legend=layout.comment(LEGEND) if any(all_fields(schema)) else [],
+        descriptor_version=CText(DESCRIPTOR_VERSION),
         mismatch=c_message(mismatch),
         includes=[CText(name) for name in system_headers(schema)],
         own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],
@@ -77,8 +80,8 @@ def schema_view(schema: Schema) -> SchemaView:
         enums=[enum_view(context, enum) for enum in schema.enums],
         forwards=[CText(struct.c) for struct in order if struct.c in forwards],
         structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
-        jobs=[job_view(context, job) for job in schema.jobs],
-        typed_calls=[typed_call(name) for name in function_names(schema)],
+        jobs=jobs,
+        typed_calls=[typed_call(name) for name in function_names(schema, jobs)],
         guarded_calls=[guarded_call(job) for job in schema.jobs],
     )
 
@@ -100,16 +103,15 @@ def macro(name: str, body: str) -> CText:
     return CText(head + (" " if fits else " \\\n    ") + body)
 
 
-def function_names(schema: Schema) -> List[str]:
+def function_names(schema: Schema, views: Sequence[JobView]) -> List[str]:
     """All that take an argument of a type that the schema decides."""
     names = [struct.make for struct in schema.structs if requires(struct.fields)]
-    for job in schema.jobs:
-        f = job.functions
-        names += [f.make] if requires(job.params) else []
-        names += [f.enqueue, f.enqueue_in, f.enqueue_at, f.enqueue_many, f.register, f.encode, f.decode]
-        if job.result is not None and f.set_result is not None:
+    for job, view in zip(schema.jobs, views):
+        names += [job.functions.make] if requires(job.params) else []
+        names += [function.name for function in view.enqueues + view.others]
+        if job.result is not None:
             names += [job.result.make] if requires(job.result.fields) else []
-            names += [f.set_result, job.result.decode]
+        names += [function.name for function in view.results]
     return names + [field.set_c for fields in all_fields(schema) for field in fields
                     if field.set_c is not None]
 

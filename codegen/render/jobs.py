@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Sequence, Tuple
 
 import layout
 import literals
 from kinds import BACKOFFS, JITTERS
-from literals import NULL, ZERO, CText
+from literals import NULL, CText
 from model import Job, Retry
 from names import Context
 from records import params_view, result_view
-from view import DecodeView, FunctionView, JobView, RecordView, TableView
-
-NS_PER_MS = 1000000
+from settings import DESCRIPTOR_VERSION, SETTINGS, milliseconds
+from view import FunctionView, JobView, RecordView, TableView
 
 ERROR = "culex_error *error"
 RET_ID = "culex_uuid *ret_id"
@@ -36,37 +35,13 @@ def job_view(context: Context, job: Job) -> JobView:
             "    return typed", ["run", f"CULEX_PTR_CAST(const {job.c} *, params)", "user"], ";"),
         handler=layout.call(f"typedef culex_outcome (*{job.functions.handler})",
                             ["culex_run *run", f"const {job.c} *job", "void *user"], ";"),
-        enqueue=_enqueue(context, job),
-        enqueue_in=_enqueue_when(context, job, job.functions.enqueue_in, "culex_duration delay"),
-        enqueue_at=_enqueue_when(context, job, job.functions.enqueue_at, "culex_time at"),
-        enqueue_many=_enqueue_many(context, job),
-        register_note=_RETIREMENT_NOTE if job.retired else _REGISTER_NOTE,
-        register_guard=_retirement(job) if job.retired else [],
-        register=_register(context, job, thunk),
-        encode=_encode(context, job, params),
-        decode=_decode(context, job, params),
-        decoded=CText(f"CULEX_PTR_CAST(const {job.c} *, value)"),
-        set_results=[_set_result(context, job, result) for result in results],
-        decode_results=[_decode_result(context, job, result) for result in results],
+        enqueues=_enqueues(context, job),
+        results=[function for result in results for function in _results(context, job, result)],
+        others=[_register(context, job, thunk), _encode(context, job, params),
+                _decode(context, job, params)],
         tables=tables,
         policy=policy,
     )
-
-
-def _retirement(job: Job) -> List[CText]:
-    return [CText("    if (handler == NULL)"),
-            CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
-
-
-_REGISTER_NOTE = [
-    CText("/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before"),
-    CText(" * culex_worker_run. */"),
-]
-_RETIREMENT_NOTE = [
-    _REGISTER_NOTE[0],
-    CText(" * culex_worker_run. The job is retired: without a handler (NULL) its runs end up dead, with that"),
-    CText(" * as the reason. */"),
-]
 
 
 def _deprecations(job: Job) -> List[CText]:
@@ -78,90 +53,131 @@ def _deprecations(job: Job) -> List[CText]:
     return []
 
 
-# The wrappers.
+# The wrappers. Their names and parameters are also in front/cnames.def, for the manual.
 
 
-def _function(context: Context, name: str, parameters: Sequence[str], called: str,
-              arguments: Sequence[str], deprecations: Sequence[CText] = ()) -> FunctionView:
+def _function(context: Context, name: str, comment: str, parameters: Sequence[str],
+              body: Sequence[CText], deprecations: Sequence[CText] = ()) -> FunctionView:
     return FunctionView(
+        name=CText(name),
+        comments=layout.comment(comment),
         deprecations=list(deprecations),
         prototype=layout.call(f"{context.export} CULEX_MUST_USE culex_status {name}", parameters, ";"),
         head=layout.call(f"culex_status ({name})", parameters, ""),
-        call=layout.call(f"    {called}", arguments, ";"),
+        body=list(body),
     )
+
+
+def _return(called: str, arguments: Sequence[str]) -> CText:
+    return layout.call(f"    return {called}", arguments, ";")
+
+
+def _enqueues(context: Context, job: Job) -> List[FunctionView]:
+    return [
+        _enqueue(context, job),
+        _enqueue_when(context, job, job.functions.enqueue_in, "delay", "culex_duration delay", """\
+The same, to start after `delay`, culex_seconds(30) for instance."""),
+        _enqueue_when(context, job, job.functions.enqueue_at, "at", "culex_time at", """\
+The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+now, and one before 2001 is refused."""),
+        _enqueue_many(context, job),
+    ]
 
 
 def _enqueue(context: Context, job: Job) -> FunctionView:
     return _function(
-        context, job.functions.enqueue,
+        context, job.functions.enqueue, """\
+Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+so may `ret_id`. See culex_client_enqueue.""",
         ["culex_client *client", f"const {job.c} *job", "const culex_enqueue_options *options",
          RET_ID, ERROR],
-        "return culex_client_enqueue",
-        ["client", f"&{job.functions.type}", "job", "options", "ret_id", "error"],
+        [_return("culex_client_enqueue",
+                 ["client", f"&{job.functions.type}", "job", "options", "ret_id", "error"])],
         _deprecations(job))
 
 
-def _enqueue_when(context: Context, job: Job, name: str, when: str) -> FunctionView:
+def _enqueue_when(context: Context, job: Job, name: str, option: str, parameter: str,
+                  comment: str) -> FunctionView:
     return _function(
-        context, name, ["culex_client *client", f"const {job.c} *job", when, RET_ID, ERROR],
-        "return culex_client_enqueue",
-        ["client", f"&{job.functions.type}", "job", "&options", "ret_id", "error"],
+        context, name, comment,
+        ["culex_client *client", f"const {job.c} *job", parameter, RET_ID, ERROR],
+        [CText("    culex_enqueue_options options = culex_enqueue_options_make();"),
+         CText(f"    options.has_{option} = true;"),
+         CText(f"    options.{option} = {option};"),
+         _return("culex_client_enqueue",
+                 ["client", f"&{job.functions.type}", "job", "&options", "ret_id", "error"])],
         _deprecations(job))
 
 
 def _enqueue_many(context: Context, job: Job) -> FunctionView:
     return _function(
-        context, job.functions.enqueue_many,
+        context, job.functions.enqueue_many, """\
+Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many.""",
         ["culex_client *client", f"const {job.c} *jobs", "size_t count",
          "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued",
          ERROR],
-        "return culex_client_enqueue_many",
-        ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options", "ret_ids",
-         "ret_enqueued", "error"],
+        [_return("culex_client_enqueue_many",
+                 ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options",
+                  "ret_ids", "ret_enqueued", "error"])],
         _deprecations(job))
 
 
 def _register(context: Context, job: Job, thunk: CText) -> FunctionView:
+    comment = """\
+Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+culex_worker_run."""
+    retirement = """ The job is retired: without a handler (NULL) its runs end up dead, with that
+as the reason."""
+    guard = [CText("    if (handler == NULL)"),
+             CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
     return _function(
-        context, job.functions.register,
+        context, job.functions.register, comment + (retirement if job.retired else ""),
         ["culex_worker *worker", f"{job.functions.handler} handler", "void *user"],
-        "return culex_worker_register",
-        ["worker", f"&{job.functions.type}", thunk, "CULEX_FN_CAST(culex_handler_fn, handler)",
-         "user"])
+        (guard if job.retired else [])
+        + [_return("culex_worker_register",
+                   ["worker", f"&{job.functions.type}", thunk,
+                    "CULEX_FN_CAST(culex_handler_fn, handler)", "user"])])
 
 
 def _encode(context: Context, job: Job, params: RecordView) -> FunctionView:
     return _function(
-        context, job.functions.encode, [f"const {job.c} *job", "culex_buf *ret_text", ERROR],
-        "return culex_encode", [f"&{params.type_symbol}", "job", "ret_text", "error"])
+        context, job.functions.encode,
+        "Appends the payload of `job` to `ret_text`. Borrows `job` for the call.",
+        [f"const {job.c} *job", "culex_buf *ret_text", ERROR],
+        [_return("culex_encode", [f"&{params.type_symbol}", "job", "ret_text", "error"])])
 
 
 def _decode(context: Context, job: Job, params: RecordView) -> FunctionView:
+    return _decoder(context, job.functions.decode, params, "ret_job", """\
+Reads a payload. `*ret_job` and all it points to live in `arena`.""")
+
+
+def _decoder(context: Context, name: str, record: RecordView, ret: str, comment: str) -> FunctionView:
     return _function(
-        context, job.functions.decode,
-        ["culex_arena *arena", "const void *text", "size_t len", f"const {job.c} **ret_job", ERROR],
-        "culex_status status = culex_decode",
-        [f"&{params.type_symbol}", "arena", "text", "len", "ret_job != NULL ? &value : NULL", "error"])
+        context, name, comment,
+        ["culex_arena *arena", "const void *text", "size_t len", f"const {record.c} **{ret}", ERROR],
+        [CText("    const void *value = NULL;"),
+         layout.call("    culex_status status = culex_decode",
+                     [f"&{record.type_symbol}", "arena", "text", "len",
+                      f"{ret} != NULL ? &value : NULL", "error"], ";"),
+         CText("    if (status == CULEX_OK)"),
+         CText(f"        *{ret} = CULEX_PTR_CAST(const {record.c} *, value);"),
+         CText("    return status;")])
 
 
-def _set_result(context: Context, job: Job, result: RecordView) -> FunctionView:
-    assert job.functions.set_result is not None
-    return _function(
-        context, job.functions.set_result, ["culex_run *run", f"const {result.c} *result", ERROR],
-        "return culex_run_set_result", ["run", f"&{result.type_symbol}", "result", "error"])
-
-
-def _decode_result(context: Context, job: Job, result: RecordView) -> DecodeView:
-    assert job.result is not None
-    return DecodeView(
-        function=_function(
-            context, job.result.decode,
-            ["culex_arena *arena", "const void *text", "size_t len",
-             f"const {result.c} **ret_result", ERROR],
-            "culex_status status = culex_decode",
-            [f"&{result.type_symbol}", "arena", "text", "len", "ret_result != NULL ? &value : NULL",
-             "error"]),
-        decoded=CText(f"CULEX_PTR_CAST(const {result.c} *, value)"))
+def _results(context: Context, job: Job, result: RecordView) -> List[FunctionView]:
+    assert job.functions.set_result is not None and job.result is not None
+    return [
+        _function(
+            context, job.functions.set_result, """\
+Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies.""",
+            ["culex_run *run", f"const {result.c} *result", ERROR],
+            [_return("culex_run_set_result", ["run", f"&{result.type_symbol}", "result", "error"])]),
+        _decoder(context, job.result.decode, result, "ret_result", """\
+Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
+in `arena`."""),
+    ]
 
 
 # The descriptor.
@@ -178,26 +194,22 @@ def _policy(context: Context, job: Job, params: RecordView,
         tables.append(TableView(CText(f"static const char *const {tags}[]"), rows))
     if job.retry.steps_ns:
         steps = context.names.fresh(job.c + "_steps_ms")
-        rows = [_milliseconds(step) for step in job.retry.steps_ns]
+        rows = [milliseconds(step) for step in job.retry.steps_ns]
         tables.append(TableView(CText(f"static const int64_t {steps}[]"), rows))
     every_ns = (job.every.interval_ns, job.every.jitter_ns) if job.every is not None else (0, 0)
     values = [
-        (CText("1"), "descriptor version"),
+        (CText(DESCRIPTOR_VERSION), "descriptor version"),
         (literals.c_string(job.qualified), "name"),
         (literals.c_string(job.wire), "its name in the store"),
         (literals.c_string(job.queue), "queue"),
         (CText(f"&{params.type_symbol}"), "params"),
         (CText(f"&{results[0].type_symbol}") if results else NULL, "result"),
         (CText(f"UINT64_C(0x{job.fingerprint:016x})"), "fingerprint of the params"),
-        (CText(job.priority), "priority"),
-        (_milliseconds(job.timeout_ns), "timeout, ms"),
-        (_milliseconds(job.expires_ns), "expires, ms"),
-        (_milliseconds(job.keep_success_ns), "kept after success, ms"),
-        (_milliseconds(job.keep_failure_ns), "kept after the last failure, ms"),
-        (literals.c_int64(job.memory_bytes or 0), "memory, bytes"),
+        *((setting.write(number), setting.note)
+          for setting, number in zip(SETTINGS, job.numbers)),
         (_retry(job.retry, steps), ""),
-        (_milliseconds(every_ns[0]), "every, ms"),
-        (_milliseconds(every_ns[1]), "its jitter, ms"),
+        (milliseconds(every_ns[0]), "every, ms"),
+        (milliseconds(every_ns[1]), "its jitter, ms"),
         (tags, "tags"),
         (CText(len(job.tags)), "how many"),
     ]
@@ -209,19 +221,12 @@ def _retry(retry: Retry, steps: CText) -> CText:
     cells = [
         literals.c_uint32(retry.max),
         BACKOFFS[retry.backoff],
-        _milliseconds(retry.base_ns),
+        milliseconds(retry.base_ns),
         literals.c_float64(retry.factor or "1"),
-        _milliseconds(retry.cap_ns),
+        milliseconds(retry.cap_ns),
         steps,
         CText(len(retry.steps_ns)),
         JITTERS[retry.jitter],
         literals.c_float64(retry.jitter_ratio or "0"),
     ]
     return CText("{" + layout.fill(cells, 5) + "}")
-
-
-def _milliseconds(nanoseconds: Optional[int]) -> CText:
-    """Rounded up, because 0 means that there is no such limit."""
-    if not nanoseconds:
-        return ZERO
-    return literals.c_int64((nanoseconds + NS_PER_MS - 1) // NS_PER_MS)

@@ -8,11 +8,13 @@ because everything printed later relies on it.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from typing import Any, List, Optional, Tuple
 
 from node import FILE_NAME, NUMBER, IRError, Node
+from settings import SETTINGS
 
 IR_VERSION = 1
 
@@ -275,19 +277,9 @@ class Functions:
 
     @classmethod
     def read(cls, node: Node) -> "Functions":
-        return cls(
-            make=node.name("make"),
-            enqueue=node.name("enqueue"),
-            enqueue_in=node.name("enqueue_in"),
-            enqueue_at=node.name("enqueue_at"),
-            enqueue_many=node.name("enqueue_many"),
-            register=node.name("register"),
-            handler=node.name("handler"),
-            encode=node.name("encode"),
-            decode=node.name("decode"),
-            type=node.name("type"),
-            set_result=node.maybe("set_result", Node.name),
-        )
+        names = {field.name: node.name(field.name)
+                 for field in dataclasses.fields(cls) if field.name != "set_result"}
+        return cls(set_result=node.maybe("set_result", Node.name), **names)
 
 
 @dataclass(frozen=True)
@@ -365,12 +357,7 @@ class Job:
     params_symbol: str
     result: Optional[Result]
     queue: str
-    priority: int
-    timeout_ns: Optional[int]
-    expires_ns: Optional[int]
-    keep_success_ns: int
-    keep_failure_ns: int
-    memory_bytes: Optional[int]
+    numbers: Tuple[Optional[int], ...]  # of SETTINGS
     retry: Retry
     every: Optional[Every]
     tags: Tuple[str, ...]
@@ -395,12 +382,7 @@ class Job:
             params_symbol=node.name("params_symbol"),
             result=None if node.is_null("result") else Result.read(node.child("result")),
             queue=node.text("queue"),
-            priority=node.integer("priority", 0, 9),
-            timeout_ns=node.maybe("timeout_ns", Node.integer, *NANOSECONDS),
-            expires_ns=node.maybe("expires_ns", Node.integer, *NANOSECONDS),
-            keep_success_ns=node.integer("keep_success_ns", *NANOSECONDS),
-            keep_failure_ns=node.integer("keep_failure_ns", *NANOSECONDS),
-            memory_bytes=node.maybe("memory_bytes", Node.integer, *NANOSECONDS),
+            numbers=tuple(setting.read(node) for setting in SETTINGS),
             retry=Retry.read(node.child("retry")),
             every=None if node.is_null("every") else Every.read(node.child("every")),
             tags=node.texts("tags"),

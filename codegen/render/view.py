@@ -94,18 +94,12 @@ class EnumView:
 
 @dataclass(frozen=True)
 class FunctionView:
-    """`head` is the declaration without semicolon; `call` the statement that does the work."""
-
+    name: CText
+    comments: List[CText]
     deprecations: List[CText]
     prototype: CText
-    head: CText
-    call: CText
-
-
-@dataclass(frozen=True)
-class DecodeView:
-    function: FunctionView
-    decoded: CText  # what decoding made, as its own type
+    head: CText  # the declaration without semicolon
+    body: List[CText]
 
 
 @dataclass(frozen=True)
@@ -116,18 +110,9 @@ class JobView:
     thunk_handler: CText
     thunk_call: CText
     handler: CText
-    enqueue: FunctionView
-    enqueue_in: FunctionView
-    enqueue_at: FunctionView
-    enqueue_many: FunctionView
-    register_note: List[CText]  # the comment before it
-    register_guard: List[CText]  # what comes before the call; none for most jobs
-    register: FunctionView
-    encode: FunctionView
-    decode: FunctionView
-    decoded: CText
-    set_results: List[FunctionView]
-    decode_results: List[DecodeView]
+    enqueues: List[FunctionView]
+    results: List[FunctionView]  # of jobs that return something
+    others: List[FunctionView]
     tables: List[TableView]
     policy: List[CText]
 
@@ -138,6 +123,7 @@ class SchemaView:
     header: CText
     guard: CText
     legend: List[CText]  # how to read the tables, where there are any
+    descriptor_version: CText
     mismatch: CText
     includes: List[CText]
     own_macros: List[CText]

@@ -1,0 +1,54 @@
+"""The numbers among a job's settings: what the IR may say, and how the descriptor says it.
+
+One row each, in the order of struct culex_job_type. Settings of other forms are read in model.py
+and written in jobs.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Tuple
+
+import literals
+from literals import ZERO, CText
+from node import Node
+
+# Of the runtime: goes up with every change of struct culex_job_type and what it points to.
+DESCRIPTOR_VERSION = 1
+
+NS_PER_MS = 1000000
+INT64_MAX = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    key: str   # in the IR
+    note: str  # behind its member of the descriptor
+    most: int = INT64_MAX
+    has_none: bool = False  # null is no limit, which the descriptor has as 0
+    is_duration: bool = True  # nanoseconds, and milliseconds in the descriptor
+
+    def read(self, job: Node) -> Optional[int]:
+        if self.has_none and job.is_null(self.key):
+            return None
+        return job.integer(self.key, 0, self.most)
+
+    def write(self, number: Optional[int]) -> CText:
+        return milliseconds(number) if self.is_duration else literals.c_int64(number or 0)
+
+
+SETTINGS: Tuple[Setting, ...] = (
+    Setting("priority", "priority", most=9, is_duration=False),
+    Setting("timeout_ns", "timeout, ms", has_none=True),
+    Setting("expires_ns", "expires, ms", has_none=True),
+    Setting("keep_success_ns", "kept after success, ms"),
+    Setting("keep_failure_ns", "kept after the last failure, ms"),
+    Setting("memory_bytes", "memory, bytes", has_none=True, is_duration=False),
+)
+
+
+def milliseconds(nanoseconds: Optional[int]) -> CText:
+    """Rounded up, because 0 means that there is no such limit."""
+    if not nanoseconds:
+        return ZERO
+    return literals.c_int64((nanoseconds + NS_PER_MS - 1) // NS_PER_MS)
