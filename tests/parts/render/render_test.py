@@ -17,7 +17,7 @@ import jinja2
 import rendering
 from ctokens import skeleton, tokens
 from rendering import RENDERER, encoded, files_of, run
-from samples import BANNED_TEXT, CASES, enum, enum_ref, field, hello, job, kinds, schema, struct, value
+from samples import BANNED_TEXT, CASES, ESSAY, enum, enum_ref, essay, field, hello, job, kinds, schema, struct, value
 
 import emit
 import literals
@@ -213,6 +213,29 @@ class Hostile(unittest.TestCase):
         self.assertRaises(jinja2.UndefinedError, template.render)
         template = emit.make_environment().from_string("{% if x %}{% endif %}")
         self.assertRaises(jinja2.UndefinedError, template.render)
+
+
+class LongText(unittest.TestCase):
+    """A text beyond what every compiler takes as one literal."""
+
+    ROW = re.compile(r"static const char \w+_data\[\] = \{\n((?:    '.+',?\n)*    '.+')\};")
+
+    def test_array_of_characters_ends_with_a_zero(self) -> None:
+        self.assertEqual(literals.c_char_array("a'\u00e9"), "{'a', '\\047', '\\303', '\\251', '\\000'}")
+
+    def test_longest_literal_has_4000_characters(self) -> None:
+        self.assertFalse(literals.is_long_string("x" * 3998))
+        self.assertTrue(literals.is_long_string("x" * 3999))
+        self.assertFalse(literals.is_long_string("\u00e9" * 499 + "123456"))
+        self.assertTrue(literals.is_long_string("\u00e9" * 499 + "1234567"))
+
+    def test_each_array_of_a_file_is_the_text_whole(self) -> None:
+        for name, content in files_of(essay()).items():
+            arrays = self.ROW.findall(content)
+            self.assertEqual(len(arrays), 2, f"struct and job in {name}")
+            for rows in arrays:
+                letters = [ast.literal_eval("b" + letter) for letter in re.findall(r"'\\?\w+'|' '", rows)]
+                self.assertEqual(b"".join(letters), ESSAY.encode() + b"\0", name)
 
 
 class Literals(unittest.TestCase):

@@ -41,6 +41,12 @@ def files_of(ir: Any) -> Dict[str, str]:
     return {file["name"]: file["content"] for file in emit.render(schema)}
 
 
+def write(ir: Any, folder: str) -> None:
+    for name, content in files_of(ir).items():
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+            file.write(content)
+
+
 def encoded(*files: Any, version: Any = 1) -> bytes:
     """The document that the renderer gets of these models."""
     document = {"ir": version, "compiler": "0.1.0", "options": {}, "files": files}

@@ -17,7 +17,8 @@ import sys
 import tempfile
 from typing import List, Tuple
 
-from rendering import GOLDEN, HERE, INCLUDE, M32, ROOT
+from rendering import GOLDEN, HERE, INCLUDE, M32, ROOT, write
+from samples import essay
 
 RUNTIME = os.path.join(ROOT, "runtime")
 CODEC = os.path.join(ROOT, "tests", "parts", "codec")
@@ -34,11 +35,12 @@ TARGETS = {
 }
 
 COMMON = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
-          "-I" + os.path.join(HERE, "standin"), "-I" + RUNTIME, "-I" + INCLUDE, "-I" + SAMPLE]
+          "-I" + os.path.join(HERE, "standin"), "-I" + RUNTIME, "-I" + INCLUDE, "-I" + SAMPLE, "-I."]
 
 PROGRAMS = [
     ("roundtrip", [os.path.join(HERE, "roundtrip_test.c"),
-                   *(os.path.join(SAMPLE, f"{stem}_job.c") for stem in ("defaults", "enums", "structs"))],
+                   *(os.path.join(SAMPLE, f"{stem}_job.c") for stem in ("defaults", "enums", "structs")),
+                   "essay_job.c"],
      []),
     ("codec", [os.path.join(CODEC, name) for name in ("test_codec.c", "kitchen.c", "workbench.c")], []),
     ("property", [os.path.join(CODEC, name) for name in ("property_codec.c", "schema.c")],
@@ -69,6 +71,7 @@ def probe(compiler: str, target: str) -> str:
 
 def build_and_run(compiler: str, target: str, place: str) -> bool:
     library, application = TARGETS[target]
+    write(essay(), place)
     sources = sorted(glob.glob(os.path.join(RUNTIME, "base", "*.c"))
                      + glob.glob(os.path.join(RUNTIME, "core", "*.c")))
     status, said = run([compiler, *COMMON, *library, "-c", *sources], place)

@@ -15,6 +15,7 @@
 #include "bare_job.h"
 #include "defaults_job.h"
 #include "enums_job.h"
+#include "essay_job.h"
 #include "hello_job.h"
 #include "kinds_job.h"
 #include "limits_job.h"
@@ -335,6 +336,23 @@ static void test_make__sets_what_the_descriptor_calls_the_default(void **state)
     }
 }
 
+static void assert_essay(const char *text)
+{
+    enum { TIMES = 700, PART_LEN = 7 };
+    assert_int_equal(strlen(text), TIMES * PART_LEN);
+    for (size_t i = 0; i < TIMES; i++)
+        assert_memory_equal(text + i * PART_LEN, "long \xc3\xa9", PART_LEN);
+}
+
+static void test_make__default_beyond_one_literal_is_whole(void **state)
+{
+    (void)state;
+    assert_essay(publish_job_make().text);
+    assert_essay(page_make().text);
+    assert_essay(*(const char *const *)publish_job_type.params->fields[0].def);
+    assert_essay(*(const char *const *)page_type.fields[0].def);
+}
+
 static void test_make__has_exact_defaults(void **state)
 {
     (void)state;
@@ -356,7 +374,6 @@ static void test_make__has_exact_defaults(void **state)
     assert_string_equal(job.text, "7\x01"
                                   "7 caf\xc3\xa9 \"\?\?/\\\n%d");
     assert_string_equal(job.no_text, "");
-    assert_int_equal(strlen(job.long_text), 700 * strlen("long \xc3\xa9"));
     assert_int_equal(job.some_bytes.len, 36);
     assert_memory_equal(job.some_bytes.data + 32, "\x00\xff\x7f\x80", 4);
     assert_int_equal(job.no_bytes.len, 0);
@@ -488,6 +505,7 @@ int main(void)
         cmocka_unit_test_setup(test_encode_decode_set_result__use_their_descriptors, setup),
         cmocka_unit_test_setup(test_decode__leaves_the_output_alone_on_failure, setup),
         cmocka_unit_test(test_make__sets_what_the_descriptor_calls_the_default),
+        cmocka_unit_test(test_make__default_beyond_one_literal_is_whole),
         cmocka_unit_test(test_make__has_exact_defaults),
         cmocka_unit_test(test_make__takes_lists_and_arrays),
         cmocka_unit_test(test_make__leaves_no_byte_unset),
