@@ -1,5 +1,7 @@
 #include "core/run.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 
 /* ORDER RUN_STATE: STATE rows, enum culex_run_state and the names. */
@@ -67,6 +69,11 @@ const char *culex_run_state_name(culex_run_state state)
         break;
     }
     return "unknown";
+}
+
+bool culex__run_facts_match(const struct culex_run_facts *facts, culex_uuid id, uint32_t attempt)
+{
+    return facts->attempt == attempt && memcmp(&facts->id, &id, sizeof id) == 0;
 }
 
 char culex__run_state_letter(culex_run_state state)

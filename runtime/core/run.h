@@ -47,6 +47,9 @@ struct culex_run_facts {
     uint64_t fingerprint; /* of the schema that encoded the payload */
 };
 
+/* They are of this attempt of this run. */
+bool culex__run_facts_match(const struct culex_run_facts *facts, culex_uuid id, uint32_t attempt);
+
 /* The letter that stands for `state` in a record. */
 char culex__run_state_letter(culex_run_state state);
 

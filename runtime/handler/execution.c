@@ -1,5 +1,6 @@
 #include "handler/execution.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +25,21 @@ enum { KEEP_BYTES = 64 * 1024, PROGRESS_TEXT_MAX = 250, SECRETS_MAX = 16 * CULEX
 /* Of a handler that asked for none: uncharged and at once, its run would spin for ever. */
 enum { SNOOZE_DEFAULT_MS = 1000 };
 
-struct culex_run *culex__run_create(void)
+struct culex_run *culex__run_create_within(size_t size)
 {
-    struct culex_run *run = calloc(1, sizeof *run);
+    assert(size >= sizeof(struct culex_run));
+    struct culex_run *run = calloc(1, size);
     if (run == NULL)
         return NULL;
     culex_buf_init(&run->result, 0);
     culex_buf_init(&run->secrets, SECRETS_MAX);
     pthread_mutex_init(&run->news.lock, NULL);
     return run;
+}
+
+struct culex_run *culex__run_create(void)
+{
+    return culex__run_create_within(sizeof(struct culex_run));
 }
 
 void culex__run_free(struct culex_run *run)
@@ -237,12 +244,13 @@ int64_t culex__run_extended_ns(struct culex_run *run)
     return until_ns;
 }
 
-unsigned culex__run_take_progress(struct culex_run *run, char ret_text[CULEX_PROGRESS_MAX + 1])
+unsigned culex__run_take_progress(struct culex_run *run, unsigned told,
+                                  char ret_text[CULEX_PROGRESS_MAX + 1])
 {
     struct culex_run_news *news = &run->news;
     pthread_mutex_lock(&news->lock);
     unsigned tag = news->progress_tag;
-    if (tag != run->progress_told)
+    if (tag != told)
         memcpy(ret_text, news->progress, sizeof news->progress);
     pthread_mutex_unlock(&news->lock);
     return tag;
@@ -252,7 +260,7 @@ void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news)
 {
     pthread_mutex_lock(&run->news.lock);
     run->news.until_ns = 0;
-    run->news.progress_tag = run->progress_told = 0;
+    run->news.progress_tag = 0;
     run->news.has_news = has_news;
     pthread_mutex_unlock(&run->news.lock);
 }

@@ -1,6 +1,7 @@
-/* handler/execution.h - one run on its way through this worker: struct culex_run.
+/* handler/execution.h - one run on its way through an executor: struct culex_run.
  *
- * The supervisor fills it from a grant and hands it to an executor; one handler thread
+ * The supervisor fills it from a grant (worker/flight.h has what it keeps of it besides) and hands
+ * it to an executor; one handler thread
  * at a time runs it and fills `end`; the executor hands it back and the supervisor makes
  * an ack of `end`. Only `is_cancelled`, `started_ns`, `lease_ns` and `news` are shared while
  * it runs.
@@ -93,7 +94,6 @@ struct culex_run {
     void *process;                     /* what the program's set-up returned here */
     struct culex_loan *loan;           /* the client for handlers */
     const struct culex_run_port *port; /* NULL: the supervisor is in this process */
-    bool is_excused; /* it was for long, and others may be started: the next beat says so */
 
     /* Shared while it runs. */
     atomic_bool is_cancelled;   /* supervisor sets, handler reads */
@@ -110,33 +110,15 @@ struct culex_run {
     bool has_result;
     struct culex_execution_end end;
 
-    /* The supervisor's own. */
-    struct culex_lane *lane;
-    int64_t claimed_ns;     /* boot time at send of the claim */
-    int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
-    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
-    int64_t told_ns;        /* the deadline as the store knows it */
-    int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
-    unsigned progress_told; /* progress_tag of the last report sent */
-    size_t slot;            /* in the lane's list */
-    bool is_in_executor;    /* handed over and not yet back */
-    bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
-    bool has_cancel;        /* somebody asked to cancel it */
-    bool is_timed_out;      /* asked to stop because of its timeout */
-    bool is_fenced;         /* asked to stop because the store has not been heard of */
-    int64_t asked_ns;       /* boot time of its flag, when only the handler can end it; 0: none */
-    bool is_overstay_told;  /* a warning has named it */
-    struct culex_run *next_asked; /* the worker's list of those */
-    struct culex_run *next;       /* executor queues, free list */
-
-    /* The report of progress that goes with its end to the store, "" for none. */
-    char last_progress[CULEX_PROGRESS_MAX + 1];
+    struct culex_run *next; /* in a list: run_list.h */
 };
 
-/* Returns owned, or NULL when out of memory. */
+/* Returns owned, or NULL when out of memory. Of the second, `size` bytes are the caller's struct,
+ * zeroed, whose first member is the run. */
 struct culex_run *culex__run_create(void);
+struct culex_run *culex__run_create_within(size_t size);
 
-/* Accepts NULL. */
+/* The struct around it too. Accepts NULL. */
 void culex__run_free(struct culex_run *run);
 
 /* Makes the payload `len` bytes that are still to be written; false when out of memory. */
@@ -160,8 +142,9 @@ void culex__run_report_extend(struct culex_run *run, int64_t extend_ms);
 /* The supervisor's side of it. Boot time until which the handler asked for, 0 for none. */
 int64_t culex__run_extended_ns(struct culex_run *run);
 
-/* The tag of the newest progress; its text too when that is not run->progress_told. */
-unsigned culex__run_take_progress(struct culex_run *run, char ret_text[CULEX_PROGRESS_MAX + 1]);
+/* The tag of the newest progress; its text too when that is not `told`, 0 for none. */
+unsigned culex__run_take_progress(struct culex_run *run, unsigned told,
+                                  char ret_text[CULEX_PROGRESS_MAX + 1]);
 
 /* Forgets all reports; `has_news` is raised with each new extension, may be NULL. */
 void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news);

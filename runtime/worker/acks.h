@@ -7,13 +7,14 @@
 
 #include "store/store.h"
 
+struct culex_flight;
 struct culex_lane;
 
-/* Queues the end of a run (run->end) for the store. */
-void culex__acks_settle(struct culex_run *run);
+/* Queues the end of a run (run.end) for the store. */
+void culex__acks_settle(struct culex_flight *flight);
 
 /* The same for a run that is given back uncharged, for no reason worth keeping. */
-void culex__acks_release(struct culex_run *run, int64_t delay_ms);
+void culex__acks_release(struct culex_flight *flight, int64_t delay_ms);
 
 /* Drops the end of this attempt if it waits for the store. */
 void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);

@@ -12,13 +12,13 @@
 
 /* The texts go into the step's own buffer: it may be sent again long after the run has ended. A
  * text for which there is no memory is told by the next beat. */
-static size_t beat_add_progress(struct culex_lane_step *step, struct culex_run *run, size_t i)
+static size_t beat_add_progress(struct culex_lane_step *step, struct culex_flight *flight, size_t i)
 {
     char text[CULEX_PROGRESS_MAX + 1];
     size_t at = step->texts.len;
-    unsigned tag = culex__run_take_progress(run, text);
-    step->beat_progress_tag[i] = run->progress_told;
-    if (tag == run->progress_told ||
+    unsigned tag = culex__run_take_progress(&flight->run, flight->progress_told, text);
+    step->beat_progress_tag[i] = flight->progress_told;
+    if (tag == flight->progress_told ||
         culex__buf_append(&step->texts, text, strlen(text) + 1) != CULEX_OK)
         return NO_TEXT;
     step->beat_progress_tag[i] = tag;
@@ -26,26 +26,27 @@ static size_t beat_add_progress(struct culex_lane_step *step, struct culex_run *
 }
 
 /* How much longer than the store knows the handler may run, from now; 0 for none. */
-static int64_t extension_ns(const struct culex_run *run, int64_t now_ns)
+static int64_t extension_ns(const struct culex_flight *flight, int64_t now_ns)
 {
-    return run->deadline_ns > run->told_ns && run->deadline_ns > now_ns ? run->deadline_ns - now_ns
-                                                                        : 0;
+    return flight->deadline_ns > flight->told_ns && flight->deadline_ns > now_ns
+               ? flight->deadline_ns - now_ns
+               : 0;
 }
 
-static void step_add_beat(struct culex_lane_step *step, struct culex_run *run, int64_t now_ns,
+static void step_add_beat(struct culex_lane_step *step, struct culex_flight *flight, int64_t now_ns,
                           size_t *ret_text_at)
 {
     size_t i = step->beat_count++;
-    int64_t more_ns = extension_ns(run, now_ns);
+    int64_t more_ns = extension_ns(flight, now_ns);
     step->beats[i] = (struct culex_beat){
-        .id = run->facts.id,
-        .attempt = run->facts.attempt,
-        .is_started = atomic_load_explicit(&run->started_ns, memory_order_relaxed) > 0,
-        .is_excused = run->is_excused,
+        .id = flight->run.facts.id,
+        .attempt = flight->run.facts.attempt,
+        .is_started = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0,
+        .is_excused = flight->is_excused,
         .extend_ms = (more_ns + 999999) / 1000000};
-    step->beat_runs[i] = run;
-    step->beat_told_ns[i] = more_ns > 0 ? run->deadline_ns : run->told_ns;
-    *ret_text_at = beat_add_progress(step, run, i);
+    step->beat_flights[i] = flight;
+    step->beat_told_ns[i] = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
+    *ret_text_at = beat_add_progress(step, flight, i);
 }
 
 /* Runs whose turn it is, and those whose handlers asked for more time. Whatever is half-way to its
@@ -62,10 +63,10 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
         return;
     lane->beat_ns = INT64_MAX;
     for (size_t i = 0; i < lane->flight_count; i++) {
-        struct culex_run *run = lane->flights[i];
-        int64_t due_ns = extension_ns(run, now_ns) > 0 ? now_ns : run->beat_ns + pause_ns;
+        struct culex_flight *flight = lane->flights[i];
+        int64_t due_ns = extension_ns(flight, now_ns) > 0 ? now_ns : flight->beat_ns + pause_ns;
         if (due_ns - pause_ns / 2 <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
-            step_add_beat(step, run, now_ns, &texts_at[step->beat_count]);
+            step_add_beat(step, flight, now_ns, &texts_at[step->beat_count]);
             due_ns = now_ns + pause_ns;
         }
         if (due_ns < lane->beat_ns)
@@ -76,39 +77,39 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
 }
 
 /* False when it has ended meanwhile, and its struct may carry another run. */
-static bool beat_is_current(const struct culex_run *run, const struct culex_beat *beat)
+static bool beat_is_current(const struct culex_flight *flight, const struct culex_beat *beat)
 {
-    return run->is_in_executor && !run->is_settled && run->facts.attempt == beat->attempt &&
-           memcmp(&run->facts.id, &beat->id, sizeof run->facts.id) == 0;
+    return flight->is_in_executor && !flight->is_settled &&
+           culex__run_facts_match(&flight->run.facts, beat->id, beat->attempt);
 }
 
 static void beat_take_granted(struct culex_lane_step *step, size_t i)
 {
-    struct culex_run *run = step->beat_runs[i];
-    struct culex_executor *executor = run->lane->worker->executor;
-    if (step->beat_told_ns[i] > run->told_ns)
-        run->told_ns = step->beat_told_ns[i];
-    run->progress_told = step->beat_progress_tag[i];
+    struct culex_flight *flight = step->beat_flights[i];
+    struct culex_executor *executor = flight->lane->worker->executor;
+    if (step->beat_told_ns[i] > flight->told_ns)
+        flight->told_ns = step->beat_told_ns[i];
+    flight->progress_told = step->beat_progress_tag[i];
     if (step->beats[i].is_excused)
-        culex__solitude_let_go(run);
-    culex__flight_renew(run, step->sent_ns);
+        culex__solitude_let_go(flight);
+    culex__flight_renew(flight, step->sent_ns);
     if (executor->ops->renew != NULL)
-        executor->ops->renew(executor, run);
+        executor->ops->renew(executor, &flight->run);
 }
 
 void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
     struct culex_lane_step *step = &lane->step;
     for (size_t i = 0; i < step->beat_count; i++) {
-        struct culex_run *run = step->beat_runs[i];
-        if (!beat_is_current(run, &step->beats[i]))
+        struct culex_flight *flight = step->beat_flights[i];
+        if (!beat_is_current(flight, &step->beats[i]))
             continue;
         if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {
-            culex__flight_lose(run);
+            culex__flight_lose(flight);
             continue;
         }
         beat_take_granted(step, i);
         if (answers[i] == CULEX_ANSWER_CANCEL)
-            culex__flight_cancel(run);
+            culex__flight_cancel(flight);
     }
 }

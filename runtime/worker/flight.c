@@ -19,118 +19,123 @@ enum {
 
 /* --- what is due next ------------------------------------------------------------------- */
 
-/* Without a heartbeat granted until then the store is taken to be out of reach. */
-static int64_t fence_ns(const struct culex_run *run)
+/* Without a heartbeat granted until then the store is taken to be out of reach, and the handler is
+ * cut off. */
+static int64_t cut_off_ns(const struct culex_flight *flight)
 {
-    int64_t lease_ns = run->lane->worker->options.lease_ms * MS;
-    return run->is_fenced ? INT64_MAX : run->beat_ns + lease_ns - lease_ns / 4;
+    int64_t lease_ns = flight->lane->worker->options.lease_ms * MS;
+    return flight->is_cut_off ? INT64_MAX : flight->beat_ns + lease_ns - lease_ns / 4;
 }
 
-static int64_t timeout_ns(const struct culex_run *run)
+static int64_t timeout_ns(const struct culex_flight *flight)
 {
-    return run->is_timed_out ? INT64_MAX : run->deadline_ns;
+    return flight->is_timed_out ? INT64_MAX : flight->deadline_ns;
 }
 
-int64_t culex__flight_next_ns(const struct culex_run *run)
+int64_t culex__flight_next_ns(const struct culex_flight *flight)
 {
-    return culex__min_ns(culex__min_ns(run->lease_ns, fence_ns(run)), timeout_ns(run));
+    return culex__min_ns(culex__min_ns(flight->run.lease_ns, cut_off_ns(flight)),
+                         timeout_ns(flight));
 }
 
 /* Asks the handler to stop; see executor.h about the times. */
-static void flight_ask(struct culex_run *run, int64_t term_ns, int64_t kill_ns)
+static void flight_ask(struct culex_flight *flight, int64_t term_ns, int64_t kill_ns)
 {
-    struct culex_executor *executor = run->lane->worker->executor;
-    run->term_ns = culex__min_ns(run->term_ns, term_ns);
-    culex__overstay_begin(run);
-    executor->ops->cancel(executor, run, term_ns, kill_ns);
+    struct culex_executor *executor = flight->lane->worker->executor;
+    flight->term_ns = culex__min_ns(flight->term_ns, term_ns);
+    culex__overstay_begin(flight);
+    executor->ops->cancel(executor, &flight->run, term_ns, kill_ns);
 }
 
-void culex__flight_renew(struct culex_run *run, int64_t sent_ns)
+void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
 {
-    int64_t lease_ns = run->lane->worker->options.lease_ms * MS;
+    int64_t lease_ns = flight->lane->worker->options.lease_ms * MS;
     int64_t over_ns = sent_ns + lease_ns - lease_ns / 10;
-    if (run->told_ns < over_ns - SLACK_SAFE_MS * MS)
-        over_ns = run->told_ns + SLACK_SAFE_MS * MS;
-    run->beat_ns = sent_ns;
-    atomic_store_explicit(&run->lease_ns, over_ns, memory_order_relaxed);
+    if (flight->told_ns < over_ns - SLACK_SAFE_MS * MS)
+        over_ns = flight->told_ns + SLACK_SAFE_MS * MS;
+    flight->beat_ns = sent_ns;
+    atomic_store_explicit(&flight->run.lease_ns, over_ns, memory_order_relaxed);
 }
 
 /* --- ends --------------------------------------------------------------------------------- */
 
 /* What the handler has reported so far and the store does not know. */
-static void progress_copy(struct culex_run *run, struct culex_run *ghost)
+static void progress_copy(struct culex_flight *flight, struct culex_flight *stand_in)
 {
     char text[CULEX_PROGRESS_MAX + 1];
-    if (culex__run_take_progress(run, text) != run->progress_told)
-        culex__run_report_progress(ghost, text);
+    if (culex__run_take_progress(&flight->run, flight->progress_told, text) !=
+        flight->progress_told)
+        culex__run_report_progress(&stand_in->run, text);
 }
 
-/* A struct that carries the end of `run` to the store while the handler still uses `run`. */
-static struct culex_run *ghost_make(struct culex_run *run)
+/* A flight that carries the end of this one to the store, while the handler still uses this one's
+ * run. */
+static struct culex_flight *stand_in_make(struct culex_flight *flight)
 {
-    culex_worker *worker = run->lane->worker;
-    struct culex_run *ghost = culex__flight_alloc(worker);
-    if (ghost == NULL)
+    culex_worker *worker = flight->lane->worker;
+    struct culex_flight *stand_in = culex__flight_alloc(worker);
+    if (stand_in == NULL)
         return NULL;
-    culex__flight_begin(ghost, run->lane);
-    if (run->terms.is_suspect)
-        culex__solitude_hold(ghost);
-    ghost->job = run->job;
-    ghost->facts = run->facts;
-    ghost->has_cancel = run->has_cancel;
-    progress_copy(run, ghost);
-    return ghost;
+    culex__flight_begin(stand_in, flight->lane);
+    if (flight->run.terms.is_suspect)
+        culex__solitude_hold(stand_in);
+    stand_in->run.job = flight->run.job;
+    stand_in->run.facts = flight->run.facts;
+    stand_in->has_cancel = flight->has_cancel;
+    progress_copy(flight, stand_in);
+    return stand_in;
 }
 
 /* From now on the handler's answer means nothing. */
-static void flight_give_up(struct culex_run *run)
+static void flight_give_up(struct culex_flight *flight)
 {
-    int64_t now_ns = culex__worker_now_ns(run->lane->worker);
-    run->is_settled = true;
-    culex__flight_remove(run);
-    culex__solitude_let_go(run);
-    flight_ask(run, now_ns, now_ns + HURRY_KILL_MS * MS);
+    int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
+    flight->is_settled = true;
+    culex__flight_remove(flight);
+    culex__solitude_let_go(flight);
+    flight_ask(flight, now_ns, now_ns + HURRY_KILL_MS * MS);
 }
 
 /* A thread cannot be killed, and the store takes no result for ever. So the failure is told at
  * once, while the handler is asked to stop. */
-static void flight_leave_timed_out(struct culex_run *run)
+static void flight_leave_timed_out(struct culex_flight *flight)
 {
-    struct culex_run *ghost = ghost_make(run);
-    flight_give_up(run);
-    if (ghost == NULL)
+    struct culex_flight *stand_in = stand_in_make(flight);
+    flight_give_up(flight);
+    if (stand_in == NULL)
         return;
-    if (atomic_load_explicit(&run->started_ns, memory_order_relaxed) == 0) {
-        culex__acks_release(ghost, 0);
+    if (atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) == 0) {
+        culex__acks_release(stand_in, 0);
         return;
     }
-    culex__verdict_time_out(ghost, "");
-    culex__acks_settle(ghost);
+    culex__verdict_time_out(stand_in, "");
+    culex__acks_settle(stand_in);
 }
 
-static void flight_time_out(struct culex_run *run, int64_t now_ns)
+static void flight_time_out(struct culex_flight *flight, int64_t now_ns)
 {
-    if (!run->lane->worker->executor->ops->can_kill) {
-        flight_leave_timed_out(run);
+    if (!flight->lane->worker->executor->ops->can_kill) {
+        flight_leave_timed_out(flight);
         return;
     }
     int64_t term_ns = now_ns + TIMEOUT_TERM_MS * MS;
-    run->is_timed_out = true;
-    flight_ask(run, term_ns, term_ns + HURRY_KILL_MS * MS);
+    flight->is_timed_out = true;
+    flight_ask(flight, term_ns, term_ns + HURRY_KILL_MS * MS);
 }
 
-static void lease_log(const struct culex_run *run, const char *text)
+static void lease_log(const struct culex_flight *flight, const char *text)
 {
-    struct culex_log_subject subject = culex__run_subject(run);
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
     subject.outcome = "lost";
-    run->lane->worker->counts.lost++;
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s", text);
+    flight->lane->worker->counts.lost++;
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s",
+                     text);
 }
 
-void culex__flight_lose(struct culex_run *run)
+void culex__flight_lose(struct culex_flight *flight)
 {
-    lease_log(run, "the handler is asked to stop and its result will be discarded");
-    flight_give_up(run);
+    lease_log(flight, "the handler is asked to stop and its result will be discarded");
+    flight_give_up(flight);
 }
 
 void culex__flight_lose_all(struct culex_lane *lane)
@@ -140,35 +145,35 @@ void culex__flight_lose_all(struct culex_lane *lane)
 }
 
 /* Another worker may get the run when the lease is over: the handler must have ended by then. */
-static void flight_fence(struct culex_run *run, int64_t now_ns)
+static void flight_cut_off(struct culex_flight *flight, int64_t now_ns)
 {
-    struct culex_log_subject subject = culex__run_subject(run);
-    run->is_fenced = true;
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
+    flight->is_cut_off = true;
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "no heartbeat has reached the store; the handler is asked to stop before "
                      "its lease is over");
-    flight_ask(run, now_ns, run->lease_ns);
+    flight_ask(flight, now_ns, flight->run.lease_ns);
 }
 
-static void flight_hear(struct culex_run *run)
+static void flight_hear(struct culex_flight *flight)
 {
-    int64_t until_ns = run->facts.timeout_ms > 0 ? culex__run_extended_ns(run) : 0;
-    if (run->is_timed_out || until_ns <= run->deadline_ns)
+    int64_t until_ns = flight->run.facts.timeout_ms > 0 ? culex__run_extended_ns(&flight->run) : 0;
+    if (flight->is_timed_out || until_ns <= flight->deadline_ns)
         return;
-    run->deadline_ns = until_ns;
-    run->lane->beat_ns = 0;
+    flight->deadline_ns = until_ns;
+    flight->lane->beat_ns = 0;
 }
 
-static void flight_attend(struct culex_run *run, int64_t now_ns)
+static void flight_attend(struct culex_flight *flight, int64_t now_ns)
 {
-    if (now_ns >= timeout_ns(run))
-        flight_hear(run);
-    if (now_ns >= run->lease_ns)
-        culex__flight_lose(run);
-    else if (now_ns >= timeout_ns(run))
-        flight_time_out(run, now_ns);
-    else if (now_ns >= fence_ns(run))
-        flight_fence(run, now_ns);
+    if (now_ns >= timeout_ns(flight))
+        flight_hear(flight);
+    if (now_ns >= flight->run.lease_ns)
+        culex__flight_lose(flight);
+    else if (now_ns >= timeout_ns(flight))
+        flight_time_out(flight, now_ns);
+    else if (now_ns >= cut_off_ns(flight))
+        flight_cut_off(flight, now_ns);
 }
 
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
@@ -177,44 +182,44 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
         return;
     lane->end_ns = INT64_MAX;
     for (size_t i = lane->flight_count; i-- > 0;) {
-        struct culex_run *run = lane->flights[i];
-        flight_attend(run, now_ns);
-        if (!run->is_settled)
-            lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(run));
+        struct culex_flight *flight = lane->flights[i];
+        flight_attend(flight, now_ns);
+        if (!flight->is_settled)
+            lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
     }
 }
 
-static void worker_learn_duration(culex_worker *worker, const struct culex_run *run)
+static void worker_learn_duration(culex_worker *worker, const struct culex_flight *flight)
 {
-    worker->average_ns += (run->end.duration_ns - worker->average_ns) / 8;
+    worker->average_ns += (flight->run.end.duration_ns - worker->average_ns) / 8;
 }
 
-static void executor_leave(struct culex_run *run)
+static void executor_leave(struct culex_flight *flight)
 {
-    culex_worker *worker = run->lane->worker;
-    run->is_in_executor = false;
-    culex__overstay_end(run);
+    culex_worker *worker = flight->lane->worker;
+    flight->is_in_executor = false;
+    culex__overstay_end(flight);
     worker->executor_count--;
 }
 
-static void flight_land(struct culex_run *run)
+static void flight_land(struct culex_flight *flight)
 {
-    culex_worker *worker = run->lane->worker;
-    executor_leave(run);
+    culex_worker *worker = flight->lane->worker;
+    executor_leave(flight);
     worker->careful_count -= worker->careful_count > 0;
-    if (run->is_settled) {
-        culex__flight_recycle(worker, run);
+    if (flight->is_settled) {
+        culex__flight_recycle(worker, flight);
         return;
     }
-    culex__flight_remove(run);
-    worker_learn_duration(worker, run);
-    flight_hear(run);
-    if (culex__verdict_reach(run)) {
-        culex__acks_settle(run);
+    culex__flight_remove(flight);
+    worker_learn_duration(worker, flight);
+    flight_hear(flight);
+    if (culex__verdict_reach(flight)) {
+        culex__acks_settle(flight);
         return;
     }
-    lease_log(run, "the result came too late and is discarded");
-    culex__flight_recycle(worker, run);
+    lease_log(flight, "the result came too late and is discarded");
+    culex__flight_recycle(worker, flight);
 }
 
 size_t culex__flight_collect(culex_worker *worker)
@@ -222,7 +227,7 @@ size_t culex__flight_collect(culex_worker *worker)
     struct culex_run *ended[CULEX_BATCH_MAX];
     size_t count = worker->executor->ops->collect(worker->executor, ended, CULEX_BATCH_MAX);
     for (size_t i = 0; i < count; i++)
-        flight_land(ended[i]);
+        flight_land(culex__flight_of(ended[i]));
     if (count > 0)
         worker->progress_ns = culex__worker_now_ns(worker);
     return count;
@@ -233,18 +238,18 @@ void culex__flight_withdraw(culex_worker *worker)
     size_t count =
         worker->executor->ops->withdraw(worker->executor, worker->scratch, worker->executor_count);
     for (size_t i = 0; i < count; i++) {
-        struct culex_run *run = worker->scratch[i];
-        executor_leave(run);
-        if (run->is_settled) {
-            culex__flight_recycle(worker, run);
+        struct culex_flight *flight = culex__flight_of(worker->scratch[i]);
+        executor_leave(flight);
+        if (flight->is_settled) {
+            culex__flight_recycle(worker, flight);
             continue;
         }
-        culex__flight_remove(run);
-        culex__acks_release(run, 0);
+        culex__flight_remove(flight);
+        culex__acks_release(flight, 0);
     }
 }
 
-static void flights_each(culex_worker *worker, void (*visit)(struct culex_run *run))
+static void flights_each(culex_worker *worker, void (*visit)(struct culex_flight *flight))
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
         for (size_t k = worker->lanes[i].flight_count; k-- > 0;)
@@ -258,21 +263,22 @@ void culex__flight_hear_all(culex_worker *worker)
         flights_each(worker, flight_hear);
 }
 
-void culex__flight_cancel(struct culex_run *run)
+void culex__flight_cancel(struct culex_flight *flight)
 {
-    int64_t term_ns = culex__worker_now_ns(run->lane->worker) + CANCEL_TERM_MS * MS;
-    struct culex_log_subject subject = culex__run_subject(run);
-    if (run->has_cancel)
+    int64_t term_ns = culex__worker_now_ns(flight->lane->worker) + CANCEL_TERM_MS * MS;
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
+    if (flight->has_cancel)
         return;
-    run->has_cancel = true;
-    flight_ask(run, term_ns, term_ns + TERM_KILL_MS * MS);
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, &subject, "cancellation requested");
+    flight->has_cancel = true;
+    flight_ask(flight, term_ns, term_ns + TERM_KILL_MS * MS);
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, &subject,
+                     "cancellation requested");
 }
 
-static void flight_stop(struct culex_run *run)
+static void flight_stop(struct culex_flight *flight)
 {
-    int64_t now_ns = culex__worker_now_ns(run->lane->worker);
-    flight_ask(run, now_ns, now_ns + TERM_KILL_MS * MS);
+    int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
+    flight_ask(flight, now_ns, now_ns + TERM_KILL_MS * MS);
 }
 
 void culex__flight_cancel_all(culex_worker *worker)
@@ -280,16 +286,16 @@ void culex__flight_cancel_all(culex_worker *worker)
     flights_each(worker, flight_stop);
 }
 
-static void flight_abandon(struct culex_run *run)
+static void flight_abandon(struct culex_flight *flight)
 {
-    struct culex_run *ghost = ghost_make(run);
-    struct culex_log_subject subject = culex__run_subject(run);
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
+    struct culex_flight *stand_in = stand_in_make(flight);
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "the handler does not return; the run is given back while it goes on");
-    flight_give_up(run);
-    culex__overstay_end(run);
-    if (ghost != NULL)
-        culex__acks_release(ghost, 0);
+    flight_give_up(flight);
+    culex__overstay_end(flight);
+    if (stand_in != NULL)
+        culex__acks_release(stand_in, 0);
 }
 
 void culex__flight_abandon_all(culex_worker *worker)

@@ -1,13 +1,50 @@
-/* worker/flight.h - runs in flight: from the grant to the end. */
+/* worker/flight.h - a run in flight: from the grant to the answer to its ack.
+ *
+ * The executor has its run for most of that time, and knows nothing of the rest. A handler that
+ * does not end keeps its run when the store has to hear of it all the same: then a stand-in, a
+ * flight that was never handed over, carries the end. */
 #ifndef CULEX_WORKER_FLIGHT_H
 #define CULEX_WORKER_FLIGHT_H
 
 #include <culex/worker.h>
 
+#include "handler/execution.h"
+
 struct culex_lane;
 
+struct culex_flight {
+    struct culex_run run; /* first: see culex__flight_of */
+    struct culex_lane *lane;
+    int64_t claimed_ns;     /* boot time at send of the claim */
+    int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
+    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
+    int64_t told_ns;        /* the deadline as the store knows it */
+    int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
+    unsigned progress_told; /* the tag of the last report sent, 0 for none */
+    size_t place;           /* in the lane's list */
+    bool is_in_executor;    /* handed over and not yet back */
+    bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
+    bool has_cancel;        /* somebody asked to cancel it */
+    bool is_timed_out;      /* asked to stop because of its timeout */
+    bool is_cut_off;        /* asked to stop because the store has not been heard of */
+    bool is_excused; /* a suspect that was alone for long: others may be started, as the next beat
+                        says */
+    bool is_overstay_told; /* a warning has named it */
+    int64_t asked_ns;      /* boot time of its flag, when only the handler can end it; 0: none */
+    struct culex_flight *next_asked; /* the worker's list of those */
+
+    /* The report of progress that goes with its end to the store, "" for none. */
+    char last_progress[CULEX_PROGRESS_MAX + 1];
+};
+
+/* The flight of a run that came from culex__flight_alloc. */
+static inline struct culex_flight *culex__flight_of(struct culex_run *run)
+{
+    return (struct culex_flight *)run;
+}
+
 /* Boot time at which its lease, its timeout or the patience with a silent store ends. */
-int64_t culex__flight_next_ns(const struct culex_run *run);
+int64_t culex__flight_next_ns(const struct culex_flight *flight);
 
 /* Takes back what the executor has finished. Returns how many runs. */
 size_t culex__flight_collect(culex_worker *worker);
@@ -25,10 +62,10 @@ void culex__flight_lose_all(struct culex_lane *lane);
 void culex__flight_cancel_all(culex_worker *worker);
 
 /* Somebody asked the store to cancel this run. */
-void culex__flight_cancel(struct culex_run *run);
+void culex__flight_cancel(struct culex_flight *flight);
 
 /* The store has granted a claim or heartbeat that was sent at `sent_ns`. */
-void culex__flight_renew(struct culex_run *run, int64_t sent_ns);
+void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns);
 
 /* Moves the deadlines of runs whose handlers asked for more time. */
 void culex__flight_hear_all(culex_worker *worker);
@@ -37,6 +74,6 @@ void culex__flight_hear_all(culex_worker *worker);
 void culex__flight_abandon_all(culex_worker *worker);
 
 /* The store says that the run is no longer ours. */
-void culex__flight_lose(struct culex_run *run);
+void culex__flight_lose(struct culex_flight *flight);
 
 #endif

@@ -5,17 +5,19 @@
 
 #include <culex/worker.h>
 
+#include "worker/flight.h"
+
 struct culex_lane;
 
 /* NULL when out of memory. */
-struct culex_run *culex__flight_alloc(culex_worker *worker);
-void culex__flight_recycle(culex_worker *worker, struct culex_run *run);
+struct culex_flight *culex__flight_alloc(culex_worker *worker);
+void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight);
 
 /* Forgets whatever the struct has carried before; it is for a run of this lane now. */
-void culex__flight_begin(struct culex_run *run, struct culex_lane *lane);
+void culex__flight_begin(struct culex_flight *flight, struct culex_lane *lane);
 
 /* Into the lane's list, and out of it. */
-void culex__flight_add(struct culex_run *run);
-void culex__flight_remove(struct culex_run *run);
+void culex__flight_add(struct culex_flight *flight);
+void culex__flight_remove(struct culex_flight *flight);
 
 #endif

@@ -13,20 +13,21 @@
 
 #define MS INT64_C(1000000)
 
-static void run_fill(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
+static void run_fill(struct culex_flight *flight, const struct culex_grant *grant, int64_t sent_ns)
 {
-    run->facts = grant->facts;
-    run->terms.store_timeout_ms = run->lane->worker->store_settings.timeout_ms;
+    flight->run.facts = grant->facts;
+    flight->run.terms.store_timeout_ms = flight->lane->worker->store_settings.timeout_ms;
     if (culex__run_is_suspect(&grant->facts.counters))
-        culex__solitude_hold(run);
-    snprintf(run->terms.fence, sizeof run->terms.fence, "%s-%u", run->lane->session,
-             (unsigned)grant->facts.attempt);
-    run->claimed_ns = sent_ns;
-    run->deadline_ns = grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
-                           ? sent_ns + grant->facts.timeout_ms * MS
-                           : INT64_MAX;
-    run->told_ns = run->deadline_ns;
-    culex__flight_renew(run, sent_ns);
+        culex__solitude_hold(flight);
+    snprintf(flight->run.terms.fence, sizeof flight->run.terms.fence, "%s-%u",
+             flight->lane->session, (unsigned)grant->facts.attempt);
+    flight->claimed_ns = sent_ns;
+    flight->deadline_ns =
+        grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
+            ? sent_ns + grant->facts.timeout_ms * MS
+            : INT64_MAX;
+    flight->told_ns = flight->deadline_ns;
+    culex__flight_renew(flight, sent_ns);
 }
 
 /* ", and N ..." or nothing. */
@@ -37,10 +38,10 @@ static void more_format(uint64_t count, const char *what, char ret_text[64])
         snprintf(ret_text, 64, ", and %llu %s", (unsigned long long)count, what);
 }
 
-static void unknown_tell(const struct culex_run *run, const char *wire, int64_t delay_ms)
+static void unknown_tell(const struct culex_flight *flight, const char *wire, int64_t delay_ms)
 {
-    culex_worker *worker = run->lane->worker;
-    struct culex_log_subject subject = culex__run_subject(run);
+    culex_worker *worker = flight->lane->worker;
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
     struct culex_unknown_news news;
     char more[64], others[64];
     if (!culex__unknown_jobs_note(&worker->unknown_jobs, wire, culex__worker_now_ns(worker), &news))
@@ -56,29 +57,29 @@ static void unknown_tell(const struct culex_run *run, const char *wire, int64_t 
 }
 
 /* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
-static void settle_unknown(struct culex_run *run, const char *wire)
+static void settle_unknown(struct culex_flight *flight, const char *wire)
 {
-    int64_t delay_ms = culex__run_unknown_delay_ms(run->facts.attempt);
-    run->lane->worker->counts.not_understood++;
-    unknown_tell(run, wire, delay_ms);
-    run->end = (struct culex_execution_end){
+    int64_t delay_ms = culex__run_unknown_delay_ms(flight->run.facts.attempt);
+    flight->lane->worker->counts.not_understood++;
+    unknown_tell(flight, wire, delay_ms);
+    flight->run.end = (struct culex_execution_end){
         .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .text = CULEX__UNKNOWN_JOB_TEXT};
-    culex__acks_settle(run);
+    culex__acks_settle(flight);
 }
 
 /* Trying again is pointless, and so is waiting for another worker. */
-static void settle_retired(struct culex_run *run)
+static void settle_retired(struct culex_flight *flight)
 {
-    run->end =
+    flight->run.end =
         (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = "the job is retired"};
-    culex__acks_settle(run);
+    culex__acks_settle(flight);
 }
 
 /* No producer of ours can have written it, so no worker will ever run it. `text` is constant. */
-static void settle_damaged(struct culex_run *run, const char *text)
+static void settle_damaged(struct culex_flight *flight, const char *text)
 {
-    run->end = (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = text};
-    culex__acks_settle(run);
+    flight->run.end = (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = text};
+    culex__acks_settle(flight);
 }
 
 /* What is longer than it can be, NULL for nothing. */
@@ -92,32 +93,33 @@ static const char *grant_check(const struct culex_grant *grant)
 }
 
 /* False when the run went back instead of to the executor. */
-static bool grant_accept(struct culex_run *run, const struct culex_grant *grant, int64_t sent_ns)
+static bool grant_accept(struct culex_flight *flight, const struct culex_grant *grant,
+                         int64_t sent_ns)
 {
-    culex_worker *worker = run->lane->worker;
-    run_fill(run, grant, sent_ns);
+    culex_worker *worker = flight->lane->worker;
+    run_fill(flight, grant, sent_ns);
     const struct culex_job *job = culex__jobs_find(worker, grant->job);
     const char *damage = grant_check(grant);
     if (job != NULL)
-        run->job = *job;
+        flight->run.job = *job;
     if (damage != NULL) {
-        settle_damaged(run, damage);
+        settle_damaged(flight, damage);
         return false;
     }
     if (job == NULL) {
-        settle_unknown(run, grant->job);
+        settle_unknown(flight, grant->job);
         return false;
     }
     if (job->call == NULL) {
-        settle_retired(run);
+        settle_retired(flight);
         return false;
     }
-    if (worker->phase != CULEX_WORKER_RUNNING || culex__solitude_is_over(run)) {
-        culex__acks_release(run, 0);
+    if (worker->phase != CULEX_WORKER_RUNNING || culex__solitude_is_over(flight)) {
+        culex__acks_release(flight, 0);
         return false;
     }
-    if (!culex__run_set_payload(run, grant->payload, grant->payload_len)) {
-        culex__acks_release(run, culex__run_unknown_delay_ms(1));
+    if (!culex__run_set_payload(&flight->run, grant->payload, grant->payload_len)) {
+        culex__acks_release(flight, culex__run_unknown_delay_ms(1));
         return false;
     }
     return true;
@@ -128,9 +130,9 @@ static bool grant_accept(struct culex_run *run, const struct culex_grant *grant,
 static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
 {
     for (size_t i = lane->flight_count; i-- > 0;) {
-        struct culex_run *run = lane->flights[i];
-        if (run->facts.attempt == attempt && memcmp(&run->facts.id, &id, sizeof id) == 0)
-            culex__flight_lose(run);
+        struct culex_flight *flight = lane->flights[i];
+        if (culex__run_facts_match(&flight->run.facts, id, attempt))
+            culex__flight_lose(flight);
     }
     culex__acks_unsettle(lane, id, attempt);
 }
@@ -142,17 +144,17 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
     size_t accepted = 0;
     for (size_t i = 0; i < count; i++) {
         twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
-        struct culex_run *run = culex__flight_alloc(worker);
-        if (run == NULL)
+        struct culex_flight *flight = culex__flight_alloc(worker);
+        if (flight == NULL)
             break; /* the lease ends by itself, charged as a loss */
-        culex__flight_begin(run, lane);
-        if (!grant_accept(run, &grants[i], sent_ns))
+        culex__flight_begin(flight, lane);
+        if (!grant_accept(flight, &grants[i], sent_ns))
             continue;
-        culex__flight_add(run);
-        run->is_in_executor = true;
-        lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(run));
+        culex__flight_add(flight);
+        flight->is_in_executor = true;
+        lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
         lane->beat_ns = culex__min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
-        worker->scratch[accepted++] = run;
+        worker->scratch[accepted++] = &flight->run;
     }
     if (accepted == 0)
         return;

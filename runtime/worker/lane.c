@@ -40,8 +40,8 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
     const culex_worker *worker = lane->worker;
     size_t half = (worker->options.batch + 1) / 2;
     return worker->phase == CULEX_WORKER_RUNNING && culex__worker_runs_are_short(worker) &&
-           queued > 0 && worker->careful_count == 0 && room < half && lane->ack_count < half &&
-           (lane->ack_count == 0 || now_ns - lane->ack_ns < GATHER_NS);
+           queued > 0 && worker->careful_count == 0 && room < half && lane->ends.count < half &&
+           (lane->ends.count == 0 || now_ns - lane->ack_ns < GATHER_NS);
 }
 
 bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns)
@@ -61,7 +61,7 @@ bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_
     size_t room = lane_room(lane);
     bool is_claiming = room > 0 && (lane->is_likely || now_ns >= lane->due_ns ||
                                     now_ns >= culex__worker_look_ns(lane));
-    if (lane->ack_count == 0 && !is_claiming)
+    if (lane->ends.count == 0 && !is_claiming)
         return false;
     return !lane_should_gather(lane, queued, room, now_ns);
 }

@@ -6,8 +6,11 @@
 
 #include <culex/worker.h>
 #include "base/limits.h"
+#include "handler/run_list.h"
 #include "store/store.h"
 #include "worker/repair.h"
+
+struct culex_flight;
 
 /* What a step carries, kept until the store has answered for certain. */
 struct culex_lane_step {
@@ -19,9 +22,9 @@ struct culex_lane_step {
     size_t ack_count;
     size_t beat_count;
     struct culex_ack acks[CULEX_BATCH_MAX];
-    struct culex_run *ack_runs[CULEX_BATCH_MAX];
+    struct culex_flight *ack_flights[CULEX_BATCH_MAX];
     struct culex_beat beats[CULEX_BATCH_MAX];
-    struct culex_run *beat_runs[CULEX_BATCH_MAX];
+    struct culex_flight *beat_flights[CULEX_BATCH_MAX];
     int64_t beat_told_ns[CULEX_BATCH_MAX];       /* the run's deadline as this beat tells it */
     unsigned beat_progress_tag[CULEX_BATCH_MAX]; /* of the report that it carries */
     culex_buf texts;                             /* those reports, each with a NUL */
@@ -49,12 +52,10 @@ struct culex_lane {
     uint64_t expired_untold; /* runs that have expired since the last line about it */
     int64_t expired_told_ns;
     struct culex_repair repair;
-    struct culex_run **flights;
+    struct culex_flight **flights;
     size_t flight_count;
-    struct culex_run *ack_first; /* results to send, oldest first */
-    struct culex_run *ack_last;
-    size_t ack_count;
-    int64_t ack_ns; /* when the oldest of them came in */
+    struct culex_run_list ends; /* of runs of flights, for the store, oldest first */
+    int64_t ack_ns;             /* when the oldest of them came in */
     struct culex_lane_step step;
 };
 

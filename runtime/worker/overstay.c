@@ -5,34 +5,34 @@
 enum { PATIENCE_MS = 2000 };
 #define MS INT64_C(1000000)
 
-void culex__overstay_begin(struct culex_run *run)
+void culex__overstay_begin(struct culex_flight *flight)
 {
-    culex_worker *worker = run->lane->worker;
-    if (worker->executor->ops->can_kill || run->asked_ns != 0)
+    culex_worker *worker = flight->lane->worker;
+    if (worker->executor->ops->can_kill || flight->asked_ns != 0)
         return;
-    run->asked_ns = culex__worker_now_ns(worker);
-    run->is_overstay_told = false;
-    run->next_asked = worker->asked;
-    worker->asked = run;
+    flight->asked_ns = culex__worker_now_ns(worker);
+    flight->is_overstay_told = false;
+    flight->next_asked = worker->asked;
+    worker->asked = flight;
 }
 
-void culex__overstay_end(struct culex_run *run)
+void culex__overstay_end(struct culex_flight *flight)
 {
-    struct culex_run **link = &run->lane->worker->asked;
-    if (run->asked_ns == 0)
+    struct culex_flight **link = &flight->lane->worker->asked;
+    if (flight->asked_ns == 0)
         return;
-    while (*link != run)
+    while (*link != flight)
         link = &(*link)->next_asked;
-    *link = run->next_asked;
-    run->asked_ns = 0;
+    *link = flight->next_asked;
+    flight->asked_ns = 0;
 }
 
-static void overstay_log(const struct culex_run *run, int64_t now_ns)
+static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
 {
     char span[CULEX_LOG_SPAN_SIZE];
-    struct culex_log_subject subject = culex__run_subject(run);
-    culex__log_format_span((now_ns - run->asked_ns) / MS, span);
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_WARNING, &subject,
+    struct culex_log_subject subject = culex__run_subject(&flight->run);
+    culex__log_format_span((now_ns - flight->asked_ns) / MS, span);
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "the handler was asked to stop %s ago and goes on; it keeps its thread until "
                      "it returns",
                      span);
@@ -41,21 +41,22 @@ static void overstay_log(const struct culex_run *run, int64_t now_ns)
 /* What has not started comes back without being run: nothing to tell. */
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns)
 {
-    for (struct culex_run *run = worker->asked; run != NULL; run = run->next_asked) {
-        if (run->is_overstay_told || now_ns - run->asked_ns < PATIENCE_MS * MS)
+    for (struct culex_flight *flight = worker->asked; flight != NULL; flight = flight->next_asked) {
+        if (flight->is_overstay_told || now_ns - flight->asked_ns < PATIENCE_MS * MS)
             continue;
-        run->is_overstay_told = true;
-        if (atomic_load_explicit(&run->started_ns, memory_order_relaxed) != 0)
-            overstay_log(run, now_ns);
+        flight->is_overstay_told = true;
+        if (atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) != 0)
+            overstay_log(flight, now_ns);
     }
 }
 
 int64_t culex__overstay_next_ns(const culex_worker *worker)
 {
     int64_t next_ns = INT64_MAX;
-    for (const struct culex_run *run = worker->asked; run != NULL; run = run->next_asked) {
-        int64_t due_ns = run->asked_ns + PATIENCE_MS * MS;
-        if (!run->is_overstay_told && due_ns < next_ns)
+    for (const struct culex_flight *flight = worker->asked; flight != NULL;
+         flight = flight->next_asked) {
+        int64_t due_ns = flight->asked_ns + PATIENCE_MS * MS;
+        if (!flight->is_overstay_told && due_ns < next_ns)
             next_ns = due_ns;
     }
     return next_ns;

@@ -7,11 +7,13 @@
 
 #include <culex/worker.h>
 
+struct culex_flight;
+
 /* The run's flag has been set. Nothing where the executor kills by itself; once is enough. */
-void culex__overstay_begin(struct culex_run *run);
+void culex__overstay_begin(struct culex_flight *flight);
 
 /* It is back from the executor, or has been told of in another way. */
-void culex__overstay_end(struct culex_run *run);
+void culex__overstay_end(struct culex_flight *flight);
 
 /* Warns of those whose time is over. */
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns);

@@ -70,22 +70,13 @@ static culex_status lanes_create(culex_worker *worker, culex_error *error)
     return CULEX_OK;
 }
 
-static void run_list_free(struct culex_run *run)
-{
-    while (run != NULL) {
-        struct culex_run *next = run->next;
-        culex__run_free(run);
-        run = next;
-    }
-}
-
 static void lanes_free(culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
         struct culex_lane *lane = &worker->lanes[i];
-        run_list_free(lane->ack_first);
+        culex__run_list_free(&lane->ends);
         for (size_t k = 0; k < lane->step.ack_count; k++)
-            culex__run_free(lane->step.ack_runs[k]);
+            culex__run_free(&lane->step.ack_flights[k]->run);
         culex_buf_release(&lane->step.texts);
         free(lane->flights);
     }
@@ -327,6 +318,5 @@ void culex__worker_end(culex_worker *worker)
     worker->store = NULL;
     culex__ticks_free(worker);
     lanes_free(worker);
-    run_list_free(worker->free_runs);
-    worker->free_runs = NULL;
+    culex__run_list_free(&worker->pool);
 }

@@ -39,7 +39,7 @@ static bool is_wanted(const culex_worker *worker)
 /* Nothing of the lane is on its way to the store or back. */
 static bool is_settled(const struct culex_lane *lane)
 {
-    return lane->ack_count == 0 && !lane->step.is_pending;
+    return lane->ends.count == 0 && !lane->step.is_pending;
 }
 
 /* Nobody would have to wait: no lane has, or may have, anything else. */
@@ -67,7 +67,7 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
     const culex_worker *worker = lane->worker;
     const struct culex_solitude *solitude = &worker->solitude;
     bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
-                      lane->has_suspects && lane->ack_count == 0 && worker->executor_count == 0;
+                      lane->has_suspects && lane->ends.count == 0 && worker->executor_count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
     return is_reached;
@@ -100,33 +100,33 @@ static void solitude_end(culex_worker *worker, int64_t now_ns)
 }
 
 /* How long the run has its worker for itself, counted from its claim. */
-static int64_t alone_ns(const struct culex_run *run)
+static int64_t alone_ns(const struct culex_flight *flight)
 {
-    uint32_t before = run->facts.attempt > CULEX_SUSPECT_LOSSES
-                          ? run->facts.attempt - CULEX_SUSPECT_LOSSES - 1
+    uint32_t before = flight->run.facts.attempt > CULEX_SUSPECT_LOSSES
+                          ? flight->run.facts.attempt - CULEX_SUSPECT_LOSSES - 1
                           : 0;
     return ALONE_MS * MS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
 }
 
 /* The suspect at work that may not have been told of yet; NULL for none. */
-static struct culex_run *suspect_find(const culex_worker *worker)
+static struct culex_flight *suspect_find(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count && worker->solitude.count > 0; i++) {
         for (size_t k = 0; k < worker->lanes[i].flight_count; k++) {
-            struct culex_run *run = worker->lanes[i].flights[k];
-            if (run->terms.is_suspect && !run->is_excused)
-                return run;
+            struct culex_flight *flight = worker->lanes[i].flights[k];
+            if (flight->run.terms.is_suspect && !flight->is_excused)
+                return flight;
         }
     }
     return NULL;
 }
 
 /* It is let go when the store knows, by the next beat. */
-static void suspect_excuse(struct culex_run *run)
+static void suspect_excuse(struct culex_flight *flight)
 {
-    const struct culex_log_subject subject = culex__run_subject(run);
-    run->is_excused = true;
-    culex__log_write(&run->lane->worker->log, CULEX_LOG_INFO, &subject,
+    const struct culex_log_subject subject = culex__run_subject(&flight->run);
+    flight->is_excused = true;
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, &subject,
                      "has had the worker for itself for long; others are started again");
 }
 
@@ -136,7 +136,7 @@ void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
     if (worker->phase != CULEX_WORKER_RUNNING)
         return;
     int64_t age_ns = now_ns - solitude->since_ns;
-    struct culex_run *suspect = suspect_find(worker);
+    struct culex_flight *suspect = suspect_find(worker);
     if (suspect != NULL && now_ns - suspect->claimed_ns >= alone_ns(suspect))
         suspect_excuse(suspect);
     solitude->had_suspect |= solitude->count > 0;
@@ -151,7 +151,7 @@ void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
 int64_t culex__solitude_next_ns(const culex_worker *worker)
 {
     const struct culex_solitude *solitude = &worker->solitude;
-    const struct culex_run *suspect = suspect_find(worker);
+    const struct culex_flight *suspect = suspect_find(worker);
     if (worker->phase != CULEX_WORKER_RUNNING || (solitude->count > 0 && suspect == NULL))
         return INT64_MAX;
     if (suspect != NULL)
@@ -162,23 +162,23 @@ int64_t culex__solitude_next_ns(const culex_worker *worker)
     return may_begin ? solitude->since_ns + solitude->others_ns : INT64_MAX;
 }
 
-void culex__solitude_hold(struct culex_run *run)
+void culex__solitude_hold(struct culex_flight *flight)
 {
-    run->terms.is_suspect = true;
-    run->lane->worker->solitude.count++;
+    flight->run.terms.is_suspect = true;
+    flight->lane->worker->solitude.count++;
 }
 
-void culex__solitude_let_go(struct culex_run *run)
+void culex__solitude_let_go(struct culex_flight *flight)
 {
-    if (!run->terms.is_suspect)
+    if (!flight->run.terms.is_suspect)
         return;
-    run->terms.is_suspect = false;
-    run->lane->worker->solitude.count--;
+    flight->run.terms.is_suspect = false;
+    flight->lane->worker->solitude.count--;
 }
 
-bool culex__solitude_is_over(const struct culex_run *run)
+bool culex__solitude_is_over(const struct culex_flight *flight)
 {
-    const culex_worker *worker = run->lane->worker;
-    return run->terms.is_suspect &&
+    const culex_worker *worker = flight->lane->worker;
+    return flight->run.terms.is_suspect &&
            !(worker->solitude.is_on && worker->solitude.count == 1 && worker->executor_count == 0);
 }

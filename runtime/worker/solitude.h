@@ -25,6 +25,7 @@
 
 #include <culex/worker.h>
 
+struct culex_flight;
 struct culex_lane;
 
 struct culex_solitude {
@@ -53,11 +54,11 @@ bool culex__solitude_is_reached(const struct culex_lane *lane);
 bool culex__solitude_lets_claim(const struct culex_lane *lane);
 
 /* A suspect was granted. Until it is let go: its end is known to the store, or it is lost. */
-void culex__solitude_hold(struct culex_run *run);
-void culex__solitude_let_go(struct culex_run *run);
+void culex__solitude_hold(struct culex_flight *flight);
+void culex__solitude_let_go(struct culex_flight *flight);
 
 /* A suspect that comes when it must not be started any more: a step that asked for it was answered
  * too late. */
-bool culex__solitude_is_over(const struct culex_run *run);
+bool culex__solitude_is_over(const struct culex_flight *flight);
 
 #endif

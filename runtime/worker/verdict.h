@@ -4,10 +4,12 @@
 
 #include <culex/worker.h>
 
-/* Makes it of run->end. False: nothing is told, the lease was over when the handler ended. */
-bool culex__verdict_reach(struct culex_run *run);
+struct culex_flight;
+
+/* Makes it of run.end. False: nothing is told, the lease was over when the handler ended. */
+bool culex__verdict_reach(struct culex_flight *flight);
 
 /* A failure in place of however it ended: `how` tells that, "" for nothing. */
-void culex__verdict_time_out(struct culex_run *run, const char *how);
+void culex__verdict_time_out(struct culex_flight *flight, const char *how);
 
 #endif

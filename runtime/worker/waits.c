@@ -55,7 +55,7 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
                 : culex__min_ns(next_ns, culex__min_ns(lane->due_ns, culex__worker_look_ns(lane)));
     if (!lane->has_hello && worker->refusal.code != CULEX_OK)
         return INT64_MAX;
-    if (lane->ack_count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
+    if (lane->ends.count > 0 || lane->step.is_pending || !lane->has_hello || lane->is_hinting)
         next_ns = 0;
     next_ns = culex__min_ns(next_ns, culex__repair_next_ns(lane));
     if (next_ns < lane->retry_ns)

@@ -36,6 +36,7 @@
 #include "settings/storesettings.h"
 #include "platform/path.h"
 #include "worker/drain.h"
+#include "worker/flight.h"
 #include "worker/lane.h"
 #include "worker/outage.h"
 #include "worker/solitude.h"
@@ -103,9 +104,9 @@ struct culex_worker {
     int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
     struct culex_outage outage;
     struct culex_shortage shortage;
-    culex_error refusal; /* of a queue, for good; CULEX_OK: none. The run ends with it */
-    struct culex_run *free_runs;
-    struct culex_run *asked; /* worker/overstay.h */
+    culex_error refusal;        /* of a queue, for good; CULEX_OK: none. The run ends with it */
+    struct culex_run_list pool; /* worker/flight_pool.h */
+    struct culex_flight *asked; /* worker/overstay.h */
 
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */

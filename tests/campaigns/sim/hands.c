@@ -325,14 +325,15 @@ static void hands_submit(struct culex_executor *executor, struct culex_run *cons
 
 /* The engine drops what ended after the lease; it may not take its lease for shorter than it is:
  * 0.9 of it from the last heartbeat, or of the slack after the timeout. */
-static bool is_late(const struct sim_hands *hands, const struct culex_run *run)
+static bool is_late(const struct sim_hands *hands, struct culex_run *run)
 {
+    const struct culex_flight *flight = culex__flight_of(run);
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     int64_t lease_ns = lease_of(run);
     if (started_ns == 0 || started_ns + run->end.duration_ns < lease_ns)
         return false;
-    if (lease_ns < run->beat_ns + hands->lease_ms * 9 / 10 * SIM_MS &&
-        lease_ns < run->told_ns + CULEX_TIMEOUT_SLACK_MS * 9 / 10 * SIM_MS)
+    if (lease_ns < flight->beat_ns + hands->lease_ms * 9 / 10 * SIM_MS &&
+        lease_ns < flight->told_ns + CULEX_TIMEOUT_SLACK_MS * 9 / 10 * SIM_MS)
         sim_violation(hands->process->world->oracle, &run->facts.id,
                       "a lease is taken for over too early");
     return true;
@@ -348,7 +349,7 @@ static size_t hands_collect(struct culex_executor *executor, struct culex_run **
     hands_fill(hands);
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
-        if (!run->is_settled && !process->is_killed)
+        if (!culex__flight_of(run)->is_settled && !process->is_killed)
             sim_oracle_ended(process->world->oracle, run->facts.id, run->facts.attempt,
                              session_of(run, session), run->end.event, is_late(hands, run));
         ret_runs[count++] = run;
@@ -517,7 +518,8 @@ void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
     for (size_t i = 0; i < hands->count && !hands->is_over; i++) {
         const struct hand *hand = &hands->hands[i];
         const struct culex_run *run = hand->run;
-        if (run == NULL || run->is_settled || hand->started_ns + slack_ns > world->now_ns)
+        if (run == NULL || culex__flight_of(hand->run)->is_settled ||
+            hand->started_ns + slack_ns > world->now_ns)
             continue;
         if (sim_oracle_is_overdue(world->oracle, run->facts.id, run->facts.attempt,
                                   session_of(run, session), slack_ns))

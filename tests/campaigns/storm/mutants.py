@@ -25,8 +25,8 @@ SLOW = (STEP_LUA, "if attempt and text and done_settle", "if false and text and 
 # The worker's own look at its clock keeps most late results from being sent at all: the fence is
 # what stands behind it, so both are broken at once. With threads, as processes are killed besides.
 FLIGHT_C, VERDICT_C = "runtime/worker/flight.c", "runtime/worker/verdict.c"
-LATE = [(VERDICT_C, "if (has_begun && ended_ns(run) >= run->lease_ns)", "if (has_begun && run->lease_ns < 0)"),
-        (FLIGHT_C, "if (now_ns >= run->lease_ns)", "if (run->lease_ns < 0)")]
+LATE = [(VERDICT_C, "if (has_begun && ended_ns(flight) >= flight->run.lease_ns)", "if (has_begun && flight->run.lease_ns < 0)"),
+        (FLIGHT_C, "if (now_ns >= flight->run.lease_ns)", "if (flight->run.lease_ns < 0)")]
 HOLDS = "r.state == ACTIVE and r.attempt == attempt and r.owner == session\nend"
 
 # What breaks, its texts and what they become, the store that must notice, the isolation.

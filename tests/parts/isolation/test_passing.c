@@ -161,7 +161,7 @@ static void test_progress_and_extension_pass(void **state)
     PEN_AWAIT(pen, culex__run_extended_ns(run) != 0);
     assert_true(culex__run_extended_ns(run) > pen_now_ns() + INT64_C(30000000000));
     assert_true(atomic_load(&pen->executor->has_news));
-    assert_int_not_equal(culex__run_take_progress(run, text), 0);
+    assert_int_not_equal(culex__run_take_progress(run, 0, text), 0);
     assert_string_equal(text, "40 half way");
     atomic_store(&zoo_board->may_end, 1);
     pen_await(pen, run);
