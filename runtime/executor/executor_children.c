@@ -19,13 +19,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "executor/children.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
+#include "platform/pages.h"
 
 enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };
 
@@ -199,9 +199,8 @@ static void children_free(struct culex_children *children)
     culex__descriptor_close(children->alarm_fd);
     culex__descriptor_close(children->bell_fd);
     culex__descriptor_close(children->watch_fd);
-    if (children->zygote_config.mailboxes != NULL)
-        munmap(children->zygote_config.mailboxes,
-               children->zygote_config.stride * children->slot_count);
+    culex__pages_free(children->zygote_config.mailboxes,
+                      children->zygote_config.stride * children->slot_count);
     culex__run_list_free(&children->queue);
     culex__run_list_free(&children->ended);
     culex__symbols_free(children->symbols);

@@ -1,12 +1,11 @@
-/* platform/env.h - every effect the runtime has on the world, in one table.
+/* platform/env.h - clocks, randomness and network, in one table.
  *
- * Clocks, randomness, network and files of waiting go through a struct culex_env, so that a test
- * can put a seeded world under the shipped code. culex__env_system() is the real
- * one. Members are never NULL except where said. Implementations keep their state
- * behind `self`; the table itself is constant while a handle uses it.
+ * They go through a struct culex_env, so that a test can put a seeded world under the shipped code.
+ * culex__env_system() is the real one. Members are never NULL except where said. Implementations
+ * keep their state behind `self`; the table itself is constant while a handle uses it.
  *
- * Processes (fork, kill, wait) join this table with process isolation.
- */
+ * process_effects.h is the table of what isolation asks for; what else the system is asked for is
+ * in ARCHITECTURE.md. */
 #ifndef CULEX_PLATFORM_ENV_H
 #define CULEX_PLATFORM_ENV_H
 

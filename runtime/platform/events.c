@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -11,7 +12,8 @@
 
 #include "platform/descriptor.h"
 
-/* --- bell, alarm, signals ---------------------------------------------------------------- */
+/* --- bell, alarm, signals, writes ----------------------------------------------------------------
+ */
 
 int culex__bell_open(void)
 {
@@ -59,6 +61,15 @@ void culex__signals_take(int signals_fd)
     struct signalfd_siginfo info[8];
     ssize_t got = read(signals_fd, info, sizeof info);
     (void)got;
+}
+
+int culex__writes_open(const char *path)
+{
+    int fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) >= 0)
+        return fd;
+    culex__descriptor_close(fd);
+    return -1;
 }
 
 /* --- the set ----------------------------------------------------------------------------- */

@@ -1,8 +1,10 @@
-/* platform/events.h - descriptors to wait for: a bell, an alarm, signals, and a set of all of them.
+/* platform/events.h - descriptors to wait for: a bell, an alarm, signals, writes to a file, and a
+ * set of all of them.
  *
  * Each is the library's (culex__descriptor_close closes it), close-on-exec, and readable while it
  * has something to tell, so poll(2) waits for it too. `open` returns -1 with errno where none can
- * be had. Nothing here waits. On Linux they are an eventfd, a timerfd, a signalfd and epoll. */
+ * be had. Nothing here waits. On Linux they are an eventfd, a timerfd, a signalfd,
+ * inotify and epoll. */
 #ifndef CULEX_PLATFORM_EVENTS_H
 #define CULEX_PLATFORM_EVENTS_H
 
@@ -25,6 +27,9 @@ bool culex__alarm_take(int alarm_fd);
 /* Signals, which must be blocked; `take` forgets those that came. */
 int culex__signals_open(const sigset_t *awaited);
 void culex__signals_take(int signals_fd);
+
+/* Writes to the file of this name, by whomever; what is read there tells no more than that. */
+int culex__writes_open(const char *path);
 
 /* A set of descriptors to watch for `events` as of poll(2), each under a number of the caller's,
  * `about`. A descriptor that is closed leaves the set by itself if nobody else has it open. */

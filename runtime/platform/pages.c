@@ -29,7 +29,7 @@ void *culex__pages_keep(size_t size)
 
 void culex__pages_free(void *memory, size_t size)
 {
-    if (size > 0)
+    if (memory != NULL && size > 0)
         munmap(memory, size);
 }
 

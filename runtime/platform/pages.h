@@ -11,7 +11,7 @@ void *culex__pages_share(size_t size);
  * also where the system has no such memory. */
 void *culex__pages_keep(size_t size);
 
-/* Gives up some of what came from here; `size` 0 is nothing. */
+/* Gives up some of what came from here; NULL and `size` 0 are nothing. */
 void culex__pages_free(void *memory, size_t size);
 
 /* Whoever is forked from now on does not have it. No harm where a system cannot do so: nobody is

@@ -11,7 +11,7 @@
 #include "store/sqlite/beside.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
-#include "store/sqlite/filesystem.h"
+#include "platform/filesystem.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -179,8 +179,8 @@ static void add_libraries(struct culex_report *report)
 static void add_file_system(const struct culex_sqlite *store, const char *folder,
                             struct culex_report *report)
 {
-    struct culex_sqlite_filesystem system;
-    if (!culex__sqlite_filesystem_read(folder, &system))
+    struct culex_filesystem system;
+    if (!culex__filesystem_read(folder, &system))
         culex__report_add(report, CULEX_SEVERITY_NOTE, "sqlite-file-system", NULL,
                           "the file system of %s does not tell what it is: %s", folder,
                           strerror(errno));

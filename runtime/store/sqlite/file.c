@@ -13,7 +13,7 @@
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
-#include "store/sqlite/filesystem.h"
+#include "platform/filesystem.h"
 #include "store/sqlite/heritage.h"
 #include "store/sqlite/names.h"
 #include "store/sqlite/place.h"
@@ -32,11 +32,11 @@
 
 static culex_status check_file_system(const struct culex_sqlite *store, culex_error *error)
 {
-    struct culex_sqlite_filesystem system;
+    struct culex_filesystem system;
     char *folder = culex__path_folder(store->path);
     if (folder == NULL)
         return culex__sqlite_no_memory(error);
-    bool is_known = culex__sqlite_filesystem_read(folder, &system);
+    bool is_known = culex__filesystem_read(folder, &system);
     int cause = errno;
     free(folder);
     if (!is_known)

@@ -20,17 +20,16 @@
  * Every commit shows there, ours too, so a notice counts only when a look into the file finds
  * ready work, or a delayed run that is due sooner than the caller knows.
  *
- * The caller polls one epoll descriptor over both. All of it is a hint: whatever gets lost costs
+ * The caller polls one descriptor over both. All of it is a hint: whatever gets lost costs
  * the caller's own timer. */
 #include "store/sqlite/wake.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -45,11 +44,12 @@
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
+#include "platform/events.h"
 
 void culex__sqlite_wake_init(struct culex_sqlite *store)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    wake->epoll_fd = wake->socket_fd = wake->inotify_fd = wake->send_fd = -1;
+    wake->watch_fd = wake->socket_fd = wake->writes_fd = wake->send_fd = -1;
     wake->known_due_ms = INT64_MAX;
 }
 
@@ -107,8 +107,13 @@ static bool bind_in_folder(struct culex_sqlite *store)
 
 static bool watch(struct culex_sqlite_wake *wake, int fd)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-    return epoll_ctl(wake->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+    return culex__watch_add(wake->watch_fd, fd, POLLIN, 0);
+}
+
+static void close_fd(int *fd)
+{
+    culex__descriptor_close(*fd);
+    *fd = -1;
 }
 
 /* Without inotify (its instances are few) foreign writers are found by the caller's timer. */
@@ -118,19 +123,10 @@ static void watch_wal(struct culex_sqlite *store)
     char *path = store->is_memory ? NULL : culex__sqlite_beside_name(store->path, "-wal");
     if (path == NULL)
         return;
-    wake->inotify_fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    if (wake->inotify_fd >= 0 && (inotify_add_watch(wake->inotify_fd, path, IN_MODIFY) < 0 ||
-                                  !watch(wake, wake->inotify_fd))) {
-        culex__descriptor_close(wake->inotify_fd);
-        wake->inotify_fd = -1;
-    }
+    wake->writes_fd = culex__writes_open(path);
+    if (wake->writes_fd >= 0 && !watch(wake, wake->writes_fd))
+        close_fd(&wake->writes_fd);
     free(path);
-}
-
-static void close_fd(int *fd)
-{
-    culex__descriptor_close(*fd);
-    *fd = -1;
 }
 
 static void unlink_address(const struct culex_sqlite *store, const char *name)
@@ -144,8 +140,8 @@ static void unlink_address(const struct culex_sqlite *store, const char *name)
 static void leave_door(struct culex_sqlite_wake *wake)
 {
     close_fd(&wake->socket_fd);
-    close_fd(&wake->inotify_fd);
-    close_fd(&wake->epoll_fd);
+    close_fd(&wake->writes_fd);
+    close_fd(&wake->watch_fd);
     free(wake->queues);
     wake->queues = NULL;
     wake->is_armed = false;
@@ -162,9 +158,9 @@ static void close_door(struct culex_sqlite *store)
 static culex_status open_door(struct culex_sqlite *store, culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    wake->epoll_fd = culex__descriptor_own(epoll_create1(EPOLL_CLOEXEC));
+    wake->watch_fd = culex__watch_open();
     wake->socket_fd = datagram_socket();
-    bool is_open = wake->epoll_fd >= 0 && wake->socket_fd >= 0 &&
+    bool is_open = wake->watch_fd >= 0 && wake->socket_fd >= 0 &&
                    (bind_in_folder(store) || bind_as(store, "@")) && watch(wake, wake->socket_fd);
     if (is_open) {
         watch_wal(store);
@@ -357,7 +353,7 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
     if (status == CULEX_OK)
         status = enlist_anew(store, queues, count, error);
     if (status == CULEX_OK && !wake->is_armed) {
-        drain(wake->inotify_fd);
+        drain(wake->writes_fd);
         become_idle(store);
         /* For all queues there is no telling; the caller's STEPs just before were the look. */
         if (count > 0)
@@ -366,7 +362,7 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
     if (status == CULEX_OK && has_work)
         knock_at_own_door(store);
     if (status == CULEX_OK)
-        *ret_fd = wake->epoll_fd;
+        *ret_fd = wake->watch_fd;
     else
         close_door(store);
     return status;
@@ -378,7 +374,7 @@ culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, 
     bool is_woken = false;
     culex_status status = CULEX_OK;
     if (store->wake.socket_fd >= 0) {
-        bool is_noticed = drain(store->wake.inotify_fd);
+        bool is_noticed = drain(store->wake.writes_fd);
         is_woken = drain(store->wake.socket_fd);
         if (!is_woken && is_noticed)
             status = look(store, &is_woken, error);

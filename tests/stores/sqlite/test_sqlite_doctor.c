@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "store/report.h"
-#include "store/sqlite/filesystem.h"
+#include "platform/filesystem.h"
 
 enum { GUARDED = 3040001, NFS = 0x6969, EXT4 = 0xef53, FUSE = 0x65735546, OVERLAY = 0x794c7630 };
 
@@ -221,18 +221,18 @@ static void test_network__fuse_is_told_apart_by_its_name(void **state)
         "35 22 0:51 / /mnt/a rw,nosuid shared:9 master:1 - fuse.sshfs me@there: rw,user_id=0\n"
         "36 22 0:52 / /mnt/b rw - fuse.fuse-overlayfs fuse-overlayfs rw\n";
     struct fixture *fixture = *state;
-    char type[CULEX__SQLITE_TYPE_SIZE], path[128];
+    char type[CULEX_FILESYSTEM_NAME_SIZE], path[128];
     snprintf(path, sizeof path, "%s/mountinfo", fixture->folder);
     FILE *file = fopen(path, "w");
     fputs(mounts, file);
     fclose(file);
-    assert_true(culex__sqlite_mount_type(path, 51, type)); /* 0:51 */
+    assert_true(culex__filesystem_of_device(path, 51, type)); /* 0:51 */
     assert_string_equal(type, "fuse.sshfs");
-    assert_true(culex__sqlite_is_network_fuse(type));
-    assert_true(culex__sqlite_mount_type(path, 52, type));
-    assert_false(culex__sqlite_is_network_fuse(type));
-    assert_false(culex__sqlite_mount_type(path, 53, type));
-    assert_false(culex__sqlite_is_network_fuse("sshfs"));
+    assert_true(culex__filesystem_is_network_fuse(type));
+    assert_true(culex__filesystem_of_device(path, 52, type));
+    assert_false(culex__filesystem_is_network_fuse(type));
+    assert_false(culex__filesystem_of_device(path, 53, type));
+    assert_false(culex__filesystem_is_network_fuse("sshfs"));
     fake_magic = FUSE;
     fixture->store = open_with(fixture, "", NULL);
     expect(fixture->store, "sqlite-file-system", CULEX_SEVERITY_NOTE, "in user space");

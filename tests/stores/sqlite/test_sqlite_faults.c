@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "store/sqlite/checkpoint.h"
-#include "store/sqlite/filesystem.h"
+#include "platform/filesystem.h"
 #include "store/sqlite/transaction.h"
 
 #define ONE "aaaaaaaaaaaaaaaa"
@@ -557,10 +557,10 @@ static void test_open__new_file_is_private(void **state)
 static void test_open__network_file_systems(void **state)
 {
     (void)state;
-    assert_true(culex__sqlite_is_network(0x6969));                /* NFS */
-    assert_true(culex__sqlite_is_network((long)(int)0xff534d42)); /* CIFS, sign-extended */
-    assert_false(culex__sqlite_is_network(0xef53));               /* ext4 */
-    assert_false(culex__sqlite_is_network(0x01021994));           /* tmpfs */
+    assert_true(culex__filesystem_is_network(0x6969));                /* NFS */
+    assert_true(culex__filesystem_is_network((long)(int)0xff534d42)); /* CIFS, sign-extended */
+    assert_false(culex__filesystem_is_network(0xef53));               /* ext4 */
+    assert_false(culex__filesystem_is_network(0x01021994));           /* tmpfs */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)

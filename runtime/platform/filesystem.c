@@ -1,9 +1,7 @@
-/* store/sqlite/filesystem.c - what a file lies on.
- *
- * WAL needs memory shared by all users of a file, and locks that hold: network file systems have no
+/* WAL needs memory shared by all users of a file, and locks that hold: network file systems have no
  * such memory. FUSE is one number for all kinds, local (overlay of a rootless container) and remote
  * (sshfs); there the name in /proc/self/mountinfo tells. */
-#include "store/sqlite/filesystem.h"
+#include "platform/filesystem.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -38,7 +36,7 @@ static const char *const fuse_networks[] = {
     "lizardfs",  "saunafs",   "beegfs",   "alluxio",    "alluxio-fuse", "mountpoint-s3",
 };
 
-bool culex__sqlite_is_network(long magic)
+bool culex__filesystem_is_network(long magic)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (((unsigned long)magic & 0xffffffff) == kinds[i].magic)
@@ -47,7 +45,7 @@ bool culex__sqlite_is_network(long magic)
     return false;
 }
 
-bool culex__sqlite_is_network_fuse(const char *type)
+bool culex__filesystem_is_network_fuse(const char *type)
 {
     if (strncmp(type, "fuse.", 5) != 0)
         return false;
@@ -61,7 +59,7 @@ bool culex__sqlite_is_network_fuse(const char *type)
 /* A line is: id, parent, major:minor, root, mount point, options, any number of fields, "-", type,
  * and more. */
 static bool line_read(const char *line, unsigned major_wanted, unsigned minor_wanted,
-                      char ret_type[CULEX__SQLITE_TYPE_SIZE])
+                      char ret_type[CULEX_FILESYSTEM_NAME_SIZE])
 {
     unsigned of_major, of_minor;
     const char *type = strstr(line, " - ");
@@ -69,12 +67,12 @@ static bool line_read(const char *line, unsigned major_wanted, unsigned minor_wa
         of_major != major_wanted || of_minor != minor_wanted)
         return false;
     type += 3;
-    snprintf(ret_type, CULEX__SQLITE_TYPE_SIZE, "%.*s", (int)strcspn(type, " \n"), type);
+    snprintf(ret_type, CULEX_FILESYSTEM_NAME_SIZE, "%.*s", (int)strcspn(type, " \n"), type);
     return true;
 }
 
-bool culex__sqlite_mount_type(const char *mountinfo, uint64_t device,
-                              char ret_type[CULEX__SQLITE_TYPE_SIZE])
+bool culex__filesystem_of_device(const char *mountinfo, uint64_t device,
+                                 char ret_type[CULEX_FILESYSTEM_NAME_SIZE])
 {
     char line[4096];
     bool is_found = false;
@@ -86,22 +84,22 @@ bool culex__sqlite_mount_type(const char *mountinfo, uint64_t device,
     return is_found;
 }
 
-static void look_closer(const char *folder, struct culex_sqlite_filesystem *system)
+static void look_closer(const char *folder, struct culex_filesystem *system)
 {
     struct stat info;
     if (stat(folder, &info) == 0 &&
-        culex__sqlite_mount_type("/proc/self/mountinfo", info.st_dev, system->name))
-        system->is_network = culex__sqlite_is_network_fuse(system->name);
+        culex__filesystem_of_device("/proc/self/mountinfo", info.st_dev, system->name))
+        system->is_network = culex__filesystem_is_network_fuse(system->name);
 }
 
-bool culex__sqlite_filesystem_read(const char *folder, struct culex_sqlite_filesystem *ret_system)
+bool culex__filesystem_read(const char *folder, struct culex_filesystem *ret_system)
 {
     struct statfs info;
     if (statfs(folder, &info) != 0)
         return false;
     unsigned long magic = (unsigned long)info.f_type & 0xffffffff;
-    struct culex_sqlite_filesystem system = {.is_network = culex__sqlite_is_network((long)magic),
-                                             .is_fuse = magic == FUSE};
+    struct culex_filesystem system = {.is_network = culex__filesystem_is_network((long)magic),
+                                      .is_fuse = magic == FUSE};
     snprintf(system.name, sizeof system.name, "type %#lx", magic);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (magic == kinds[i].magic)
