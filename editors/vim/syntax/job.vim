@@ -63,7 +63,7 @@ syntax keyword jobPolicyWord contained constant linear polynomial exponential st
 syntax keyword jobPolicyWord contained none full equal
 
 " Settings of a job and of defaults.
-syntax region jobSetting contained matchgroup=jobSettingName start=/\<\%(queue\|priority\|timeout\|expires\|keep\|memory\|tags\|concurrency\|rate\|every\|cron\|unique\)\>/ end=/;/ end=/\ze}/ contains=jobSettingWord,jobKeys,jobStates,@jobValues,@jobComments
+syntax region jobSetting contained matchgroup=jobSettingName start=/\<\%(queue\|priority\|timeout\|expires\|keep\|memory\|tags\|unique\|concurrency\|rate\|every\|cron\)\>/ end=/;/ end=/\ze}/ contains=jobSettingWord,jobKeys,jobStates,@jobValues,@jobComments
 syntax keyword jobSettingWord contained success failure for on_conflict per burst jitter tz missed
 syntax keyword jobSettingWord contained keep replace error skip once all
 syntax region jobKeys contained matchgroup=jobSettingWord start=/\<by\>/ end=/)/ end=/\ze[;}]/ contains=jobKey,@jobComments

@@ -1,0 +1,108 @@
+"""Lists that other programs read, against the compiler's tables of settings and of generated names.
+
+tables.py REPOSITORY [--accept]
+
+The editors' grammars list the words of settings, schemas/ir.schema.json the numbers of the model
+and the functions of a job, and schemas/lock.schema.json the numbers of jobs.lock. With --accept
+they are written anew.
+"""
+import difflib
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+FRONT = ROOT / "codegen/front"
+ARGUMENT = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"\s*)+|[^,"]+)\s*(?:,|$)')
+
+
+def rows(macro, table="settings.def"):
+    """The arguments of each row, as they are written."""
+    text = (FRONT / table).read_text()
+    found = re.findall(rf"^{macro}\((.*?)\)$", text, re.M | re.S)
+    assert len(found) == len(re.findall(rf"^{macro}\(", text, re.M)) > 3, macro
+    return [[argument.strip() for argument in ARGUMENT.findall(row)] for row in found]
+
+
+def number(text):
+    """A bound: a figure, or a limit that is one."""
+    limit = re.search(rf"^#define {text} +(\d+)$", (ROOT / "codegen/base/limits.h").read_text(), re.M)
+    return int(limit.group(1) if limit else text)
+
+
+def words():
+    """What is highlighted as a setting whatever follows; a retry has a block and a rule of its own."""
+    return [word.strip('"') for _, word, *_ in rows("SETTING") if word != '"retry"']
+
+
+def vim(text):
+    listed = r"\|".join(words())
+    return re.sub(r"(?<=^syntax region jobSetting contained matchgroup=jobSettingName start=/\\<\\%\()[^)]*(?=\\\))",
+                  lambda _: listed, text, flags=re.M)
+
+
+def textmate(text):
+    """The rule is the one that knows `tags` among others."""
+    return re.sub(r'(?<="\\\\b\()[a-z_|]*\|tags\|[a-z_|]*(?=\)\\\\b")', "|".join(words()), text)
+
+
+def model(text):
+    """The numbers stand behind the queue and before the retry; the functions in a place of their own."""
+    schema = json.loads(text)
+    job = schema["definitions"]["file"]["properties"]["jobs"]["items"]
+    numbers = {}
+    for _, key, form, _, least, most, _ in rows("SCALAR"):
+        numbers[key] = {"type": ["string", "null"], "pattern": "^[0-9]+$"}
+        if form == "COUNT":
+            numbers[key] = {"type": "integer", "minimum": number(least), "maximum": number(most)}
+    job["properties"] = {key: value for key, value in spliced(list(job["properties"].items()), list(numbers.items()))}
+    job["required"] = [key for key, _ in spliced([(key, None) for key in job["required"]],
+                                                 [(key, None) for key in numbers])]
+    job["properties"]["functions"] = functions()
+    return json.dumps(schema, indent=1) + "\n"
+
+
+def functions():
+    """Their names; null where nothing is returned."""
+    properties = {key.strip('"'): {"type": ["string", "null"] if when == "RETURNING" else "string",
+                                   "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
+                  for _, key, when, *_ in rows("FUNCTION", "cnames.def")}
+    return {"type": "object", "properties": properties, "required": list(properties),
+            "additionalProperties": False}
+
+
+def spliced(items, numbers):
+    keys = [key for key, _ in items]
+    return items[:keys.index("queue") + 1] + numbers + items[keys.index("retry"):]
+
+
+def lock(text):
+    """The numbers stand behind the queue and before the backoff."""
+    numbers = "".join(f'        "{key}": {{"$ref": "#/definitions/count"}},\n' for _, key, *_ in rows("LOCKED"))
+    return re.sub(r'(?<="queue": \{"\$ref": "#/definitions/name"\},\n).*?(?=        "backoff")', lambda _: numbers,
+                  text, flags=re.S)
+
+
+FILES = {"editors/vim/syntax/job.vim": vim, "editors/vscode/syntaxes/culex-job.tmLanguage.json": textmate,
+         "schemas/ir.schema.json": model, "schemas/lock.schema.json": lock}
+
+
+def main():
+    is_good = True
+    for name, update in FILES.items():
+        path = ROOT / name
+        text = path.read_text()
+        wanted = update(text)
+        broken = text.replace("memory", "remory")
+        assert update(broken) != broken, f"no list was found in {name}"
+        if "--accept" in sys.argv:
+            path.write_text(wanted)
+        elif text != wanted:
+            print("".join(difflib.unified_diff(text.splitlines(True), wanted.splitlines(True), name, "as the table has it")))
+            is_good = False
+    if not is_good:
+        sys.exit("write them anew: ninja tables-accept")
+
+
+main()
