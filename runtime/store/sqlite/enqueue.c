@@ -6,7 +6,7 @@
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/transaction.h"
+#include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 
@@ -44,11 +44,17 @@ static culex_status find_holder(struct culex_sqlite *store, const struct culex_s
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
+{
+    int64_t live = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE];
+    return capacity > 0 && live >= capacity;
+}
+
 /* What may stand in the way, but for the same id among the kept runs: that one weighs more, and
  * is found by the insert itself. Leaves `result` alone when there is nothing. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                           const struct culex_new_run *run, struct culex_enqueue_result *result,
-                           culex_error *error)
+                           const struct culex_new_run *run, int64_t capacity,
+                           struct culex_enqueue_result *result, culex_error *error)
 {
     int64_t off_ms = store->now_ms - culex__sqlite_id_time_ms(run->id);
     if (off_ms > CULEX_ID_HORIZON_MS || off_ms < -CULEX_ID_HORIZON_MS) {
@@ -68,8 +74,7 @@ static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite
         status = find_holder(store, queue, run->unique_key, &is_taken, &result->holder, error);
     if (is_taken)
         result->outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
-    else if (queue->capacity > 0 &&
-             queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] >= queue->capacity)
+    else if (is_full(queue, capacity))
         result->outcome = CULEX_ENQUEUED_FULL;
     return status;
 }
@@ -125,13 +130,14 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     return status;
 }
 
+/* `capacity`: most runs that the queue may have; 0 for no limit. */
 static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                const struct culex_new_run *run,
+                                const struct culex_new_run *run, int64_t capacity,
                                 struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     bool is_new = false;
-    culex_status status = refuse(store, queue, run, &result, error);
+    culex_status status = refuse(store, queue, run, capacity, &result, error);
     if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
         status = insert(store, queue, run, &is_new, error);
     if (status == CULEX_OK && !is_new)
@@ -154,35 +160,46 @@ static culex_status check(const char *queue, const struct culex_new_run *run, cu
     return CULEX_OK;
 }
 
-culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
+struct batch {
+    const struct culex_new_run *runs;
+    size_t count;
+    struct culex_enqueue_result *results;
+};
+
+static culex_status batch_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  void *request, culex_error *error)
+{
+    const struct batch *batch = request;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < batch->count && status == CULEX_OK; i++)
+        status =
+            enqueue_one(store, queue, &batch->runs[i], queue->capacity, &batch->results[i], error);
+    return status;
+}
+
+culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *queue,
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
-    culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = enqueue_one(store, &queue, &runs[i], &results[i], error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_settle(store, &queue, error);
-    return status;
+    struct batch batch = {runs, count, results};
+    return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_FOR_RUN, batch_enqueue,
+                                     &batch, error);
 }
 
 culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
+    struct batch batch = {runs, count, results};
     culex_status status = CULEX_OK;
     if (count > CULEX__SQLITE_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "at most %d runs at once", CULEX__SQLITE_BATCH_MAX);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = check(queue, &runs[i], error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_enqueue_within(store, queue, runs, count, results, error);
-    return culex__sqlite_end_transaction(store, status, error);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+                                    batch_enqueue, &batch, error);
 }
 
 /* --- TICK ------------------------------------------------------------------------------------- */
@@ -224,13 +241,11 @@ static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite
                                  const struct culex_tick *tick, enum culex_enqueued *ret_outcome,
                                  culex_error *error)
 {
+    enum { NO_LIMIT = 0 }; /* a queue's capacity is of no concern to periodic runs */
     struct culex_new_run run = *tick->run;
-    int64_t capacity = queue->capacity;
-    queue->capacity = 0; /* of no concern to periodic runs */
     struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     run.at_ms = 0;
-    culex_status status = enqueue_one(store, queue, &run, &result, error);
-    queue->capacity = capacity;
+    culex_status status = enqueue_one(store, queue, &run, NO_LIMIT, &result, error);
     *ret_outcome = result.outcome;
     return status;
 }
@@ -263,21 +278,24 @@ static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_qu
                                 error);
 }
 
-static culex_status tick_all(struct culex_sqlite *store, const struct culex_tick *tick,
-                             struct culex_tick_reply *reply, culex_error *error)
+struct tick_request {
+    const struct culex_tick *tick;
+    struct culex_tick_reply *reply;
+};
+
+static culex_status tick_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
+    const struct tick_request *request = user;
+    const struct culex_tick *tick = request->tick;
     struct schedule schedule;
     int64_t at_ms = 0;
-    culex_status status = culex__sqlite_queue_load(store, tick->queue, true, &queue, error);
-    if (status == CULEX_OK)
-        status = schedule_load(store, queue.key, tick->schedule, &schedule, error);
+    culex_status status = schedule_load(store, queue->key, tick->schedule, &schedule, error);
     if (status == CULEX_OK && tick_is_due(&schedule, tick, store->now_ms, &at_ms))
-        status = tick_take(store, &queue, tick, &schedule, at_ms, &reply->is_enqueued, error);
-    if (status != CULEX_OK)
-        return status;
-    reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
-    return culex__sqlite_queue_settle(store, &queue, error);
+        status =
+            tick_take(store, queue, tick, &schedule, at_ms, &request->reply->is_enqueued, error);
+    request->reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
+    return status;
 }
 
 culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tick *tick,
@@ -285,13 +303,11 @@ culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tic
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_tick_reply reply = {0};
+    struct tick_request request = {tick, &reply};
     culex_status status = check(tick->queue, tick->run, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = tick_all(store, tick, &reply, error);
-    status = culex__sqlite_end_transaction(store, status, error);
+        status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+                                          tick_all, &request, error);
     reply.now_ms = store->now_ms;
     if (status == CULEX_OK)
         *ret_reply = reply;

@@ -12,7 +12,7 @@
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/transaction.h"
+#include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 
@@ -23,8 +23,10 @@ enum { PLACE_BITS = 60, ROWS_MAX = 200, COLUMN_STATE = 2 };
 
 struct fsck {
     struct culex_sqlite *store;
-    struct culex_sqlite_queue queue;
+    struct culex_sqlite_queue *queue;
+    unsigned share;
     bool is_repairing;
+    bool has_queue;
     int64_t place; /* the last row seen; 0 when the share is at its end */
     culex_fsck_counts counts;
 };
@@ -45,7 +47,7 @@ static culex_status aside_put(struct fsck *fsck, sqlite3_stmt *statement, int64_
         return CULEX_OK;
     if (letter == NULL || !culex__run_state_parse(letter[0], &state))
         state = CULEX_RUN_DEAD;
-    return culex__sqlite_run_aside(fsck->store, &fsck->queue, state, seq, error);
+    return culex__sqlite_run_aside(fsck->store, fsck->queue, state, seq, error);
 }
 
 static bool is_intact(struct fsck *fsck, sqlite3_stmt *statement,
@@ -85,14 +87,14 @@ static culex_status damage_mark(struct fsck *fsck, struct culex_sqlite_run *run,
     if (culex__run_state_is_final(run->state))
         return culex__sqlite_run_save(fsck->store, run, damaged_text, error);
     run->is_delayed = false; /* so that it may leave as a waiting one, whenever it was due */
-    return culex__sqlite_run_move(fsck->store, &fsck->queue, run, &move, error);
+    return culex__sqlite_run_move(fsck->store, fsck->queue, run, &move, error);
 }
 
 /* True when the row's place was changed. Runs beyond the last place given out would not be found
  * before the clock gets there; a place given out twice would change the order. */
 static bool place_check(struct fsck *fsck, struct culex_sqlite_run *run)
 {
-    struct culex_sqlite_queue *queue = &fsck->queue;
+    struct culex_sqlite_queue *queue = fsck->queue;
     bool is_placed = run->state == CULEX_RUN_WAITING && !run->is_delayed;
     if (is_placed && run->at_ms > culex__sqlite_queue_horizon(fsck->store, queue)) {
         fsck->counts.wrong++;
@@ -129,7 +131,7 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
 static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
     sqlite3_stmt *statement =
-        culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUN, "ii", seq, fsck->queue.key);
+        culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUN, "ii", seq, fsck->queue->key);
     int has = culex__sqlite_next(fsck->store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0) {
@@ -206,7 +208,7 @@ static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_S
 {
     struct culex_sqlite *store = fsck->store;
     sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_FSCK_STATES, "i", fsck->queue.key);
+        culex__sqlite_bind(store, CULEX__SQLITE_FSCK_STATES, "i", fsck->queue->key);
     int has;
     memset(ret_kept, 0, CULEX_RUN_STATE_COUNT * sizeof ret_kept[0]);
     while ((has = culex__sqlite_next(store, statement, error)) > 0) {
@@ -226,66 +228,62 @@ static culex_status totals_share(struct fsck *fsck, culex_error *error)
     culex_status status = states_count(fsck, kept, error);
     fsck->place = 0;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
-        if (fsck->queue.kept[state] == kept[state])
+        if (fsck->queue->kept[state] == kept[state])
             continue;
         fsck->counts.wrong++;
-        fsck->queue.kept[state] = kept[state];
-        fsck->queue.is_changed = true;
+        fsck->queue->kept[state] = kept[state];
+        fsck->queue->is_changed = true;
     }
     return status;
 }
 
 /* --- one share -------------------------------------------------------------------------- */
 
-static culex_status share_run(struct fsck *fsck, unsigned share, const char *queue,
-                              culex_error *error)
+/* ORDER FSCK_SHARE */
+static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
+    runs_share, payloads_share, totals_share};
+
+static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *user, culex_error *error)
 {
-    culex_status status = culex__sqlite_queue_load(fsck->store, queue, false, &fsck->queue, error);
-    if (status != CULEX_OK || fsck->queue.key == 0)
-        return status;
-    if (share == SHARE_RUNS)
-        status = runs_share(fsck, error);
-    else if (share == SHARE_PAYLOADS)
-        status = payloads_share(fsck, error);
-    else
-        status = totals_share(fsck, error);
-    if (status == CULEX_OK && fsck->is_repairing)
-        status = culex__sqlite_queue_save(fsck->store, &fsck->queue, error);
-    return status;
+    struct fsck *fsck = user;
+    fsck->store = store;
+    fsck->queue = queue;
+    fsck->has_queue = queue->key != 0;
+    return fsck->has_queue ? shares[fsck->share](fsck, error) : CULEX_OK;
 }
 
-static culex_status share_transact(struct fsck *fsck, unsigned share, const char *queue,
+static culex_status share_transact(struct culex_sqlite *store, const char *queue, struct fsck *fsck,
                                    culex_error *error)
 {
-    culex_status status = fsck->is_repairing ? culex__sqlite_begin(fsck->store, error)
-                                             : culex__sqlite_begin_read(fsck->store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = share_run(fsck, share, queue, error);
-    return culex__sqlite_end_transaction(fsck->store, status, error);
+    return fsck->is_repairing ? culex__sqlite_verb_write(store, queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                                         share_run, fsck, error)
+                              : culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                                        share_run, fsck, error);
 }
 
 culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
                                 culex_error *error)
 {
+    struct culex_sqlite *store = culex__sqlite_of(base);
     unsigned share = (unsigned)(cursor >> PLACE_BITS);
-    struct fsck fsck = {.store = culex__sqlite_of(base),
+    struct fsck fsck = {.share = share,
                         .place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1))};
     struct fsck again = fsck;
     if (share >= SHARE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of FSCK");
     /* Counting for long must not keep writers out: under their lock only if it must be. */
     fsck.is_repairing = is_repairing && share != SHARE_TOTALS;
-    culex_status status = share_transact(&fsck, share, queue, error);
+    culex_status status = share_transact(store, queue, &fsck, error);
     if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
         fsck = again;
         fsck.is_repairing = true;
-        status = share_transact(&fsck, share, queue, error);
+        status = share_transact(store, queue, &fsck, error);
     }
     if (status != CULEX_OK)
         return status;
-    share = fsck.queue.key == 0 ? SHARE_COUNT : share + (fsck.place == 0);
+    share = fsck.has_queue ? share + (fsck.place == 0) : SHARE_COUNT;
     *ret_reply = (struct culex_fsck_reply){
         .cursor = share == SHARE_COUNT ? 0 : (uint64_t)share << PLACE_BITS | (uint64_t)fsck.place,
         .counts = fsck.counts};

@@ -4,11 +4,11 @@
 
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
-#include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/transaction.h"
+#include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -35,28 +35,29 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue
     stats->limit = (uint64_t)queue->capacity;
 }
 
+static culex_status stats_read(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               void *user, culex_error *error)
+{
+    culex_queue_stats *stats = user;
+    int64_t scheduled = 0;
+    culex_status status = culex__sqlite_first_int(
+        store,
+        culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DELAYED, "ii", queue->key, store->now_ms), 0,
+        &scheduled, error);
+    stats_fill(stats, queue, scheduled);
+    stats->now_ms = store->now_ms;
+    return status;
+}
+
 culex_status culex__sqlite_stats(struct culex_store *base, const char *queue,
                                  culex_queue_stats *ret_stats, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    struct culex_sqlite_queue row;
-    int64_t scheduled = 0;
-    culex_status status = culex__sqlite_begin_read(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = culex__sqlite_queue_need(store, queue, &row, error);
+    culex_queue_stats stats = {0};
+    culex_status status = culex__sqlite_verb_read(
+        culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED, stats_read, &stats, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_first_int(
-            store,
-            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DELAYED, "ii", row.key, store->now_ms), 0,
-            &scheduled, error);
-    status = culex__sqlite_end_transaction(store, status, error);
-    if (status != CULEX_OK)
-        return status;
-    memset(ret_stats, 0, sizeof *ret_stats);
-    stats_fill(ret_stats, &row, scheduled);
-    ret_stats->now_ms = store->now_ms;
-    return CULEX_OK;
+        *ret_stats = stats;
+    return status;
 }
 
 enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
@@ -163,20 +164,24 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
     return CULEX_OK;
 }
 
-static culex_status get(struct culex_sqlite *store, const char *name, culex_uuid id,
-                        culex_run_info **ret_run, culex_error *error)
+struct get_request {
+    culex_uuid id;
+    culex_run_info *info;
+};
+
+static culex_status get(struct culex_sqlite *store, struct culex_sqlite_queue *queue, void *user,
+                        culex_error *error)
 {
-    struct culex_sqlite_queue queue;
-    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
-    if (status != CULEX_OK)
-        return status;
+    struct get_request *request = user;
+    culex_status status;
     sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_WHOLE, "iu", queue.key, &id);
+        culex__sqlite_bind(store, CULEX__SQLITE_RUN_WHOLE, "iu", queue->key, &request->id);
     int has = culex__sqlite_next(store, statement, error);
     if (has == 0)
-        status = culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", name);
+        status = culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
     else
-        status = has < 0 ? (culex_status)has : info_make(store, statement, name, ret_run, error);
+        status = has < 0 ? (culex_status)has
+                         : info_make(store, statement, queue->name, &request->info, error);
     culex__sqlite_end(statement);
     return status;
 }
@@ -184,18 +189,14 @@ static culex_status get(struct culex_sqlite *store, const char *name, culex_uuid
 culex_status culex__sqlite_get(struct culex_store *base, const char *queue, culex_uuid id,
                                culex_run_info **ret_run, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    culex_run_info *info = NULL;
-    culex_status status = culex__sqlite_begin_read(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = get(store, queue, id, &info, error);
-    status = culex__sqlite_end_transaction(store, status, error);
+    struct get_request request = {id, NULL};
+    culex_status status = culex__sqlite_verb_read(culex__sqlite_of(base), queue,
+                                                  CULEX__SQLITE_ABSENT_EMPTY, get, &request, error);
     if (status == CULEX_OK) {
-        *ret_run = info;
-    } else if (info != NULL) {
-        info_release(info);
-        free(info);
+        *ret_run = request.info;
+    } else if (request.info != NULL) {
+        info_release(request.info);
+        free(request.info);
     }
     return status;
 }
@@ -222,16 +223,31 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
     return is_whole ? CULEX_OK : culex__sqlite_no_memory(error);
 }
 
-static culex_status list_scan(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                              culex_run_state state, uint64_t cursor, size_t limit,
-                              struct culex_list_reply *reply, culex_error *error)
+struct list_request {
+    culex_run_state state;
+    uint64_t cursor;
+    size_t limit;
+    struct culex_list_reply *reply;
+};
+
+static bool list_wants(const struct list_request *request, const struct culex_sqlite *store,
+                       const struct culex_sqlite_run *run)
 {
-    int64_t after = cursor <= INT64_MAX ? (int64_t)cursor : INT64_MAX;
+    return request->state == CULEX_LIST_ANY ||
+           culex__sqlite_run_state(store, run) == request->state;
+}
+
+static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *user, culex_error *error)
+{
+    const struct list_request *request = user;
+    struct culex_list_reply *reply = request->reply;
+    int64_t after = request->cursor <= INT64_MAX ? (int64_t)request->cursor : INT64_MAX;
     sqlite3_stmt *statement =
         culex__sqlite_bind(store, CULEX__SQLITE_LIST, "ii", after, (int64_t)LIST_SCAN_MAX);
     culex_status status = CULEX_OK;
     int has = 0, scanned = 0;
-    while (status == CULEX_OK && reply->count < limit &&
+    while (status == CULEX_OK && reply->count < request->limit &&
            (has = culex__sqlite_next(store, statement, error)) > 0) {
         struct culex_sqlite_run run;
         after = sqlite3_column_int64(statement, 0);
@@ -239,13 +255,12 @@ static culex_status list_scan(struct culex_sqlite *store, const struct culex_sql
         if (sqlite3_column_int64(statement, LIST_COLUMN_QUEUE) != queue->key)
             continue;
         /* One bad row must not hide the others from an operator; GET tells about it. */
-        if (culex__sqlite_run_read(statement, &run) &&
-            (state == CULEX_LIST_ANY || culex__sqlite_run_state(store, &run) == state))
+        if (culex__sqlite_run_read(statement, &run) && list_wants(request, store, &run))
             status =
                 list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
     }
     culex__sqlite_end(statement);
-    bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < limit;
+    bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < request->limit;
     reply->cursor = is_end ? 0 : (uint64_t)after;
     return has < 0 ? (culex_status)has : status;
 }
@@ -255,21 +270,15 @@ culex_status culex__sqlite_list(struct culex_store *base, const char *queue, cul
                                 culex_error *error)
 {
     enum { LIMIT_MAX = 1000 };
-    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_list_reply reply = {0};
-    struct culex_sqlite_queue row;
+    struct list_request request = {state, cursor, limit, &reply};
     if (limit < 1 || limit > LIMIT_MAX)
         return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", LIMIT_MAX);
     reply.runs = calloc(limit, sizeof *reply.runs);
     if (reply.runs == NULL)
         return culex__sqlite_no_memory(error);
-    culex_status status = culex__sqlite_begin_read(store, error);
-    if (status == CULEX_OK) {
-        status = culex__sqlite_queue_need(store, queue, &row, error);
-        if (status == CULEX_OK)
-            status = list_scan(store, &row, state, cursor, limit, &reply, error);
-        status = culex__sqlite_end_transaction(store, status, error);
-    }
+    culex_status status = culex__sqlite_verb_read(
+        culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED, list_scan, &request, error);
     if (status == CULEX_OK)
         *ret_reply = reply;
     else

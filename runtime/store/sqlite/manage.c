@@ -5,11 +5,10 @@
 
 #include "store/sqlite/error.h"
 #include "store/sqlite/memo.h"
-#include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/transaction.h"
+#include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 
@@ -77,29 +76,30 @@ static culex_status forget_old(struct culex_sqlite *store, culex_error *error)
     return status;
 }
 
-static culex_status hello_all(struct culex_sqlite *store, const char *name, const char *worker,
-                              const char *session, size_t *ret_released, culex_error *error)
+struct hello_request {
+    const char *worker, *session;
+    size_t released;
+};
+
+static culex_status hello_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *user, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
+    struct hello_request *request = user;
+    const char *worker = request->worker, *session = request->session;
     char previous[CULEX__SQLITE_SESSION_SIZE];
-    culex_status status = culex__sqlite_queue_load(store, name, true, &queue, error);
-    if (status == CULEX_OK)
-        status = previous_session(store, &queue, worker, previous, error);
+    culex_status status = previous_session(store, queue, worker, previous, error);
     if (status == CULEX_OK && previous[0] != '\0' && strcmp(previous, session) != 0) {
-        status = take_back_all(store, &queue, previous, worker, ret_released, error);
+        status = take_back_all(store, queue, previous, worker, &request->released, error);
         if (status == CULEX_OK)
-            status = culex__sqlite_memo_replace(store, &queue, previous, error);
+            status = culex__sqlite_memo_replace(store, queue, previous, error);
     }
     if (status == CULEX_OK)
-        status = culex__sqlite_finish(store,
-                                      culex__sqlite_bind(store, CULEX__SQLITE_WORKER_SET, "itti",
-                                                         queue.key, worker, session, store->now_ms),
-                                      error);
-    if (status == CULEX_OK)
-        status = forget_old(store, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
-    return status;
+        status =
+            culex__sqlite_finish(store,
+                                 culex__sqlite_bind(store, CULEX__SQLITE_WORKER_SET, "itti",
+                                                    queue->key, worker, session, store->now_ms),
+                                 error);
+    return status == CULEX_OK ? forget_old(store, error) : status;
 }
 
 culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, const char *worker,
@@ -107,16 +107,13 @@ culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, co
                                  culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
-    size_t released = 0;
+    struct hello_request request = {worker, session, 0};
     if (strlen(session) >= CULEX__SQLITE_SESSION_SIZE)
         return culex__fail(error, CULEX_EINVAL, "the session is too long");
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = hello_all(store, queue, worker, session, &released, error);
-    status = culex__sqlite_end_transaction(store, status, error);
+    culex_status status = culex__sqlite_verb_write(store, queue, CULEX__SQLITE_ABSENT_MADE,
+                                                   hello_all, &request, error);
     if (status == CULEX_OK) {
-        *ret_released = released;
+        *ret_released = request.released;
         *ret_now_ms = store->now_ms;
     }
     return status;
@@ -128,34 +125,31 @@ culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, co
 typedef culex_status (*run_action)(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                    struct culex_sqlite_run *run, culex_error *error);
 
-static culex_status act(struct culex_sqlite *store, const char *name, culex_uuid id,
-                        run_action action, struct culex_sqlite_run *ret_run, culex_error *error)
+struct run_request {
+    culex_uuid id;
+    run_action action;
+    struct culex_sqlite_run *run;
+};
+
+static culex_status act(struct culex_sqlite *store, struct culex_sqlite_queue *queue, void *user,
+                        culex_error *error)
 {
-    struct culex_sqlite_queue queue;
-    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_run_one(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_FIND, "iu", queue.key, &id), ret_run,
-            error);
+    const struct run_request *request = user;
+    culex_status status = culex__sqlite_run_one(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_FIND, "iu", queue->key, &request->id),
+        request->run, error);
     if (status == CULEX_ENOTFOUND)
-        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", name);
-    if (status == CULEX_OK)
-        status = action(store, &queue, ret_run, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
-    return status;
+        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
+    return status == CULEX_OK ? request->action(store, queue, request->run, error) : status;
 }
 
 static culex_status act_on_run(struct culex_store *base, const char *queue, culex_uuid id,
                                run_action action, struct culex_sqlite_run *ret_run,
                                culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = act(store, queue, id, action, ret_run, error);
-    return culex__sqlite_end_transaction(store, status, error);
+    struct run_request request = {id, action, ret_run};
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY, act,
+                                    &request, error);
 }
 
 static culex_status wrong_state(const struct culex_sqlite_run *run, culex_error *error)
@@ -233,40 +227,43 @@ culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, c
 
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
+static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                void *user, culex_error *error)
+{
+    (void)store;
+    (void)error;
+    bool is_paused = *(const bool *)user;
+    if ((queue->is_paused != 0) == is_paused)
+        return CULEX_OK;
+    queue->is_paused = is_paused;
+    queue->is_changed = true;
+    queue->has_new_work = !is_paused;
+    return CULEX_OK;
+}
+
 culex_status culex__sqlite_pause_queue(struct culex_store *base, const char *queue, bool is_paused,
                                        culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    struct culex_sqlite_queue row;
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = culex__sqlite_queue_need(store, queue, &row, error);
-    if (status == CULEX_OK && (row.is_paused != 0) != is_paused) {
-        row.is_paused = is_paused;
-        row.is_changed = true;
-        row.has_new_work = !is_paused;
-    }
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &row, error);
-    return culex__sqlite_end_transaction(store, status, error);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_pause, &is_paused, error);
+}
+
+static culex_status queue_limit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                void *user, culex_error *error)
+{
+    (void)store;
+    (void)error;
+    const uint64_t *most = user;
+    queue->capacity = (int64_t)*most;
+    queue->is_changed = true;
+    return CULEX_OK;
 }
 
 culex_status culex__sqlite_limit_queue(struct culex_store *base, const char *queue, uint64_t most,
                                        culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    struct culex_sqlite_queue row;
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = culex__sqlite_queue_need(store, queue, &row, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_finish(
-            store,
-            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_LIMIT, "ii", row.key, (int64_t)most),
-            error);
-    return culex__sqlite_end_transaction(store, status, error);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_limit, &most, error);
 }
 
 static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -280,27 +277,28 @@ static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_s
     return culex__sqlite_bind(store, CULEX__SQLITE_IN_STATE, "iti", queue->key, letter, limit);
 }
 
-static culex_status purge_all(struct culex_sqlite *store, const char *name, culex_run_state state,
-                              int64_t *seqs, size_t limit, size_t *ret_count, culex_error *error)
+struct purge_request {
+    culex_run_state state;
+    int64_t *seqs;
+    size_t limit, count;
+};
+
+static culex_status purge_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *user, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
+    struct purge_request *request = user;
     struct culex_sqlite_run run;
-    size_t count = 0;
-    const char letter[2] = {culex__run_state_letter(state), '\0'};
-    culex_status status = culex__sqlite_queue_need(store, name, &queue, error);
-    if (status == CULEX_OK)
-        status =
-            culex__sqlite_collect(store, bind_purge(store, &queue, state, letter, (int64_t)limit),
-                                  limit, seqs, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+    const char letter[2] = {culex__run_state_letter(request->state), '\0'};
+    culex_status status = culex__sqlite_collect(
+        store, bind_purge(store, queue, request->state, letter, (int64_t)request->limit),
+        request->limit, request->seqs, &request->count, error);
+    for (size_t i = 0; i < request->count && status == CULEX_OK; i++) {
         status = culex__sqlite_run_one(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seqs[i]), &run, error);
+            store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", request->seqs[i]), &run,
+            error);
         if (status == CULEX_OK)
-            status = culex__sqlite_run_forget(store, &queue, &run, error);
+            status = culex__sqlite_run_forget(store, queue, &run, error);
     }
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
-    *ret_count = count;
     return status;
 }
 
@@ -308,26 +306,23 @@ static culex_status purge_all(struct culex_sqlite *store, const char *name, cule
 culex_status culex__sqlite_purge(struct culex_store *base, const char *queue, culex_run_state state,
                                  size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    size_t deleted = 0, count = 0;
+    size_t deleted = 0;
     if (state == CULEX_RUN_ACTIVE || (unsigned)state >= CULEX_RUN_STATE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "active runs cannot be purged");
-    int64_t *seqs = malloc(CULEX__SQLITE_BATCH_MAX * sizeof *seqs);
-    if (seqs == NULL)
+    struct purge_request request = {.state = state};
+    request.seqs = malloc(CULEX__SQLITE_BATCH_MAX * sizeof *request.seqs);
+    if (request.seqs == NULL)
         return culex__sqlite_no_memory(error);
     culex_status status;
-    size_t part;
     do {
-        part =
-            limit - deleted < CULEX__SQLITE_BATCH_MAX ? limit - deleted : CULEX__SQLITE_BATCH_MAX;
-        status = culex__sqlite_begin(store, error);
-        if (status != CULEX_OK)
-            break;
-        status = purge_all(store, queue, state, seqs, part, &count, error);
-        status = culex__sqlite_end_transaction(store, status, error);
-        deleted += status == CULEX_OK ? count : 0;
-    } while (status == CULEX_OK && count == part && deleted < limit);
-    free(seqs);
+        size_t left = limit - deleted;
+        request.limit = left < CULEX__SQLITE_BATCH_MAX ? left : CULEX__SQLITE_BATCH_MAX;
+        request.count = 0;
+        status = culex__sqlite_verb_write(culex__sqlite_of(base), queue,
+                                          CULEX__SQLITE_ABSENT_REFUSED, purge_all, &request, error);
+        deleted += status == CULEX_OK ? request.count : 0;
+    } while (status == CULEX_OK && request.count == request.limit && deleted < limit);
+    free(request.seqs);
     if (status == CULEX_OK)
         *ret_deleted = deleted;
     return status;

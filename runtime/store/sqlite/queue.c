@@ -5,7 +5,6 @@
 
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/wake.h"
 #include "base/error.h"
 
 /* ORDER as in QUEUE_FIND. */
@@ -123,20 +122,9 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
-culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
-                                      struct culex_sqlite_queue *ret_queue, culex_error *error)
+culex_status culex__sqlite_queue_drop(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_error *error)
 {
-    culex_status status = culex__sqlite_queue_load(store, name, false, ret_queue, error);
-    if (status == CULEX_OK && ret_queue->key == 0)
-        return culex__store_no_queue(name, error);
-    return status;
-}
-
-culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
-                                        struct culex_sqlite_queue *queue, culex_error *error)
-{
-    if (!queue->is_new || queue->enqueued > 0)
-        return culex__sqlite_queue_save(store, queue, error);
     return culex__sqlite_finish(
         store, culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DROP, "i", queue->key), error);
 }
@@ -148,18 +136,16 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
     if (queue->is_changed && queue->key != 0)
         status = culex__sqlite_finish(
             store,
-            culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiiii", queue->key,
-                               queue->is_paused, queue->front, queue->newest_ms,
-                               queue->kept[CULEX_RUN_WAITING], queue->kept[CULEX_RUN_ACTIVE],
-                               queue->kept[CULEX_RUN_DONE], queue->kept[CULEX_RUN_DEAD],
-                               queue->kept[CULEX_RUN_CANCELLED], queue->enqueued, queue->done,
-                               queue->failed, queue->crashed, queue->lost, queue->dead,
-                               queue->cancelled, queue->stale, queue->longest_lease_ms),
+            culex__sqlite_bind(
+                store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiiiii", queue->key,
+                queue->is_paused, queue->front, queue->newest_ms, queue->kept[CULEX_RUN_WAITING],
+                queue->kept[CULEX_RUN_ACTIVE], queue->kept[CULEX_RUN_DONE],
+                queue->kept[CULEX_RUN_DEAD], queue->kept[CULEX_RUN_CANCELLED], queue->enqueued,
+                queue->done, queue->failed, queue->crashed, queue->lost, queue->dead,
+                queue->cancelled, queue->stale, queue->longest_lease_ms, queue->capacity),
             error);
     if (status == CULEX_OK && queue->key != 0)
         recent_keep(&store->recent, queue);
-    if (status == CULEX_OK && queue->has_new_work && !queue->is_paused)
-        status = culex__sqlite_wake_aim(store, queue->name, error);
     return status;
 }
 

@@ -33,14 +33,11 @@ struct culex_sqlite_recent {
 /* Loads the queue's row. Not there: a zeroed one with key 0, or a new one when `is_wanted`. */
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error);
-/* The same for a queue that must be there: CULEX_ENOTFOUND. */
-culex_status culex__sqlite_queue_need(struct culex_sqlite *store, const char *name,
-                                      struct culex_sqlite_queue *ret_queue, culex_error *error);
-/* In place of the next function, for one that was wanted for a run: is it new and was the run
- * refused, it goes again. */
-culex_status culex__sqlite_queue_settle(struct culex_sqlite *store,
-                                        struct culex_sqlite_queue *queue, culex_error *error);
-/* Saves what has changed and looks up whom to tell. Last step before the transaction's end. */
+/* Deletes the row of a queue without runs. */
+culex_status culex__sqlite_queue_drop(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_error *error);
+/* Saves what has changed. The last step before the transaction's end, or the row would not be the
+ * one that is kept for the next one. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
 /* At the transaction's begin, and after its end: is the kept row still, or again, true? */

@@ -147,10 +147,9 @@ static culex_status enqueue_call(struct culex_sqlite *store, const void *request
                                  enqueue->results, error);
 }
 
-culex_status culex__sqlite_reserved_enqueue(struct culex_store *base, const char *queue,
-                                            const struct culex_new_run *runs, size_t count,
-                                            struct culex_enqueue_result *results,
-                                            culex_error *error)
+static culex_status reserved_enqueue(struct culex_store *base, const char *queue,
+                                     const struct culex_new_run *runs, size_t count,
+                                     struct culex_enqueue_result *results, culex_error *error)
 {
     struct enqueue_request request = {queue, runs, count, results};
     return add(culex__sqlite_of(base), enqueue_call, &request, error);
@@ -167,8 +166,8 @@ static culex_status tick_call(struct culex_sqlite *store, const void *request, c
     return culex__sqlite_tick(&store->base, tick->tick, tick->reply, error);
 }
 
-culex_status culex__sqlite_reserved_tick(struct culex_store *base, const struct culex_tick *tick,
-                                         struct culex_tick_reply *ret_reply, culex_error *error)
+static culex_status reserved_tick(struct culex_store *base, const struct culex_tick *tick,
+                                  struct culex_tick_reply *ret_reply, culex_error *error)
 {
     struct tick_request request = {tick, ret_reply};
     return add(culex__sqlite_of(base), tick_call, &request, error);
@@ -176,8 +175,8 @@ culex_status culex__sqlite_reserved_tick(struct culex_store *base, const struct 
 
 /* --- steps ----------------------------------------------------------------------------- */
 
-culex_status culex__sqlite_reserved_step(struct culex_store *base, const struct culex_step *step,
-                                         struct culex_step_reply *ret_reply, culex_error *error)
+static culex_status reserved_step(struct culex_store *base, const struct culex_step *step,
+                                  struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step request = *step;
@@ -202,50 +201,119 @@ culex_status culex__sqlite_reserved_step(struct culex_store *base, const struct 
 /* --- the others ------------------------------------------------------------------------ */
 
 /* What a worker says at its start, and an operator does to make room, may use the first half. */
-#define RESERVED(CALL)                                                                             \
-    struct culex_sqlite *store = culex__sqlite_of(base);                                           \
-    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);                    \
-    culex_status status = CALL;                                                                    \
-    if (status == CULEX_EFULL && make_room(store, 0, level, CULEX__SQLITE_RESERVE_HALF))           \
-        status = CALL;                                                                             \
-    return status
+struct attempt {
+    struct culex_sqlite *store;
+    enum culex_sqlite_reserve_level level; /* before it */
+    bool is_second;
+};
 
-culex_status culex__sqlite_reserved_hello(struct culex_store *base, const char *queue,
-                                          const char *worker, const char *session,
-                                          size_t *ret_released, int64_t *ret_now_ms,
-                                          culex_error *error)
+static struct attempt attempt_first(struct culex_store *base)
 {
-    RESERVED(culex__sqlite_hello(base, queue, worker, session, ret_released, ret_now_ms, error));
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    return (struct attempt){.store = store, .level = culex__sqlite_reserve_renew(store)};
 }
 
-culex_status culex__sqlite_reserved_cancel(struct culex_store *base, const char *queue,
-                                           culex_uuid id, culex_run_state *ret_state,
-                                           culex_error *error)
+/* After an attempt that came to `status`: true when there is room now for a second one. */
+static bool attempt_again(struct attempt *attempt, culex_status status)
 {
-    RESERVED(culex__sqlite_cancel(base, queue, id, ret_state, error));
+    if (status != CULEX_EFULL || attempt->is_second)
+        return false;
+    attempt->is_second = true;
+    return make_room(attempt->store, 0, attempt->level, CULEX__SQLITE_RESERVE_HALF);
 }
 
-culex_status culex__sqlite_reserved_forget(struct culex_store *base, const char *queue,
-                                           culex_uuid id, culex_error *error)
+static culex_status reserved_hello(struct culex_store *base, const char *queue, const char *worker,
+                                   const char *session, size_t *ret_released, int64_t *ret_now_ms,
+                                   culex_error *error)
 {
-    RESERVED(culex__sqlite_forget(base, queue, id, error));
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_hello(base, queue, worker, session, ret_released, ret_now_ms, error);
+    } while (attempt_again(&attempt, status));
+    return status;
 }
 
-culex_status culex__sqlite_reserved_pause(struct culex_store *base, const char *queue,
-                                          bool is_paused, culex_error *error)
+static culex_status reserved_cancel(struct culex_store *base, const char *queue, culex_uuid id,
+                                    culex_run_state *ret_state, culex_error *error)
 {
-    RESERVED(culex__sqlite_pause_queue(base, queue, is_paused, error));
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_cancel(base, queue, id, ret_state, error);
+    } while (attempt_again(&attempt, status));
+    return status;
 }
 
-culex_status culex__sqlite_reserved_limit(struct culex_store *base, const char *queue,
-                                          uint64_t most, culex_error *error)
+static culex_status reserved_forget(struct culex_store *base, const char *queue, culex_uuid id,
+                                    culex_error *error)
 {
-    RESERVED(culex__sqlite_limit_queue(base, queue, most, error));
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_forget(base, queue, id, error);
+    } while (attempt_again(&attempt, status));
+    return status;
 }
 
-culex_status culex__sqlite_reserved_purge(struct culex_store *base, const char *queue,
-                                          culex_run_state state, size_t limit, size_t *ret_deleted,
-                                          culex_error *error)
+static culex_status reserved_pause(struct culex_store *base, const char *queue, bool is_paused,
+                                   culex_error *error)
 {
-    RESERVED(culex__sqlite_purge(base, queue, state, limit, ret_deleted, error));
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_pause_queue(base, queue, is_paused, error);
+    } while (attempt_again(&attempt, status));
+    return status;
 }
+
+static culex_status reserved_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                   culex_error *error)
+{
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_limit_queue(base, queue, most, error);
+    } while (attempt_again(&attempt, status));
+    return status;
+}
+
+static culex_status reserved_purge(struct culex_store *base, const char *queue,
+                                   culex_run_state state, size_t limit, size_t *ret_deleted,
+                                   culex_error *error)
+{
+    struct attempt attempt = attempt_first(base);
+    culex_status status;
+    do {
+        status = culex__sqlite_purge(base, queue, state, limit, ret_deleted, error);
+    } while (attempt_again(&attempt, status));
+    return status;
+}
+
+const struct culex_store_ops culex__sqlite_ops = {
+    .name = "sqlite",
+    .enqueue = reserved_enqueue,
+    .step = reserved_step,
+    .step_release = culex__sqlite_step_release,
+    .hello = reserved_hello,
+    .tick = reserved_tick,
+    .cancel = reserved_cancel,
+    .retry = culex__sqlite_retry,
+    .forget = reserved_forget,
+    .pause = reserved_pause,
+    .limit = reserved_limit,
+    .purge = reserved_purge,
+    .stats = culex__sqlite_stats,
+    .get = culex__sqlite_get,
+    .list = culex__sqlite_list,
+    .list_release = culex__sqlite_list_release,
+    .queues = culex__sqlite_queues,
+    .doctor = culex__sqlite_doctor,
+    .fsck = culex__sqlite_fsck,
+    .now = culex__sqlite_now,
+    .wake_arm = culex__sqlite_wake_arm,
+    .wake_take = culex__sqlite_wake_take,
+    .wake_disarm = culex__sqlite_wake_disarm,
+    .close = culex__sqlite_close,
+    .abandon = culex__sqlite_abandon,
+};

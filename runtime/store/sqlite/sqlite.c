@@ -15,12 +15,11 @@
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/room.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/verbs.h"
 #include "store/sqlite/wake.h"
 #include "store/register.h"
 #include "base/error.h"
 
-static void store_close(struct culex_store *base)
+void culex__sqlite_close(struct culex_store *base)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     if (store == NULL)
@@ -49,41 +48,13 @@ static void store_close(struct culex_store *base)
 /* SQLite forbids everything with an inherited handle, closing it too, and closing its descriptors
  * would drop the locks of a handle that this process may have opened since. So both stay, and with
  * them what they use. */
-static void store_abandon(struct culex_store *base)
+void culex__sqlite_abandon(struct culex_store *base)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     culex__sqlite_wake_abandon(store);
     culex__sqlite_guard_abandon(store);
     culex__sqlite_reserve_close(store);
 }
-
-static const struct culex_store_ops operations = {
-    .name = "sqlite",
-    .enqueue = culex__sqlite_reserved_enqueue,
-    .step = culex__sqlite_reserved_step,
-    .step_release = culex__sqlite_step_release,
-    .hello = culex__sqlite_reserved_hello,
-    .tick = culex__sqlite_reserved_tick,
-    .cancel = culex__sqlite_reserved_cancel,
-    .retry = culex__sqlite_retry,
-    .forget = culex__sqlite_reserved_forget,
-    .pause = culex__sqlite_reserved_pause,
-    .limit = culex__sqlite_reserved_limit,
-    .purge = culex__sqlite_reserved_purge,
-    .stats = culex__sqlite_stats,
-    .get = culex__sqlite_get,
-    .list = culex__sqlite_list,
-    .list_release = culex__sqlite_list_release,
-    .queues = culex__sqlite_queues,
-    .doctor = culex__sqlite_doctor,
-    .fsck = culex__sqlite_fsck,
-    .now = culex__sqlite_now,
-    .wake_arm = culex__sqlite_wake_arm,
-    .wake_take = culex__sqlite_wake_take,
-    .wake_disarm = culex__sqlite_wake_disarm,
-    .close = store_close,
-    .abandon = store_abandon,
-};
 
 /* A memory store's name becomes part of a URI; hex digits need no quoting there. */
 static char *memory_uri(const char *name)
@@ -131,7 +102,7 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
     struct culex_sqlite *store = calloc(1, sizeof *store);
     if (store == NULL)
         return NULL;
-    store->base.ops = &operations;
+    store->base.ops = &culex__sqlite_ops;
     store->base.env = env;
     store->base.until_ns = options != NULL ? options->until_ns : NULL;
     store->is_memory = is_memory;
@@ -141,7 +112,7 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
         options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
     culex__sqlite_wake_init(store);
     if (!store_name(store, rest)) {
-        store_close(&store->base);
+        culex__sqlite_close(&store->base);
         return NULL;
     }
     return store;
@@ -167,7 +138,7 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
     if (status == CULEX_OK)
         *ret_store = &store->base;
     else
-        store_close(&store->base);
+        culex__sqlite_close(&store->base);
     return status;
 }
 

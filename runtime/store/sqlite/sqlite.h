@@ -1,9 +1,18 @@
 /* store/sqlite/sqlite.h - what the files of the SQLite store share.
  *
- * sqlite.c opens and closes; sqlite/transaction.c brackets every operation: one BEGIN IMMEDIATE
- * per call, never held while anything but SQL runs. Within a transaction the row of the queue
- * concerned is loaded once (sqlite/queue.c), changed in memory, and saved before COMMIT.
- * sqlite/run.c moves a run from state to state, always by core/run.h.
+ * From the ground up, each file calling only those before it:
+ *
+ *   error, clock, beside, statement        result codes, time, files beside the database, SQL
+ *   names, filesystem, heritage, index     what may be opened, and how long it has to be
+ *   place, checkpoint, reserve, file       opening, and what is looked at in each transaction
+ *   queue, transaction, run                the rows: a queue is loaded once, changed in memory and
+ *                                          saved before COMMIT; a run moves by core/run.h
+ *   wake, verb                             the bracket of a verb: one BEGIN IMMEDIATE, never held
+ *                                          while anything but SQL runs, and who is woken after it
+ *   claim, memo, enqueue, step, manage,    the verbs of store/store.h
+ *   inspect, fsck, doctor
+ *   room, sqlite, borrow                   the table of a store, with the reserve behind what
+ *                                          writes; opening and closing; somebody else's handle
  *
  * Order of claims. Exact: runs without delay, in one priority, in the order of their enqueue
  * transactions (at_ms never decreases within a queue, seq breaks ties), also when the clock is set
@@ -81,6 +90,10 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
                                    const struct culex_store_options *options,
                                    const struct culex_env *env, struct culex_store **ret_store,
                                    culex_error *error);
+
+/* The store's own ways to end: see close and abandon in store/store.h. */
+void culex__sqlite_close(struct culex_store *base);
+void culex__sqlite_abandon(struct culex_store *base);
 
 static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)
 {

@@ -6,11 +6,10 @@
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/memo.h"
-#include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/transaction.h"
+#include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 #include "core/progress.h"
@@ -386,21 +385,21 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     return status;
 }
 
-static culex_status step_all(struct culex_sqlite *store, const struct culex_step *step,
-                             struct culex_step_reply *reply, culex_error *error)
+struct step_request {
+    const struct culex_step *step;
+    struct culex_step_reply *reply;
+};
+
+static culex_status step_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
+    const struct step_request *request = user;
     bool is_old = false;
-    culex_status status = culex__sqlite_queue_load(store, step->queue, false, &queue, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_memo_recall(store, &queue, step, reply, &is_old, error);
+    culex_status status =
+        culex__sqlite_memo_recall(store, queue, request->step, request->reply, &is_old, error);
     if (status == CULEX_OK && !is_old)
-        status = step_new(store, &queue, step, reply, error);
-    if (status == CULEX_OK)
-        status = outlook(store, &queue, reply, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_queue_save(store, &queue, error);
-    return status;
+        status = step_new(store, queue, request->step, request->reply, error);
+    return status == CULEX_OK ? outlook(store, queue, request->reply, error) : status;
 }
 
 static bool is_worker_event(enum culex_run_event event)
@@ -456,16 +455,14 @@ culex_status culex__sqlite_step(struct culex_store *base, const struct culex_ste
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step_reply reply;
+    struct step_request request = {step, &reply};
     culex_status status = check(step, error);
     if (status == CULEX_OK)
         status = reply_alloc(step, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_begin(store, error);
-    if (status == CULEX_OK) {
-        status = step_all(store, step, &reply, error);
-        status = culex__sqlite_end_transaction(store, status, error);
-    }
+    status = culex__sqlite_verb_write(store, step->queue, CULEX__SQLITE_ABSENT_EMPTY, step_all,
+                                      &request, error);
     if (status == CULEX_OK)
         *ret_reply = reply;
     else

@@ -6,7 +6,6 @@
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "store/sqlite/wake.h"
 
 /* Severe errors (a full disk, no memory) may have rolled back already. */
 static void roll_back(struct culex_sqlite *store)
@@ -25,7 +24,6 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
     /* A ROLLBACK can fail too, without memory. */
     if (!sqlite3_get_autocommit(store->db))
         roll_back(store);
-    store->wake.target_count = 0;
     store->is_writing = how == CULEX__SQLITE_BEGIN_WRITE;
     culex_status status = culex__sqlite_place_check(store, error);
     if (status == CULEX_OK && store->is_writing)
@@ -63,9 +61,7 @@ culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_sta
     culex__sqlite_queue_end(store, status == CULEX_OK);
     if (store->is_writing)
         culex__sqlite_guard_leave(store);
-    if (status == CULEX_OK && store->is_writing) {
+    if (status == CULEX_OK && store->is_writing)
         culex__sqlite_guard_checkpoint(store, false);
-        culex__sqlite_wake_send(store);
-    }
     return status;
 }

@@ -10,7 +10,7 @@ struct culex_sqlite;
 culex_status culex__sqlite_begin(struct culex_sqlite *store, culex_error *error);
 culex_status culex__sqlite_begin_read(struct culex_sqlite *store, culex_error *error);
 
-/* COMMIT when `status` is CULEX_OK, else ROLLBACK; returns the outcome. Knocks at idle workers. */
+/* COMMIT when `status` is CULEX_OK, else ROLLBACK; returns the outcome. */
 culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_status status,
                                            culex_error *error);
 

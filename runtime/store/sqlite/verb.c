@@ -1,0 +1,76 @@
+#include "store/sqlite/verb.h"
+
+#include "store/sqlite/queue.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/transaction.h"
+#include "store/sqlite/wake.h"
+
+static culex_status load(struct culex_sqlite *store, const char *name,
+                         enum culex_sqlite_absent absent, struct culex_sqlite_queue *ret_queue,
+                         culex_error *error)
+{
+    bool is_wanted = absent == CULEX__SQLITE_ABSENT_MADE || absent == CULEX__SQLITE_ABSENT_FOR_RUN;
+    culex_status status = culex__sqlite_queue_load(store, name, is_wanted, ret_queue, error);
+    if (status == CULEX_OK && ret_queue->key == 0 && absent == CULEX__SQLITE_ABSENT_REFUSED)
+        return culex__store_no_queue(name, error);
+    return status;
+}
+
+static culex_status save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                         enum culex_sqlite_absent absent, culex_error *error)
+{
+    if (absent == CULEX__SQLITE_ABSENT_FOR_RUN && queue->is_new && queue->enqueued == 0)
+        return culex__sqlite_queue_drop(store, queue, error);
+    return culex__sqlite_queue_save(store, queue, error);
+}
+
+/* As verb_within, leaving the row in *queue. */
+static culex_status run(struct culex_sqlite *store, const char *name,
+                        enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb, void *request,
+                        struct culex_sqlite_queue *queue, culex_error *error)
+{
+    culex_status status = load(store, name, absent, queue, error);
+    if (status == CULEX_OK)
+        status = verb(store, queue, request, error);
+    return status == CULEX_OK ? save(store, queue, absent, error) : status;
+}
+
+culex_status culex__sqlite_verb_within(struct culex_sqlite *store, const char *name,
+                                       enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                       void *request, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    return run(store, name, absent, verb, request, &queue, error);
+}
+
+culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *name,
+                                      enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                      void *request, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    culex_status status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = run(store, name, absent, verb, request, &queue, error);
+    bool has_work = status == CULEX_OK && queue.has_new_work && !queue.is_paused;
+    if (has_work)
+        status = culex__sqlite_wake_aim(store, name, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    if (status == CULEX_OK && has_work)
+        culex__sqlite_wake_send(store);
+    return status;
+}
+
+culex_status culex__sqlite_verb_read(struct culex_sqlite *store, const char *name,
+                                     enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                     void *request, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = load(store, name, absent, &queue, error);
+    if (status == CULEX_OK)
+        status = verb(store, &queue, request, error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
