@@ -45,10 +45,10 @@ struct scan {
 
 /* --- a grant ---------------------------------------------------------------------------------- */
 
-/* One block per grant: the payload, then the job's name. */
+/* Attempt `attempt` of the run. One block per grant: the payload, then the job's name. */
 static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statement,
-                               const struct culex_sqlite_run *run, const void *payload,
-                               culex_error *error)
+                               const struct culex_sqlite_run *run, uint32_t attempt,
+                               const void *payload, culex_error *error)
 {
     const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB);
     size_t len = (size_t)run->payload_len;
@@ -62,7 +62,7 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
     strcpy(block + len, job);
     *grant = (struct culex_grant){
         .facts = {.id = run->id,
-                  .attempt = run->attempt,
+                  .attempt = attempt,
                   .counters = run->counters,
                   .created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED),
                   .timeout_ms = run->timeout_ms,
@@ -124,10 +124,8 @@ static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struc
     if (!is_there || !is_intact(statement, &pick->run, payload)) {
         pick->verdict = VERDICT_DAMAGED;
     } else {
-        pick->run.attempt++;
         status = grant_fill(&scan->reply->grants[scan->reply->grant_count], statement, &pick->run,
-                            payload, error);
-        pick->run.attempt--;
+                            pick->run.attempt + 1, payload, error);
     }
     if (holder != NULL)
         culex__sqlite_end(holder);
@@ -291,7 +289,8 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
         run.attempt == attempt && strcmp(run.owner, step->session) == 0 &&
         culex__sqlite_run_payload(store, statement, &run, &payload, &holder) &&
         is_intact(statement, &run, payload)) {
-        status = grant_fill(&reply->grants[reply->grant_count], statement, &run, payload, error);
+        status = grant_fill(&reply->grants[reply->grant_count], statement, &run, attempt, payload,
+                            error);
         reply->grant_count += status == CULEX_OK;
     }
     if (holder != NULL)
