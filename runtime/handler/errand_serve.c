@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "core/queue_name.h"
+#include "core/record_text.h"
 #include "handler/errand.h"
 #include "client/newrun.h"
-
-enum { KEY_MAX = 64 };
 
 /* Numbers that every store can count with. */
 #define NUMBER_MAX (INT64_C(1) << 53)
@@ -81,21 +79,12 @@ static void info_write(culex_buf *answer, const culex_run_info *info)
 
 /* --- runs to enqueue ----------------------------------------------------------------------- */
 
-static bool text_is_plain(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte < 0x20 || byte == 0x7f || byte == '|')
-            return false;
-    }
-    return text[len] == '\0' && culex__utf8_is_valid(text, len);
-}
-
 /* A text of at most `max` bytes and its NUL; NULL when that is not what stands there. */
 static const char *text_take(struct culex_errand_reader *reader, size_t len, size_t max)
 {
     const char *text = len <= max ? culex__errand_take(reader, len + 1) : NULL;
-    return text != NULL && text_is_plain(text, len) ? text : NULL;
+    return text != NULL && text[len] == '\0' && culex__record_text_is_valid(text, len) ? text
+                                                                                       : NULL;
 }
 
 static bool number_is_sane(int64_t number)
@@ -121,7 +110,7 @@ static bool run_take(struct culex_errand_reader *reader, struct culex_new_run *r
         return false;
     *ret_run = record.run;
     ret_run->job = text_take(reader, record.job_len, CULEX_JOB_NAME_MAX);
-    ret_run->unique_key = text_take(reader, record.key_len, KEY_MAX);
+    ret_run->unique_key = text_take(reader, record.key_len, CULEX_STORE_KEY_MAX);
     ret_run->tags = text_take(reader, record.tags_len, CULEX_TAGS_SIZE - 1);
     ret_run->payload = culex__errand_take(reader, record.run.payload_len);
     return ret_run->job != NULL && ret_run->unique_key != NULL && ret_run->tags != NULL &&

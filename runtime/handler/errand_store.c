@@ -192,66 +192,7 @@ static culex_status errands_get(struct culex_store *store, const char *queue, cu
     return CULEX_OK;
 }
 
-/* --- what is left to clients of their own ---------------------------------------------------- */
-
-static culex_status unsupported(culex_error *error)
-{
-    return culex__fail(error, CULEX_EUNSUPPORTED,
-                       "the client of a run enqueues, gets, cancels, retries and deletes runs and "
-                       "tells statistics; for the rest open one with culex_client_open, outside of "
-                       "handlers");
-}
-
-static culex_status errands_pause(struct culex_store *store, const char *queue, bool is_paused,
-                                  culex_error *error)
-{
-    (void)store, (void)queue, (void)is_paused;
-    return unsupported(error);
-}
-
-static culex_status errands_limit(struct culex_store *store, const char *queue, uint64_t most,
-                                  culex_error *error)
-{
-    (void)store, (void)queue, (void)most;
-    return unsupported(error);
-}
-
-static culex_status errands_purge(struct culex_store *store, const char *queue,
-                                  culex_run_state state, size_t limit, size_t *ret_deleted,
-                                  culex_error *error)
-{
-    (void)store, (void)queue, (void)state, (void)limit, (void)ret_deleted;
-    return unsupported(error);
-}
-
-static culex_status errands_list(struct culex_store *store, const char *queue,
-                                 culex_run_state state, uint64_t cursor, size_t limit,
-                                 struct culex_list_reply *ret_reply, culex_error *error)
-{
-    (void)store, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply;
-    return unsupported(error);
-}
-
-static culex_status errands_queues(struct culex_store *store, char ***ret_names, culex_error *error)
-{
-    (void)store, (void)ret_names;
-    return unsupported(error);
-}
-
-static culex_status errands_fsck(struct culex_store *store, const char *queue, uint64_t cursor,
-                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
-                                 culex_error *error)
-{
-    (void)store, (void)queue, (void)cursor, (void)is_repairing, (void)ret_reply;
-    return unsupported(error);
-}
-
-static culex_status errands_doctor(struct culex_store *store, struct culex_report *report,
-                                   culex_error *error)
-{
-    (void)store, (void)report;
-    return unsupported(error);
-}
+/* --- the store ------------------------------------------------------------------------------- */
 
 static void errands_close(struct culex_store *store)
 {
@@ -261,22 +202,17 @@ static void errands_close(struct culex_store *store)
     free(errands);
 }
 
-/* Clients never step, tick, greet or arm. */
+/* Clients never step, tick, greet or arm; the operator's verbs are left to clients of their own. */
 static const struct culex_store_ops errands_ops = {
     .name = "errand",
+    .lacks = "the client of a run enqueues, gets, cancels, retries and deletes runs and tells "
+             "statistics; for the rest open one with culex_client_open, outside of handlers",
     .enqueue = errands_enqueue,
     .cancel = errands_cancel,
     .retry = errands_retry,
     .forget = errands_forget,
-    .pause = errands_pause,
-    .limit = errands_limit,
-    .purge = errands_purge,
     .stats = errands_stats,
     .get = errands_get,
-    .list = errands_list,
-    .queues = errands_queues,
-    .fsck = errands_fsck,
-    .doctor = errands_doctor,
     .now = errands_now,
     .close = errands_close,
 };
@@ -288,8 +224,7 @@ culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_
     struct errands *errands = calloc(1, sizeof *errands);
     if (errands == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
-    errands->base.ops = &errands_ops;
-    errands->base.env = env;
+    culex__store_init(&errands->base, &errands_ops, env, NULL);
     errands->way = way;
     errands->timeout_ms = timeout_ms;
     culex_buf_init(&errands->request, CULEX_ERRAND_MAX);

@@ -1,7 +1,72 @@
-/* store/store.c - what stores share beside their contract. */
+/* store/store.c - the verbs as callers have them: arguments are checked before a store is asked. */
 #include "store/store.h"
 
+#include "store/argument.h"
 #include "base/error.h"
+#include "core/queue_name.h"
+
+static culex_status lacking(const struct culex_store *store, culex_error *error)
+{
+    const char *words = store->table->lacks;
+    return culex__fail(error, CULEX_EUNSUPPORTED, "%s",
+                       words != NULL ? words : "this store cannot do that");
+}
+
+#define VERB(name, parameters, arguments, check)                                                   \
+    static culex_status checked_##name parameters                                                  \
+    {                                                                                              \
+        culex_status status = check;                                                               \
+        if (status != CULEX_OK)                                                                    \
+            return status;                                                                         \
+        return store->table->name != NULL ? store->table->name arguments : lacking(store, error);  \
+    }
+#include "store/verbs.def"
+#undef VERB
+
+static void step_release(struct culex_store *store, struct culex_step_reply *reply)
+{
+    store->table->step_release(store, reply);
+}
+
+static void list_release(struct culex_store *store, struct culex_list_reply *reply)
+{
+    store->table->list_release(store, reply);
+}
+
+static void wake_disarm(struct culex_store *store)
+{
+    store->table->wake_disarm(store);
+}
+
+static void store_close(struct culex_store *store)
+{
+    store->table->close(store);
+}
+
+static void store_abandon(struct culex_store *store)
+{
+    if (store->table->abandon != NULL)
+        store->table->abandon(store);
+    else
+        store->table->close(store);
+}
+
+void culex__store_init(struct culex_store *store, const struct culex_store_ops *table,
+                       const struct culex_env *env, const atomic_int_fast64_t *until_ns)
+{
+    static const struct culex_store_ops checked = {
+#define VERB(name, parameters, arguments, check) .name = checked_##name,
+#include "store/verbs.def"
+#undef VERB
+        .step_release = step_release,
+        .list_release = list_release,
+        .wake_disarm = wake_disarm,
+        .close = store_close,
+        .abandon = store_abandon,
+    };
+    *store =
+        (struct culex_store){.ops = &checked, .table = table, .env = env, .until_ns = until_ns};
+}
 
 culex_status culex__store_no_queue(const char *queue, culex_error *error)
 {

@@ -3,7 +3,7 @@
  * A store is a constant table of operations plus a struct that embeds
  * struct culex_store first. Every operation is atomic and bounded, takes effect
  * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN. The meaning of
- * each stands here; sqlite*.c and redis*.c implement it, tests/stores/suite/model.c is the
+ * each stands in verbs.def; the folders implement it, tests/stores/suite/model.c is the
  * reference, and one conformance suite holds all of them to this page.
  *
  * Time: `now` is the store's own clock (Redis: server TIME; SQLite: this machine's),
@@ -219,120 +219,23 @@ struct culex_fsck_reply {
     culex_fsck_counts counts;
 };
 
+/* The verbs of store/verbs.def, and what has no answer. */
 struct culex_store_ops {
     const char *name; /* "sqlite", "redis" */
-    bool tears;       /* a refused call may leave a part behind, which FSCK clears away */
+    const char
+        *lacks; /* what is said of verbs that are left out; NULL: that the store lacks them */
 
-    /* Enqueues up to CULEX_ENQUEUE_BATCH_MAX runs into one queue, sets results[i] for each, and
-     * wakes an idle worker. CULEX_OK even when some are refused. CULEX_EFULL when the store itself
-     * has no room: then nothing was enqueued. */
-    culex_status (*enqueue)(struct culex_store *store, const char *queue,
-                            const struct culex_new_run *runs, size_t count,
-                            struct culex_enqueue_result *results, culex_error *error);
+#define VERB(name, parameters, arguments, check) culex_status(*name) parameters;
+#include "store/verbs.def"
+#undef VERB
 
-    /* In this order: acks, beats, a bounded share of cutting (leases that end more than
-     * CULEX_LEASE_LOOK_MS later than the longest that was ever given in this queue would, were it
-     * given now, end with that one: the clock was set back), of reaping (leases that ran out),
-     * promotion and purging, then claims: a due run with a priority is met before others
-     * that are due, however many. Acks and beats count only from the session
-     * that was granted this very attempt. The same session and nonce again changes
-     * nothing and returns the same answers and the grants that still hold. A smaller nonce than the
-     * session's last is a request that came late, and whoever sent it has gone on: every ack and
-     * beat is STALE, nothing is granted, and nothing changes, not even stats.stale. (A step that
-     * had nothing to do need not be remembered beyond the handle that sent it, and there only until
-     * that handle's next one.) Expired runs met while claiming
-     * become dead with the text "expired". A suspect (see run_rules.def) is granted only as the
-     * sole grant of its step, and not in_company: whoever takes it starts nothing beside it. Acks
-     * of one step name different runs, and so do beats. Fills `reply`; release it with
-     * step_release. */
-    culex_status (*step)(struct culex_store *store, const struct culex_step *step,
-                         struct culex_step_reply *ret_reply, culex_error *error);
     void (*step_release)(struct culex_store *store, struct culex_step_reply *reply);
-
-    /* Worker `worker` now lives as `session`; whatever its previous session held in this
-     * queue is taken back to its place: *ret_released runs, charged or not (see above). Also
-     * registers the queue's name. The error text of a charged one names the worker, whose name is
-     * at most 127 bytes of UTF-8. A session that was replaced so stays it for as long as sessions
-     * are remembered: its steps are answered as those that came late, with is_replaced.
-     * *ret_now_ms is the store's clock. */
-    culex_status (*hello)(struct culex_store *store, const char *queue, const char *worker,
-                          const char *session, size_t *ret_released, int64_t *ret_now_ms,
-                          culex_error *error);
-
-    /* The tick, or now when that is earlier, is due when the schedule has no mark yet or when it is
-     * an interval or more after the mark. So is now when the mark is more than an interval ahead
-     * of it: a clock was wrong. A due tick enqueues the run, unless the schedule's newest run is
-     * still scheduled, waiting or active: then that one stands for this tick too. The mark becomes
-     * the tick in both cases. When the run is refused (see culex_enqueued, but for FULL) the mark
-     * stays, and the tick may be sent again with another id. */
-    culex_status (*tick)(struct culex_store *store, const struct culex_tick *tick,
-                         struct culex_tick_reply *ret_reply, culex_error *error);
-
-    /* As culex_client_cancel, _retry, _delete, _pause, _resume, _limit, _purge, _stats. A queue
-     * begins with its first HELLO, or with the first run that was not refused: before that the
-     * last five, and LIST, are CULEX_ENOTFOUND and make none. */
-    culex_status (*cancel)(struct culex_store *store, const char *queue, culex_uuid id,
-                           culex_run_state *ret_state, culex_error *error);
-    culex_status (*retry)(struct culex_store *store, const char *queue, culex_uuid id,
-                          culex_error *error);
-    culex_status (*forget)(struct culex_store *store, const char *queue, culex_uuid id,
-                           culex_error *error);
-    culex_status (*pause)(struct culex_store *store, const char *queue, bool is_paused,
-                          culex_error *error);
-    culex_status (*limit)(struct culex_store *store, const char *queue, uint64_t most,
-                          culex_error *error);
-    culex_status (*purge)(struct culex_store *store, const char *queue, culex_run_state state,
-                          size_t limit, size_t *ret_deleted, culex_error *error);
-    culex_status (*stats)(struct culex_store *store, const char *queue,
-                          culex_queue_stats *ret_stats, culex_error *error);
-
-    /* *ret_run is owned by the caller: culex_run_info_free. Whatever reads or purges takes a
-     * scheduled run whose time has come for waiting, whether a step has moved it or not. */
-    culex_status (*get)(struct culex_store *store, const char *queue, culex_uuid id,
-                        culex_run_info **ret_run, culex_error *error);
-
-    /* At most `limit` (1..1000) runs from `cursor` on; release with list_release. With
-     * CULEX_LIST_ANY a page may have some more, may be empty before the end, has no order, and a
-     * run that stays in the store from the first page to the last is on one of them for certain,
-     * however its state changes meanwhile; it may be on two. */
-    culex_status (*list)(struct culex_store *store, const char *queue, culex_run_state state,
-                         uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                         culex_error *error);
     /* Any thread may, whatever others do with the store. */
     void (*list_release)(struct culex_store *store, struct culex_list_reply *reply);
 
-    /* Names of all queues, sorted, as one NULL-terminated block to free() at once. */
-    culex_status (*queues)(struct culex_store *store, char ***ret_names, culex_error *error);
-
-    /* Looks at a bounded share of the queue's records and indexes from `cursor` on (0 at first),
-     * and repairs what disagrees with the records when told so. Records and payloads that cannot be
-     * read are counted as damaged and put aside as dead. Runs that change meanwhile are met in
-     * their old or new place, never counted as wrong for it. A cursor other than 0 may go on only
-     * with the handle that gave it; elsewhere it is CULEX_EINVAL. */
-    culex_status (*fsck)(struct culex_store *store, const char *queue, uint64_t cursor,
-                         bool is_repairing, struct culex_fsck_reply *ret_reply, culex_error *error);
-
-    /* Adds what the store's settings promise to `report` (store/report.h). */
-    culex_status (*doctor)(struct culex_store *store, struct culex_report *report,
-                           culex_error *error);
-
-    /* The store's clock. */
-    culex_status (*now)(struct culex_store *store, int64_t *ret_now_ms, culex_error *error);
-
-    /* Wake-ups are hints: a lost one costs latency, never a run.
-     * wake_arm asks to be told when one of `queues` gets work; it returns at once and
-     * may be called again while armed (no effect). *ret_fd is the descriptor to poll
-     * for reading, -1 when the store has no wake-up (the caller then polls at idle_wait).
-     * `timeout_ms` bounds how long the store keeps the request.
-     * wake_take is called when the descriptor is readable: *ret_woken tells whether work
-     * may be there (false: timed out, or noise). After CULEX_OK with a reply taken the
-     * caller must arm again. Errors drop the wake-up connection; arming opens a new one. */
-    culex_status (*wake_arm)(struct culex_store *store, const char *const *queues, size_t count,
-                             int64_t timeout_ms, int *ret_fd, culex_error *error);
-    culex_status (*wake_take)(struct culex_store *store, bool *ret_woken, culex_error *error);
-    /* Takes the request back: whoever is told from now on is another. What came in just before is
-     * lost, so a STEP of each queue must follow, which passes it on. Waits for the store, shortly;
-     * cannot fail. Nothing happens when nothing is armed. */
+    /* Takes the request of wake_arm back: whoever is told from now on is another. What came in just
+     * before is lost, so a STEP of each queue must follow, which passes it on. Waits for the store,
+     * shortly; cannot fail. Nothing happens when nothing is armed. */
     void (*wake_disarm)(struct culex_store *store);
 
     /* Frees the store. Accepts half-built ones. */
@@ -346,10 +249,16 @@ struct culex_store_ops {
 
 /* First member of every store's own struct. */
 struct culex_store {
-    const struct culex_store_ops *ops;
+    const struct culex_store_ops *ops;   /* for callers: checks the arguments, then asks `table` */
+    const struct culex_store_ops *table; /* the store's own */
     const struct culex_env *env;
     const atomic_int_fast64_t *until_ns; /* of the options */
+    bool tears; /* a refused call may leave a part behind, which FSCK clears away */
 };
+
+/* Begins a store whose functions are those of `table`. */
+void culex__store_init(struct culex_store *store, const struct culex_store_ops *table,
+                       const struct culex_env *env, const atomic_int_fast64_t *until_ns);
 
 /* The earlier of a deadline of one's own and what the engine allows now. */
 static inline int64_t culex__store_earlier_ns(const struct culex_store *store, int64_t own_ns)
@@ -358,8 +267,15 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
     return culex__deadline_ns(&deadline);
 }
 
-/* How long a Redis key prefix may be. */
-enum { CULEX_STORE_PREFIX_MAX = 64 };
+/* What every store takes; store/argument.c refuses the rest. */
+enum {
+    CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
+    CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY */
+    CULEX_STORE_SESSION_MAX = 32, /* hex digits */
+    CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
+    CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_PREFIX_MAX = 64   /* bytes of a prefix of keys */
+};
 
 /* What the engine has settled, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {
@@ -375,7 +291,7 @@ struct culex_store_options {
 /* CULEX_ENOTFOUND, in words that are the same for all stores. */
 culex_status culex__store_no_queue(const char *queue, culex_error *error);
 
-/* CULEX_EINVAL for a key prefix that Redis stores do not take. */
+/* CULEX_EINVAL for a prefix of keys that no store takes. */
 culex_status culex__store_prefix_check(const char *prefix, culex_error *error);
 
 /* Hands each parameter of a store's URL that stands for one of culex_store_options, and is not

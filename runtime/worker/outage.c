@@ -45,7 +45,7 @@ static void repair_expect(struct culex_lane *lane, culex_status status)
 {
     bool may_be_torn =
         status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
-    if (may_be_torn && lane->worker->store->ops->tears)
+    if (may_be_torn && lane->worker->store->tears)
         lane->repair = (struct culex_repair){.is_due = true};
 }
 

@@ -7,19 +7,9 @@
 
 #include "store/redis/record.h"
 #include "base/error.h"
+#include "base/limits.h"
+#include "core/queue_name.h"
 #include "store/redis/scripts.h"
-
-culex_status culex__redis_name_check(const char *what, const char *name, culex_error *error)
-{
-    size_t len = name == NULL ? 0 : strlen(name);
-    if (len == 0 || len > CULEX__REDIS_NAME_MAX)
-        return culex__fail(error, CULEX_EINVAL, "the name of a %s has 1 to %d bytes", what,
-                           CULEX__REDIS_NAME_MAX);
-    if (!culex__redis_name_is_valid(name, len) || strpbrk(name, "{}") != NULL)
-        return culex__fail(error, CULEX_EINVAL,
-                           "the name of a %s holds '|', '{', '}' or a control character", what);
-    return CULEX_OK;
-}
 
 int64_t culex__redis_deadline(const struct culex__redis *redis)
 {
@@ -107,9 +97,7 @@ culex_status culex__redis_begin(struct culex__redis *redis,
                                 const struct culex__redis_script *script, const char *queue,
                                 culex_error *error)
 {
-    culex_status status = culex__redis_name_check("queue", queue, error);
-    if (status != CULEX_OK)
-        return status;
+    assert(culex__queue_check(queue, NULL) == CULEX_OK); /* it becomes a part of keys */
     redis->call_level = script_level(script);
     redis->call_queue = NULL;
     if (redis->call_level != CULEX__REDIS_READS) {
@@ -262,7 +250,7 @@ static bool is_name_dispensable(const culex_error *error)
 static culex_status blocking_probe(struct culex__redis *redis, const char *queue,
                                    int64_t deadline_ns, culex_error *error)
 {
-    char key[CULEX__REDIS_PREFIX_MAX + CULEX__REDIS_NAME_MAX + 16];
+    char key[CULEX__REDIS_PREFIX_MAX + CULEX_QUEUE_NAME_MAX + 16];
     snprintf(key, sizeof key, "%s:{%s}:probe", redis->prefix, queue);
     const char *push[] = {"RPUSH", key, "e"}, *pop[] = {"BLPOP", key, "1"};
     redisReply *reply = NULL;
@@ -338,9 +326,6 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
 {
     enum culex__redis_level level = is_worker ? CULEX__REDIS_WORKS : CULEX__REDIS_PRODUCES;
     int64_t deadline_ns = culex__redis_deadline(redis);
-    culex_status status = culex__redis_name_check("queue", queue, error);
-    if (status != CULEX_OK)
-        return status;
     struct culex__redis_queue *known = queue_find(redis, queue);
     if (known == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
@@ -348,7 +333,7 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
         queue_name_renew(redis, known);
         return CULEX_OK; /* what the verb needs is tried with the verb */
     }
-    status = culex__redis_conn_open(&redis->conn, deadline_ns, error);
+    culex_status status = culex__redis_conn_open(&redis->conn, deadline_ns, error);
     if (status == CULEX_OK)
         status = queue_probe(redis, known, level, deadline_ns, error);
     if (status == CULEX_OK && is_worker)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "store/redis/scripts.h"
 
 enum { VALUE_SIZE = 160, QUEUES_MAX = 50, PINGS = 5 };
@@ -487,7 +488,7 @@ static void key_text(const struct doctor *doctor, const char *queue, size_t inde
 static culex_status queue_expiry_examine(struct doctor *doctor, const char *queue,
                                          bool *ret_is_found, culex_error *error)
 {
-    char key[CULEX__REDIS_PREFIX_MAX + CULEX__REDIS_NAME_MAX + 32];
+    char key[CULEX__REDIS_PREFIX_MAX + CULEX_QUEUE_NAME_MAX + 32];
     const char *words[] = {"PTTL", key};
     for (size_t i = 0; i < CULEX__REDIS_KEY_COUNT; i++) {
         redisReply *reply = NULL;
@@ -549,7 +550,7 @@ static void rights_examine(struct doctor *doctor)
                 {CULEX__REDIS_WORKS, NOTE, "this user may enqueue and take no runs: %s"},
                 {CULEX__REDIS_REPAIRS, OK, "this user may enqueue and run, but not repair: %s"}};
     struct setting role = info_of(doctor, "role");
-    char queue[CULEX__REDIS_NAME_MAX + 1];
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
     culex_error refusal = {0};
     if (is_text(&role, "slave"))
         return; /* takes no writes from anybody, which has been said */

@@ -14,24 +14,6 @@ static const char *text_or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
-{
-    const char *key = text_or_empty(run->unique_key), *tags = text_or_empty(run->tags);
-    culex_status status = culex__redis_name_check("job", run->job, error);
-    if (status != CULEX_OK)
-        return status;
-    if (run->priority < 0 || run->priority > 9 || run->attempts_max == 0)
-        return culex__fail(error, CULEX_EINVAL,
-                           "run %zu: priority is 0 to 9 and attempts are 1 or more", index);
-    if (strlen(key) > 64 || !culex__redis_name_is_valid(key, strlen(key)))
-        return culex__fail(error, CULEX_EINVAL,
-                           "run %zu: a unique key has at most 64 hex characters", index);
-    if (!culex__redis_name_is_valid(tags, strlen(tags)))
-        return culex__fail(error, CULEX_EINVAL, "run %zu: a tag holds '|' or a control character",
-                           index);
-    return CULEX_OK;
-}
-
 /* The record from keep_success_ms on: all before that only the server knows. */
 static void tail_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
@@ -114,18 +96,9 @@ culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *que
                                        struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
-    culex_status status = CULEX_OK;
     if (count == 0)
         return CULEX_OK;
-    if (count > CULEX__REDIS_BATCH_MAX)
-        return culex__fail(error, CULEX_ELIMIT, "at most %d runs in one call",
-                           CULEX__REDIS_BATCH_MAX);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = run_check(&runs[i], i, error);
-    if (status == CULEX_OK)
-        status = culex__redis_name_check("queue", queue, error);
-    if (status == CULEX_OK)
-        status = culex__redis_register(redis, queue, false, error);
+    culex_status status = culex__redis_register(redis, queue, false, error);
     if (status == CULEX_OK)
         status = culex__redis_begin(redis, &culex__redis_enqueue, queue, error);
     if (status != CULEX_OK)
@@ -148,13 +121,7 @@ culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_
     struct culex__redis *redis = culex__redis_of(base);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
-    culex_status status = culex__redis_name_check("schedule", tick->schedule, error);
-    if (status == CULEX_OK)
-        status = run_check(&run, 0, error);
-    if (status == CULEX_OK)
-        status = culex__redis_name_check("queue", tick->queue, error);
-    if (status == CULEX_OK)
-        status = culex__redis_register(redis, tick->queue, false, error);
+    culex_status status = culex__redis_register(redis, tick->queue, false, error);
     if (status == CULEX_OK)
         status = culex__redis_begin(redis, &culex__redis_tick, tick->queue, error);
     if (status != CULEX_OK)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "store/redis/scripts.h"
 
 /* ORDER FSCK_SHARE: what precedes is repaired before it is relied upon. */
@@ -38,7 +39,7 @@ struct culex__redis_fsck {
     size_t count, cap;
     bool is_sorted;
     uint64_t found; /* wrong or damaged so far */
-    char queue[CULEX__REDIS_NAME_MAX + 1];
+    char queue[CULEX_QUEUE_NAME_MAX + 1];
 };
 
 void culex__redis_fsck_release(struct culex__redis *redis)
@@ -51,9 +52,6 @@ void culex__redis_fsck_release(struct culex__redis *redis)
 
 static culex_status fsck_begin(struct culex__redis *redis, const char *queue, culex_error *error)
 {
-    culex_status status = culex__redis_name_check("queue", queue, error);
-    if (status != CULEX_OK)
-        return status;
     culex__redis_fsck_release(redis);
     redis->fsck = calloc(1, sizeof *redis->fsck);
     if (redis->fsck == NULL)

@@ -7,6 +7,7 @@
 
 #include "store/redis/record.h"
 #include "base/error.h"
+#include "core/queue_name.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/progress.h"
@@ -215,10 +216,8 @@ culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
 {
     struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
-    if ((unsigned)state > CULEX_LIST_ANY || limit == 0 || limit > 1000 ||
-        cursor > (is_any ? INT64_MAX : INT32_MAX))
-        return culex__fail(error, CULEX_EINVAL,
-                           "LIST takes a state, a cursor and a limit of 1 to 1000");
+    if (cursor > (is_any ? INT64_MAX : INT32_MAX))
+        return culex__fail(error, CULEX_EINVAL, "this cursor is not one of LIST");
     culex_status status = culex__redis_begin(redis, &culex__redis_list, queue, error);
     if (status != CULEX_OK)
         return status;
@@ -347,7 +346,7 @@ static culex_status names_page(struct culex__redis *redis, struct names *names, 
     for (size_t i = 0; i < reply->element[1]->elements && status == CULEX_OK; i++) {
         /* A name that could not be a queue's was not put there by us. */
         if (culex__redis_reply_text(reply->element[1], i, &text, &len) && strlen(text) == len &&
-            culex__redis_name_check("queue", text, NULL) == CULEX_OK)
+            culex__queue_check(text, NULL) == CULEX_OK)
             status = names_add(names, text, len, error);
     }
     freeReplyObject(reply);

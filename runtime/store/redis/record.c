@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "core/record_text.h"
 
 /* A field that was cut out, and where the next one begins. */
 struct cursor {
@@ -75,20 +75,10 @@ static uint64_t field_hex(struct cursor *cursor)
     return value;
 }
 
-bool culex__redis_name_is_valid(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < ' ' || c == 0x7f || c == '|')
-            return false;
-    }
-    return culex__utf8_is_valid(text, len);
-}
-
 static struct culex__redis_slice field_name(struct cursor *cursor)
 {
     struct culex__redis_slice field = field_next(cursor);
-    if (!culex__redis_name_is_valid(field.text, field.len))
+    if (!culex__record_text_is_valid(field.text, field.len))
         cursor->is_bad = true;
     return field;
 }

@@ -36,7 +36,4 @@ struct culex__redis_record {
 bool culex__redis_record_parse(const char *text, size_t len,
                                struct culex__redis_record *ret_record);
 
-/* Printable, without the separator: what may stand in a name of a record. */
-bool culex__redis_name_is_valid(const char *text, size_t len);
-
 #endif

@@ -126,13 +126,7 @@ static culex_status redis_hello(struct culex_store *base, const char *queue, con
     struct culex__redis *redis = culex__redis_of(base);
     int64_t values[4] = {0, 0, -1, 0};
     size_t released = 0, rounds = 0;
-    culex_status status = culex__redis_name_check("queue", queue, error);
-    if (status == CULEX_OK)
-        status = culex__redis_name_check("worker", worker, error);
-    if (status == CULEX_OK)
-        status = culex__redis_name_check("session", session, error);
-    if (status == CULEX_OK)
-        status = culex__redis_register(redis, queue, true, error);
+    culex_status status = culex__redis_register(redis, queue, true, error);
     do {
         if (status == CULEX_OK)
             status = hello_once(redis, queue, worker, session, values, error);
@@ -206,8 +200,6 @@ static culex_status redis_purge(struct culex_store *base, const char *queue, cul
     size_t deleted = 0, idle = 0;
     int64_t values[2] = {0, 1};
     culex_status status = CULEX_OK;
-    if ((unsigned)state >= CULEX_RUN_STATE_COUNT || state == CULEX_RUN_ACTIVE)
-        return culex__fail(error, CULEX_EINVAL, "active runs cannot be purged");
     /* A share that finds only ghosts deletes nothing and is still progress. */
     while (deleted < limit && values[1] > 0 && idle < IDLE_SHARES_MAX) {
         size_t share = limit - deleted < SHARE ? limit - deleted : SHARE;
@@ -268,7 +260,6 @@ static void redis_close(struct culex_store *base)
 
 static const struct culex_store_ops redis_ops = {
     .name = "redis",
-    .tears = true,
     .enqueue = culex__redis_enqueue_runs,
     .step = culex__redis_step_all,
     .step_release = culex__redis_step_release,
@@ -294,14 +285,6 @@ static const struct culex_store_ops redis_ops = {
     .close = redis_close,
 };
 
-culex_status culex__store_prefix_check(const char *prefix, culex_error *error)
-{
-    if (strnlen(prefix, CULEX__REDIS_PREFIX_MAX + 1) > CULEX__REDIS_PREFIX_MAX)
-        return culex__fail(error, CULEX_EINVAL, "the key prefix is longer than %d bytes",
-                           CULEX__REDIS_PREFIX_MAX);
-    return culex__redis_name_check("key prefix", prefix, error);
-}
-
 static culex_status prefix_set(struct culex__redis *redis, const char *prefix, culex_error *error)
 {
     if (prefix == NULL)
@@ -321,9 +304,8 @@ static culex_status redis_open(const struct culex__store_kind *kind, const char 
     struct culex__redis *redis = calloc(1, sizeof *redis);
     if (redis == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
-    redis->base.ops = &redis_ops;
-    redis->base.env = env;
-    redis->base.until_ns = options->until_ns;
+    culex__store_init(&redis->base, &redis_ops, env, options->until_ns);
+    redis->base.tears = true;
     redis->timeout_ms =
         options->timeout_ms > 0 ? culex__redis_delay(options->timeout_ms) : CULEX__REDIS_TIMEOUT_MS;
     culex__redis_conn_init(&redis->conn, &redis->base, &redis->target);

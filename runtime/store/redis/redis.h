@@ -13,12 +13,7 @@
 #include "store/redis/conn.h"
 #include "store/redis/script.h"
 
-enum {
-    CULEX__REDIS_BATCH_MAX = 1000, /* runs in one script */
-    CULEX__REDIS_NAME_MAX = 255,   /* bytes of a queue's, worker's or schedule's name */
-    CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX,
-    CULEX__REDIS_TIMEOUT_MS = 5000
-};
+enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS = 5000 };
 
 /* 126 years, and the year 2160: with these, no sum of instants and delays reaches 10^13, up to
  * which Lua's texts of them are exact. */
@@ -70,8 +65,7 @@ static inline struct culex__redis *culex__redis_of(struct culex_store *base)
 
 /* --- redis/call.c -------------------------------------------------------------------- */
 
-/* Starts a call of `script` on `queue`: keys and the time. CULEX_EINVAL for a queue name
- * that cannot be part of a key. */
+/* Starts a call of `script` on `queue`: keys and the time. */
 culex_status culex__redis_begin(struct culex__redis *redis,
                                 const struct culex__redis_script *script, const char *queue,
                                 culex_error *error);
@@ -113,9 +107,6 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
 /* Key `index` of `queue`, or PREFIX:queues for a NULL queue, as an argument of `request`. */
 void culex__redis_key(const struct culex__redis *redis, struct culex__redis_request *request,
                       const char *queue, size_t index);
-
-/* 1 to CULEX__REDIS_NAME_MAX printable characters other than '|', '{' and '}'. */
-culex_status culex__redis_name_check(const char *what, const char *name, culex_error *error);
 
 /* --- verbs --------------------------------------------------------------------------- */
 

@@ -58,13 +58,6 @@ culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *
     struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     culex_status status = CULEX_OK;
-    if (count == 0 || count > CULEX__REDIS_BATCH_MAX)
-        return culex__fail(error, CULEX_EINVAL, "1 to %d queues to wait for",
-                           CULEX__REDIS_BATCH_MAX);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = culex__redis_name_check("queue", queues[i], error);
-    if (status != CULEX_OK)
-        return status;
     timeout_ms =
         culex__redis_delay(timeout_ms) > 3600000 ? 3600000 : culex__redis_delay(timeout_ms);
     if (wake->is_armed && culex__env_boottime_ns(redis->base.env) > wake->until_ns)

@@ -132,8 +132,7 @@ culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, co
     struct culex_sqlite *store = calloc(1, sizeof *store);
     if (store == NULL)
         return culex__sqlite_no_memory(error);
-    store->base.ops = &operations;
-    store->base.env = env;
+    culex__store_init(&store->base, &operations, env, NULL);
     store->db = db;
     store->is_guarded = library_version < CULEX__SQLITE_WAL_RESET_FIXED;
     store->lock_fd = store->reserve.fd = -1;

@@ -147,19 +147,6 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
     return status;
 }
 
-static culex_status check(const char *queue, const struct culex_new_run *run, culex_error *error)
-{
-    if (queue == NULL || queue[0] == '\0' || run->job == NULL)
-        return culex__fail(error, CULEX_EINVAL, "queue and job must be named");
-    if (run->priority < 0 || run->priority > 9)
-        return culex__fail(error, CULEX_EINVAL, "priority %d is outside 0..9", run->priority);
-    if (run->attempts_max < 1)
-        return culex__fail(error, CULEX_EINVAL, "a run needs at least one attempt");
-    if (run->payload == NULL && run->payload_len > 0)
-        return culex__fail(error, CULEX_EINVAL, "the payload is missing");
-    return CULEX_OK;
-}
-
 struct batch {
     const struct culex_new_run *runs;
     size_t count;
@@ -191,13 +178,6 @@ culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
     struct batch batch = {runs, count, results};
-    culex_status status = CULEX_OK;
-    if (count > CULEX__SQLITE_BATCH_MAX)
-        return culex__fail(error, CULEX_ELIMIT, "at most %d runs at once", CULEX__SQLITE_BATCH_MAX);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = check(queue, &runs[i], error);
-    if (status != CULEX_OK)
-        return status;
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
                                     batch_enqueue, &batch, error);
 }
@@ -304,10 +284,8 @@ culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tic
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_tick_reply reply = {0};
     struct tick_request request = {tick, &reply};
-    culex_status status = check(tick->queue, tick->run, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_FOR_RUN,
-                                          tick_all, &request, error);
+    culex_status status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+                                                   tick_all, &request, error);
     reply.now_ms = store->now_ms;
     if (status == CULEX_OK)
         *ret_reply = reply;

@@ -269,11 +269,8 @@ culex_status culex__sqlite_list(struct culex_store *base, const char *queue, cul
                                 uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                                 culex_error *error)
 {
-    enum { LIMIT_MAX = 1000 };
     struct culex_list_reply reply = {0};
     struct list_request request = {state, cursor, limit, &reply};
-    if (limit < 1 || limit > LIMIT_MAX)
-        return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", LIMIT_MAX);
     reply.runs = calloc(limit, sizeof *reply.runs);
     if (reply.runs == NULL)
         return culex__sqlite_no_memory(error);

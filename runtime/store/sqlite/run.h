@@ -9,7 +9,7 @@
 struct culex_sqlite;
 
 enum {
-    CULEX__SQLITE_SESSION_SIZE = 33,
+    CULEX__SQLITE_SESSION_SIZE = CULEX_STORE_SESSION_MAX + 1,
     /* A longer payload gets a row of its own, so that changing its run does not rewrite it. */
     CULEX__SQLITE_INLINE_MAX = 1024,
 };

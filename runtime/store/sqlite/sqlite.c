@@ -102,9 +102,8 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
     struct culex_sqlite *store = calloc(1, sizeof *store);
     if (store == NULL)
         return NULL;
-    store->base.ops = &culex__sqlite_ops;
-    store->base.env = env;
-    store->base.until_ns = options != NULL ? options->until_ns : NULL;
+    culex__store_init(&store->base, &culex__sqlite_ops, env,
+                      options != NULL ? options->until_ns : NULL);
     store->is_memory = is_memory;
     store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
     store->lock_fd = store->reserve.fd = -1;

@@ -382,19 +382,11 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     return result;
 }
 
-static bool is_acceptable(const struct culex_new_run *made)
-{
-    return made->priority >= 0 && made->priority <= 9 && made->attempts_max >= 1;
-}
-
 static culex_status model_enqueue(struct culex_store *store, const char *queue,
                                   const struct culex_new_run *runs, size_t count,
                                   struct culex_enqueue_result *results, culex_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!is_acceptable(&runs[i]))
-            return culex__fail(error, CULEX_EINVAL, "run %zu is out of range", i);
-    }
+    (void)error;
     for (size_t i = 0; i < count; i++)
         results[i] = enqueue_one(of(store), queue_of(of(store), queue), &runs[i]);
     return CULEX_OK;
@@ -721,31 +713,11 @@ void model_outlook(struct model *model, const struct model_queue *queue,
     }
 }
 
-static bool is_workers_event(enum culex_run_event event)
-{
-    return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
-           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
-           event == CULEX_EVENT_DISCARD;
-}
-
 static culex_status model_step(struct culex_store *store, const struct culex_step *step,
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct model *model = of(store);
-    if (step->ack_count > MODEL_BATCH_MAX || step->beat_count > MODEL_BATCH_MAX)
-        return culex__fail(error, CULEX_ELIMIT, "too many acks or beats");
-    for (size_t i = 0; i < step->ack_count; i++) {
-        if (!is_workers_event(step->acks[i].event))
-            return culex__fail(error, CULEX_EINVAL, "ack %zu is no worker's report", i);
-    }
-    for (size_t i = 0; i < step->ack_count; i++) {
-        if (!culex__progress_is_valid(step->acks[i].progress))
-            return culex__fail(error, CULEX_EINVAL, "ack %zu: no progress", i);
-    }
-    for (size_t i = 0; i < step->beat_count; i++) {
-        if (!culex__progress_is_valid(step->beats[i].progress))
-            return culex__fail(error, CULEX_EINVAL, "beat %zu: no progress", i);
-    }
+    (void)error;
     bool is_repeat;
     struct model_session *session = model_step_settle(model, step, &is_repeat);
     uint32_t expired_count = 0;
@@ -963,8 +935,6 @@ static culex_status model_purge(struct culex_store *store, const char *queue, cu
                                 size_t limit, size_t *ret_deleted, culex_error *error)
 {
     struct model *model = of(store);
-    if (state == CULEX_RUN_ACTIVE)
-        return culex__fail(error, CULEX_EINVAL, "active runs are not purged");
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
@@ -1207,7 +1177,6 @@ struct culex_store *model_open(const struct culex_env *env)
     struct model *model = calloc(1, sizeof *model);
     if (model == NULL)
         abort();
-    model->base.ops = &ops;
-    model->base.env = env;
+    culex__store_init(&model->base, &ops, env, NULL);
     return &model->base;
 }

@@ -10,7 +10,7 @@
 
 #include "store/store.h"
 
-enum { MODEL_BATCH_MAX = 256 };
+enum { MODEL_BATCH_MAX = CULEX_STORE_BATCH_MAX };
 
 struct model_run {
     culex_uuid id;

@@ -22,6 +22,9 @@ LUA, SQL, RULES = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/core
 
 # What breaks, where, old text, new text, stores that must notice.
 MUTANTS = [
+    ("a session of any length", "runtime/store/argument.c", "len > CULEX_STORE_SESSION_MAX ||", "", "memory"),
+    ("a batch of any length", "runtime/store/argument.c", "if (count > CULEX_STORE_BATCH_MAX)", "if (false)", "memory"),
+    ("a bar in the tags", "runtime/store/argument.c", "!field_is_valid(run->tags, TAGS_TEXT_MAX)", "false", "memory"),
     ("no attempt in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",
      "r.owner == session\nend", "redis"),
     ("no session in the fence", LUA + "step.lua", "r.attempt == attempt and r.owner == session\nend",

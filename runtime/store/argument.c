@@ -1,0 +1,184 @@
+#include "store/argument.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "core/progress.h"
+#include "core/queue_name.h"
+#include "core/record_text.h"
+
+/* --- names ------------------------------------------------------------------------------- */
+
+/* A name becomes a part of keys, in which braces have a meaning. */
+static culex_status name_check(const char *what, const char *name, size_t max, culex_error *error)
+{
+    size_t len = name != NULL ? strnlen(name, max + 1) : 0;
+    if (len == 0 || len > max)
+        return culex__fail(error, CULEX_EINVAL, "the name of a %s has 1 to %zu bytes", what, max);
+    if (!culex__record_text_is_valid(name, len) || strpbrk(name, "{}") != NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "the name of a %s holds '|', '{', '}' or a control character", what);
+    return CULEX_OK;
+}
+
+culex_status culex__store_prefix_check(const char *prefix, culex_error *error)
+{
+    if (strnlen(prefix, CULEX_STORE_PREFIX_MAX + 1) > CULEX_STORE_PREFIX_MAX)
+        return culex__fail(error, CULEX_EINVAL, "the key prefix is longer than %d bytes",
+                           CULEX_STORE_PREFIX_MAX);
+    return name_check("key prefix", prefix, CULEX_STORE_PREFIX_MAX, error);
+}
+
+static culex_status session_check(const char *session, culex_error *error)
+{
+    size_t len = session != NULL ? strnlen(session, CULEX_STORE_SESSION_MAX + 1) : 0;
+    if (len == 0 || len > CULEX_STORE_SESSION_MAX ||
+        strspn(session, "0123456789abcdefABCDEF") != len)
+        return culex__fail(error, CULEX_EINVAL, "a session is a token of 1 to %d hex digits",
+                           CULEX_STORE_SESSION_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_hello(const char *queue, const char *worker, const char *session,
+                                   culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = name_check("worker", worker, CULEX_STORE_WORKER_MAX, error);
+    return status == CULEX_OK ? session_check(session, error) : status;
+}
+
+culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (count == 0 || count > CULEX_STORE_BATCH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "1 to %d queues to wait for",
+                           CULEX_STORE_BATCH_MAX);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__queue_check(queues[i], error);
+    return status;
+}
+
+/* --- runs -------------------------------------------------------------------------------- */
+
+static bool field_is_valid(const char *text, size_t max)
+{
+    size_t len = text != NULL ? strnlen(text, max + 1) : 0;
+    return len <= max && (len == 0 || culex__record_text_is_valid(text, len));
+}
+
+static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
+{
+    enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
+    culex_status status = name_check("job", run->job, CULEX_JOB_NAME_MAX, error);
+    if (status != CULEX_OK)
+        return status;
+    if (run->priority < 0 || run->priority > CULEX_PRIORITY_MAX || run->attempts_max == 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: priority is 0 to %d and attempts are 1 or more", index,
+                           CULEX_PRIORITY_MAX);
+    if (!field_is_valid(run->unique_key, CULEX_STORE_KEY_MAX))
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key has at most %d hex characters", index,
+                           CULEX_STORE_KEY_MAX);
+    if (!field_is_valid(run->tags, TAGS_TEXT_MAX))
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: the tags are too long or hold '|' or a control character",
+                           index);
+    if (run->payload == NULL && run->payload_len > 0)
+        return culex__fail(error, CULEX_EINVAL, "run %zu: the payload is missing", index);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_enqueue(const char *queue, const struct culex_new_run *runs,
+                                     size_t count, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (count > CULEX_STORE_BATCH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "at most %d runs in one call",
+                           CULEX_STORE_BATCH_MAX);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = run_check(&runs[i], i, error);
+    return status;
+}
+
+culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error)
+{
+    culex_status status = culex__queue_check(tick->queue, error);
+    if (status == CULEX_OK)
+        status = name_check("schedule", tick->schedule, CULEX_JOB_NAME_MAX, error);
+    return status == CULEX_OK ? run_check(tick->run, 0, error) : status;
+}
+
+/* --- STEP -------------------------------------------------------------------------------- */
+
+/* The events of run_rules.def that a worker may send. */
+static bool is_worker_event(enum culex_run_event event)
+{
+    return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
+           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
+           event == CULEX_EVENT_DISCARD;
+}
+
+static culex_status acks_check(const struct culex_ack *acks, size_t count, culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_worker_event(acks[i].event))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: not an event of a worker", i);
+        if (!culex__progress_is_valid(acks[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
+    }
+    return CULEX_OK;
+}
+
+static culex_status beats_check(const struct culex_beat *beats, size_t count, culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!culex__progress_is_valid(beats[i].progress))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: progress too long or not UTF-8", i);
+    }
+    return CULEX_OK;
+}
+
+culex_status culex__argument_step(const struct culex_step *step, culex_error *error)
+{
+    const size_t most = CULEX_STORE_BATCH_MAX;
+    culex_status status = culex__queue_check(step->queue, error);
+    if (status == CULEX_OK)
+        status = session_check(step->session, error);
+    if (status != CULEX_OK)
+        return status;
+    if (step->ack_count > most || step->beat_count > most || step->want > most)
+        return culex__fail(error, CULEX_ELIMIT, "at most %zu acks, beats and runs in one step",
+                           most);
+    status = acks_check(step->acks, step->ack_count, error);
+    return status == CULEX_OK ? beats_check(step->beats, step->beat_count, error) : status;
+}
+
+/* --- the operator's verbs ---------------------------------------------------------------- */
+
+culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error)
+{
+    if (most > CULEX_QUEUE_LIMIT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %d",
+                           CULEX_QUEUE_LIMIT_MAX);
+    return culex__queue_check(queue, error);
+}
+
+culex_status culex__argument_purge(const char *queue, culex_run_state state, culex_error *error)
+{
+    if ((unsigned)state >= CULEX_RUN_STATE_COUNT || state == CULEX_RUN_ACTIVE)
+        return culex__fail(error, CULEX_EINVAL, "runs in this state cannot be purged");
+    return culex__queue_check(queue, error);
+}
+
+culex_status culex__argument_list(const char *queue, culex_run_state state, size_t limit,
+                                  culex_error *error)
+{
+    if ((unsigned)state > CULEX_LIST_ANY)
+        return culex__fail(error, CULEX_EINVAL, "no such state of runs");
+    if (limit == 0 || limit > CULEX_STORE_PAGE_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", CULEX_STORE_PAGE_MAX);
+    return culex__queue_check(queue, error);
+}

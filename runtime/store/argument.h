@@ -1,0 +1,23 @@
+/* store/argument.h - what the verbs of a store take: the one check that stands before all stores.
+ *
+ * store/verbs.def names the function of each verb. A store's own functions get nothing that is
+ * refused here, and assert it where they rely on it. CULEX_EINVAL for what is out of form,
+ * CULEX_ELIMIT for what is too long or too many, with the words that an operator sees. */
+#ifndef CULEX_STORE_ARGUMENT_H
+#define CULEX_STORE_ARGUMENT_H
+
+#include "store/store.h"
+
+culex_status culex__argument_enqueue(const char *queue, const struct culex_new_run *runs,
+                                     size_t count, culex_error *error);
+culex_status culex__argument_step(const struct culex_step *step, culex_error *error);
+culex_status culex__argument_hello(const char *queue, const char *worker, const char *session,
+                                   culex_error *error);
+culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error);
+culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
+culex_status culex__argument_purge(const char *queue, culex_run_state state, culex_error *error);
+culex_status culex__argument_list(const char *queue, culex_run_state state, size_t limit,
+                                  culex_error *error);
+culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error);
+
+#endif

@@ -1,0 +1,154 @@
+/* suite/cases_argument.c - the bounds of what every verb takes: the same for all stores, and in the
+ * same words (store/argument.c). */
+#include "suite.h"
+
+#include "cases.h"
+#include "base/limits.h"
+
+static void refused(culex_status status, culex_status wanted, const culex_error *error,
+                    const char *words)
+{
+    if (status != wanted || strstr(error->text, words) == NULL)
+        fail_msg("status %d, '%s' instead of '%s'", status, error->text, words);
+}
+
+/* `count` letters and the NUL. */
+static const char *letters(char *text, size_t count)
+{
+    memset(text, 'a', count);
+    text[count] = '\0';
+    return text;
+}
+
+static void enqueue_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
+                            const char *words)
+{
+    struct culex_enqueue_result result;
+    culex_error error = {0};
+    struct culex_store *store = suite->store;
+    refused(store->ops->enqueue(store, queue, run, 1, &result, &error), CULEX_EINVAL, &error,
+            words);
+}
+
+void case_argument__run_out_of_form_is_refused(struct suite *suite)
+{
+    char key[CULEX_STORE_KEY_MAX + 2], job[CULEX_JOB_NAME_MAX + 2], tags[4096];
+    struct culex_new_run run = suite_run(suite), good = run;
+    enqueue_refused(suite, "a b", &run, "queue name 'a b'");
+    enqueue_refused(suite, "", &run, "a queue needs a name");
+    run.job = NULL;
+    enqueue_refused(suite, suite->queue, &run, "the name of a job has 1 to 255 bytes");
+    run.job = letters(job, CULEX_JOB_NAME_MAX + 1);
+    enqueue_refused(suite, suite->queue, &run, "the name of a job has 1 to 255 bytes");
+    run.job = "a|b";
+    enqueue_refused(suite, suite->queue, &run, "the name of a job holds");
+    run = good, run.priority = 10;
+    enqueue_refused(suite, suite->queue, &run, "run 0: priority is 0 to 9");
+    run = good, run.attempts_max = 0;
+    enqueue_refused(suite, suite->queue, &run, "attempts are 1 or more");
+    run = good, run.unique_key = letters(key, CULEX_STORE_KEY_MAX + 1);
+    enqueue_refused(suite, suite->queue, &run, "a unique key has at most 64");
+    run = good, run.tags = "a|b";
+    enqueue_refused(suite, suite->queue, &run, "the tags are too long or hold");
+    run.tags = letters(tags, sizeof tags - 1);
+    enqueue_refused(suite, suite->queue, &run, "the tags are too long or hold");
+    run = good, run.payload = NULL;
+    enqueue_refused(suite, suite->queue, &run, "the payload is missing");
+    assert_int_equal(suite_enqueue(suite, &good), CULEX_ENQUEUED_NEW);
+}
+
+void case_argument__batch_is_bounded(struct suite *suite)
+{
+    enum { MOST = CULEX_STORE_BATCH_MAX };
+    static struct culex_new_run runs[MOST + 1];
+    static struct culex_enqueue_result results[MOST + 1];
+    struct culex_store *store = suite->store;
+    culex_error error = {0};
+    for (size_t i = 0; i <= MOST; i++)
+        runs[i] = suite_run(suite);
+    refused(store->ops->enqueue(store, suite->queue, runs, MOST + 1, results, &error), CULEX_ELIMIT,
+            &error, "at most 1000 runs in one call");
+    assert_ok(store->ops->enqueue(store, suite->queue, runs, MOST, results, NULL));
+    assert_int_equal(results[MOST - 1].outcome, CULEX_ENQUEUED_NEW);
+}
+
+static void step_refused(struct suite *suite, const struct culex_step *step, culex_status wanted,
+                         const char *words)
+{
+    struct culex_step_reply reply;
+    culex_error error = {0};
+    refused(suite->store->ops->step(suite->store, step, &reply, &error), wanted, &error, words);
+}
+
+void case_argument__session_is_up_to_32_hex_digits(struct suite *suite)
+{
+    char session[CULEX_STORE_SESSION_MAX + 2];
+    const char *const bads[] = {NULL, "", "worker", "00 0",
+                                letters(session, CULEX_STORE_SESSION_MAX + 1)};
+    struct culex_store *store = suite->store;
+    size_t released;
+    int64_t now_ms;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        struct culex_step step = suite_step_make(suite, bads[i], 1);
+        culex_error error = {0};
+        step_refused(suite, &step, CULEX_EINVAL, "a session is a token of 1 to 32 hex digits");
+        refused(store->ops->hello(store, suite->queue, "w", bads[i], &released, &now_ms, &error),
+                CULEX_EINVAL, &error, "a session is a token of 1 to 32 hex digits");
+    }
+    letters(session, CULEX_STORE_SESSION_MAX);
+    suite_hello(suite, "w", session);
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, session, id);
+    assert_int_equal(suite_end(suite, session, id, attempt, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+void case_argument__step_is_bounded(struct suite *suite)
+{
+    struct culex_step step = suite_step_make(suite, ANN, CULEX_STORE_BATCH_MAX + 1);
+    step_refused(suite, &step, CULEX_ELIMIT, "at most 1000 acks, beats and runs in one step");
+    step.want = CULEX_STORE_BATCH_MAX;
+    assert_int_equal(suite_step(suite, &step), 0);
+}
+
+void case_argument__worker_is_named_by_up_to_127_bytes(struct suite *suite)
+{
+    char worker[CULEX_STORE_WORKER_MAX + 2];
+    const char *const bads[] = {NULL,  "",    "a|b",
+                                "{a}", "a\n", letters(worker, CULEX_STORE_WORKER_MAX + 1)};
+    struct culex_store *store = suite->store;
+    size_t released;
+    int64_t now_ms;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        culex_error error = {0};
+        refused(store->ops->hello(store, suite->queue, bads[i], ANN, &released, &now_ms, &error),
+                CULEX_EINVAL, &error, "the name of a worker ");
+    }
+    suite_hello(suite, letters(worker, CULEX_STORE_WORKER_MAX), ANN);
+}
+
+void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
+{
+    struct culex_store *store = suite->store;
+    struct culex_list_reply page;
+    const char *queue = suite->queue, *const none = NULL;
+    culex_error error = {0};
+    size_t deleted;
+    int fd;
+    suite_put(suite);
+    refused(store->ops->purge(store, queue, CULEX_RUN_ACTIVE, 1, &deleted, &error), CULEX_EINVAL,
+            &error, "runs in this state cannot be purged");
+    refused(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
+            &error, "a queue's limit is at most 1000000000");
+    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, 0, 0, &page, &error), CULEX_EINVAL,
+            &error, "a page has 1 to 1000 runs");
+    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, 0, CULEX_STORE_PAGE_MAX + 1, &page,
+                             &error),
+            CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
+    refused(store->ops->list(store, queue, CULEX_LIST_ANY + 1, 0, 1, &page, &error), CULEX_EINVAL,
+            &error, "no such state of runs");
+    refused(store->ops->pause(store, "{q}", true, &error), CULEX_EINVAL, &error,
+            "queue name '{q}'");
+    refused(store->ops->wake_arm(store, &none, 0, 1, &fd, &error), CULEX_ELIMIT, &error,
+            "1 to 1000 queues to wait for");
+    assert_ok(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX, NULL));
+}
