@@ -1,0 +1,439 @@
+/* What the rest of the runtime takes for granted of the system, as the platform's headers promise
+ * it. A port to another system passes this before anything else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "platform/clock.h"
+#include "platform/descriptor.h"
+#include "platform/events.h"
+#include "platform/filesystem.h"
+#include "platform/packet.h"
+#include "platform/pages.h"
+#include "platform/self.h"
+#include "platform/stack.h"
+
+enum { PATIENCE_MS = 5000, MEBI = 1024 * 1024 };
+
+static bool is_readable(int fd, int timeout_ms)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    return poll(&wait, 1, timeout_ms) == 1;
+}
+
+/* The exit status of a child, 128 and more for one that a signal killed. */
+static int status_await(pid_t pid)
+{
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* --- events.h ---------------------------------------------------------------------------- */
+
+static void test_bell_counts_its_rings_until_they_are_taken(void **state)
+{
+    (void)state;
+    int bell = culex__bell_open();
+    assert_false(is_readable(bell, 0));
+    assert_int_equal(culex__bell_take(bell), 0);
+    assert_true(culex__bell_ring(bell));
+    assert_true(culex__bell_ring(bell));
+    assert_true(is_readable(bell, 0));
+    assert_int_equal(culex__bell_take(bell), 2);
+    assert_false(is_readable(bell, 0));
+    culex__descriptor_close(bell);
+}
+
+static void test_alarm_of_the_past_goes_off_once(void **state)
+{
+    (void)state;
+    int alarm = culex__alarm_open();
+    assert_true(culex__alarm_set(alarm, 0));
+    assert_true(is_readable(alarm, PATIENCE_MS));
+    assert_true(culex__alarm_take(alarm));
+    assert_false(culex__alarm_take(alarm));
+    culex__descriptor_close(alarm);
+}
+
+static void test_alarm_goes_off_at_its_last_time(void **state)
+{
+    (void)state;
+    int alarm = culex__alarm_open();
+    int64_t now_ns = culex__clock_boottime_ns();
+    assert_true(culex__alarm_set(alarm, now_ns + INT64_C(3600000000000)));
+    assert_false(is_readable(alarm, 0));
+    assert_true(culex__alarm_set(alarm, now_ns + 20000000));
+    assert_true(is_readable(alarm, PATIENCE_MS));
+    assert_true(culex__clock_boottime_ns() >= now_ns + 20000000);
+    culex__descriptor_close(alarm);
+}
+
+static void test_blocked_signal_is_told_and_forgotten(void **state)
+{
+    (void)state;
+    sigset_t awaited, before;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    int signals = culex__signals_open(&awaited);
+    assert_false(is_readable(signals, 0));
+    raise(SIGUSR1);
+    assert_true(is_readable(signals, PATIENCE_MS));
+    culex__signals_take(signals);
+    assert_false(is_readable(signals, 0));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    culex__descriptor_close(signals);
+}
+
+static void test_write_to_a_file_is_told(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/culex-platform-XXXXXX";
+    int file = mkstemp(path);
+    int writes = culex__writes_open(path);
+    assert_true(file >= 0 && writes >= 0);
+    assert_false(is_readable(writes, 0));
+    assert_int_equal(write(file, "x", 1), 1);
+    assert_true(is_readable(writes, PATIENCE_MS));
+    culex__descriptor_close(writes);
+    close(file);
+    unlink(path);
+    assert_int_equal(culex__writes_open(path), -1);
+}
+
+static void test_watch_names_who_has_news(void **state)
+{
+    (void)state;
+    uint64_t about[4];
+    int watch = culex__watch_open(), first = culex__bell_open(), second = culex__bell_open();
+    assert_true(culex__watch_add(watch, first, POLLIN, 7));
+    assert_true(culex__watch_add(watch, second, POLLIN, UINT64_MAX));
+    assert_false(is_readable(watch, 0));
+    assert_int_equal(culex__watch_take(watch, about, 4), 0);
+    culex__bell_ring(second);
+    assert_true(is_readable(watch, 0));
+    assert_int_equal(culex__watch_take(watch, about, 4), 1);
+    assert_true(about[0] == UINT64_MAX);
+    culex__bell_ring(first);
+    assert_int_equal(culex__watch_take(watch, about, 4), 2);
+    assert_int_equal(culex__watch_take(watch, about, 1), 1);
+    assert_true(culex__watch_change(watch, first, POLLIN | POLLOUT, 8));
+    culex__bell_take(first); /* a bell that is silent can still be written */
+    culex__watch_remove(watch, second);
+    assert_int_equal(culex__watch_take(watch, about, 4), 1);
+    assert_int_equal(about[0], 8);
+    culex__descriptor_close(first);
+    assert_false(is_readable(watch, 0));
+    culex__descriptor_close(second);
+    culex__descriptor_close(watch);
+}
+
+/* --- packet.h ---------------------------------------------------------------------------- */
+
+static void test_packet_brings_a_descriptor_of_the_same_file(void **state)
+{
+    (void)state;
+    int ends[2], got_fd, pipe_fds[2];
+    char bytes[8];
+    struct stat sent, got;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    assert_int_equal(pipe(pipe_fds), 0);
+    assert_int_equal(culex__packet_receive(ends[1], bytes, sizeof bytes, &got_fd), -1);
+    assert_int_equal(culex__packet_send(ends[0], "with", 4, pipe_fds[0]), 4);
+    assert_int_equal(culex__packet_send(ends[0], "none", 4, -1), 4);
+    assert_int_equal(culex__packet_receive(ends[1], bytes, sizeof bytes, &got_fd), 4);
+    assert_true(fstat(pipe_fds[0], &sent) == 0 && fstat(got_fd, &got) == 0);
+    assert_true(got_fd != pipe_fds[0] && got.st_dev == sent.st_dev && got.st_ino == sent.st_ino);
+    assert_true((fcntl(got_fd, F_GETFD) & FD_CLOEXEC) != 0);
+    culex__descriptor_close(got_fd);
+    assert_int_equal(fcntl(got_fd, F_GETFD), -1); /* it was the library's to close */
+    assert_int_equal(culex__packet_receive(ends[1], bytes, sizeof bytes, &got_fd), 4);
+    assert_int_equal(got_fd, -1);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(pipe_fds[i]);
+    }
+}
+
+static void test_several_packets_come_each_by_itself(void **state)
+{
+    (void)state;
+    int ends[2];
+    char bytes[3][4];
+    struct culex_packet packets[3];
+    for (size_t i = 0; i < 3; i++)
+        packets[i] = (struct culex_packet){.bytes = bytes[i], .room = sizeof bytes[i]};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    assert_int_equal(culex__packets_receive(ends[1], packets, 3), -1);
+    culex__packet_send(ends[0], "one", 3, -1);
+    culex__packet_send(ends[0], "longer", 6, -1);
+    assert_int_equal(culex__packets_receive(ends[1], packets, 3), 2);
+    assert_true(packets[0].len == 3 && !packets[0].is_cut && memcmp(bytes[0], "one", 3) == 0);
+    assert_true(packets[1].is_cut);
+    close(ends[0]);
+    assert_true(culex__packets_receive(ends[1], packets, 3) >= 1);
+    assert_int_equal(packets[0].len, 0);
+    close(ends[1]);
+}
+
+/* --- pages.h ----------------------------------------------------------------------------- */
+
+static void test_shared_pages_are_one_and_kept_ones_are_wiped(void **state)
+{
+    (void)state;
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *shared = culex__pages_share(size), *kept = culex__pages_keep(size);
+    assert_true(shared != NULL && kept != NULL && shared[0] == 0 && kept[0] == 0);
+    *kept = 1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        *shared = 5;
+        _exit(*kept == 0 ? 0 : 1);
+    }
+    assert_int_equal(status_await(pid), 0);
+    assert_true(*shared == 5 && *kept == 1);
+    culex__pages_free(shared, size);
+    culex__pages_free(kept, size);
+    culex__pages_free(NULL, size);
+}
+
+static void test_withheld_pages_are_not_there_in_a_fork(void **state)
+{
+    (void)state;
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = culex__pages_share(2 * size);
+    culex__pages_withhold(memory, size);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool is_gone = msync(memory, size, MS_ASYNC) < 0;
+        bool is_there = msync(memory + size, size, MS_ASYNC) == 0;
+        _exit(is_gone && is_there ? 0 : 1);
+    }
+    assert_int_equal(status_await(pid), 0);
+    culex__pages_free(memory, 2 * size);
+}
+
+/* --- self.h ------------------------------------------------------------------------------ */
+
+struct search {
+    pid_t wanted;
+    bool is_found;
+};
+
+static bool child_look(void *user, pid_t pid)
+{
+    struct search *search = user;
+    search->is_found = search->is_found || pid == search->wanted;
+    return !search->is_found;
+}
+
+static bool one_is_enough(void *user, pid_t pid)
+{
+    (void)pid;
+    ++*(size_t *)user;
+    return false;
+}
+
+static bool is_our_child(pid_t pid)
+{
+    struct search search = {.wanted = pid};
+    assert_true(culex__self_visit_children(child_look, &search));
+    return search.is_found;
+}
+
+/* Waits until the other end of the pipe is closed. */
+static _Noreturn void stay(int fd)
+{
+    char byte;
+    ssize_t got = read(fd, &byte, 1);
+    _exit(got == 0 ? 0 : 1);
+}
+
+static void test_orphan_becomes_our_child(void **state)
+{
+    (void)state;
+    int told[2], held[2];
+    pid_t orphan = 0;
+    assert_true(pipe(told) == 0 && pipe(held) == 0);
+    assert_true(culex__self_adopt_orphans());
+    pid_t parent = fork();
+    if (parent == 0) {
+        close(held[1]);
+        orphan = fork();
+        if (orphan == 0)
+            stay(held[0]);
+        _exit(write(told[1], &orphan, sizeof orphan) == sizeof orphan ? 0 : 1);
+    }
+    assert_int_equal(read(told[0], &orphan, sizeof orphan), sizeof orphan);
+    assert_int_equal(status_await(parent), 0);
+    assert_true(is_our_child(orphan));
+    close(held[1]);
+    assert_int_equal(status_await(orphan), 0);
+    assert_false(is_our_child(orphan));
+    close(held[0]);
+    close(told[0]);
+    close(told[1]);
+}
+
+static void test_children_are_visited_until_one_is_enough(void **state)
+{
+    (void)state;
+    int held[2];
+    pid_t pids[3];
+    assert_int_equal(pipe(held), 0);
+    for (size_t i = 0; i < 3; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            close(held[1]);
+            stay(held[0]);
+        }
+    }
+    size_t visited = 0;
+    assert_true(culex__self_visit_children(one_is_enough, &visited));
+    assert_int_equal(visited, 1);
+    assert_true(is_our_child(pids[0]) && is_our_child(pids[1]) && is_our_child(pids[2]));
+    close(held[1]);
+    for (size_t i = 0; i < 3; i++)
+        status_await(pids[i]);
+    close(held[0]);
+}
+
+/* The parent ends as soon as its child is ready; that one tells by its exit whether it was told,
+ * and comes to us as an orphan. */
+static void test_end_of_the_parent_is_a_signal(void **state)
+{
+    (void)state;
+    int ready[2];
+    char byte;
+    sigset_t awaited, before;
+    const struct timespec patience = {.tv_sec = PATIENCE_MS / 1000};
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    assert_int_equal(pipe(ready), 0);
+    assert_true(culex__self_adopt_orphans());
+    pid_t parent = fork();
+    if (parent == 0) {
+        if (fork() != 0)
+            _exit(read(ready[0], &byte, 1) == 1 ? 0 : 1);
+        bool is_set = culex__self_follow_parent(SIGUSR1) && write(ready[1], "r", 1) == 1;
+        _exit(is_set && sigtimedwait(&awaited, NULL, &patience) == SIGUSR1 ? 0 : 1);
+    }
+    assert_int_equal(status_await(parent), 0);
+    int status = 0;
+    assert_true(wait(&status) > 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_memory_in_use_grows_with_what_is_mapped(void **state)
+{
+    (void)state;
+    struct culex_memory_use before, after;
+    assert_true(culex__self_memory(&before));
+    assert_true(before.resident > 0 && before.unshared > 0 && before.unshared <= before.resident);
+    char *memory = mmap(NULL, 8 * MEBI, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    memset(memory, 1, 8 * MEBI);
+    assert_true(culex__self_memory(&after));
+    assert_true(after.data >= before.data + 8 * MEBI);
+    assert_true(after.resident >= before.resident + 7 * MEBI); /* the kernel counts in batches */
+    munmap(memory, 8 * MEBI);
+}
+
+static void test_list_of_timers_shows_a_new_one(void **state)
+{
+    (void)state;
+    char before[256], after[256];
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    culex__self_list_timers(before, sizeof before);
+    culex__self_list_timers(after, sizeof after);
+    assert_memory_equal(before, after, sizeof before);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    culex__self_list_timers(after, sizeof after);
+    assert_memory_not_equal(before, after, sizeof before);
+    timer_delete(timer);
+}
+
+/* --- stack.h ----------------------------------------------------------------------------- */
+
+static uint64_t struck_pc, struck_sp, struck_frames[32];
+static size_t struck_count;
+
+static void struck(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    culex__stack_registers(context, &struck_pc, &struck_sp);
+    struck_count = culex__stack_frames(struck_frames, 32);
+}
+
+static void test_signal_tells_where_it_struck(void **state)
+{
+    (void)state;
+    bool is_there = false;
+    struct sigaction before, action = {.sa_flags = SA_SIGINFO, .sa_sigaction = struck};
+    culex__stack_prepare();
+    sigaction(SIGUSR2, &action, &before);
+    raise(SIGUSR2);
+    sigaction(SIGUSR2, &before, NULL);
+    for (size_t i = 0; i < struck_count; i++)
+        is_there = is_there || struck_frames[i] == struck_pc;
+    assert_true(is_there && struck_sp != 0);
+    assert_string_equal(culex__stack_signal_name(SIGSEGV), "SEGV");
+}
+
+/* --- filesystem.h ------------------------------------------------------------------------- */
+
+static void test_file_system_of_a_folder_has_a_name(void **state)
+{
+    (void)state;
+    struct culex_filesystem system;
+    assert_true(culex__filesystem_read("/", &system));
+    assert_true(system.name[0] != '\0');
+    assert_false(culex__filesystem_read("/no such folder", &system));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bell_counts_its_rings_until_they_are_taken),
+        cmocka_unit_test(test_alarm_of_the_past_goes_off_once),
+        cmocka_unit_test(test_alarm_goes_off_at_its_last_time),
+        cmocka_unit_test(test_blocked_signal_is_told_and_forgotten),
+        cmocka_unit_test(test_write_to_a_file_is_told),
+        cmocka_unit_test(test_watch_names_who_has_news),
+        cmocka_unit_test(test_packet_brings_a_descriptor_of_the_same_file),
+        cmocka_unit_test(test_several_packets_come_each_by_itself),
+        cmocka_unit_test(test_shared_pages_are_one_and_kept_ones_are_wiped),
+        cmocka_unit_test(test_withheld_pages_are_not_there_in_a_fork),
+        cmocka_unit_test(test_orphan_becomes_our_child),
+        cmocka_unit_test(test_children_are_visited_until_one_is_enough),
+        cmocka_unit_test(test_end_of_the_parent_is_a_signal),
+        cmocka_unit_test(test_memory_in_use_grows_with_what_is_mapped),
+        cmocka_unit_test(test_list_of_timers_shows_a_new_one),
+        cmocka_unit_test(test_signal_tells_where_it_struck),
+        cmocka_unit_test(test_file_system_of_a_folder_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
