@@ -24,7 +24,7 @@ struct culex_home_store {
 /* The folder that this process is in now. */
 void culex__home_store_note_folder(struct culex_home_store *home);
 
-/* For a process of handlers, all its life. */
+/* For a child, all its life. */
 void culex__home_store_settle(const struct culex_home_store *home);
 
 /* For a thread while it runs a handler; NULL for none. */

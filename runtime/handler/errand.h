@@ -3,10 +3,11 @@
  *   culex_run_client() -> errand_store.c --request--> errand_serve.c -> the worker's store
  *                                          <--answer---
  *
- * A handler's process has neither the URL of the store nor its password, so that its client's
- * store only asks: each call becomes a request, which the supervisor serves between its turns. Handlers on threads go the same way to a connection of their own. Both ends are the same
- * program, so numbers go as they lie in memory; but the one that asks may be broken, and what it
- * sends is checked like a message from an enemy. */
+ * A child has neither the URL of the store nor its password, so that its client's store only asks:
+ * each call becomes a request, which the supervisor serves between its turns. Handlers on threads
+ * go the same way to a connection of their own. Both ends are the same program, so numbers go as
+ * they lie in memory; but the one that asks may be broken, and what it sends is checked like a
+ * message from an enemy. */
 #ifndef CULEX_HANDLER_ERRAND_H
 #define CULEX_HANDLER_ERRAND_H
 

@@ -1,6 +1,6 @@
 /* handler/loan.h - the client that handlers are lent: culex_run_client.
  *
- * One for each process of handlers, or for all handler threads of a worker; made when it is asked
+ * One for each child, or for all handler threads of a worker; made when it is asked
  * for first, which asks nothing of the store, and not to be closed by those who have it. */
 #ifndef CULEX_HANDLER_LOAN_H
 #define CULEX_HANDLER_LOAN_H
@@ -26,7 +26,7 @@ void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int6
 /* While nobody uses the client. */
 void culex__loan_release(struct culex_loan *loan);
 
-/* Around each run of a process of handlers: a thread that a handler has left behind does not get
+/* Around each run of a child: a thread that a handler has left behind does not get
  * its turn in between. */
 void culex__loan_give(struct culex_loan *loan);
 void culex__loan_withhold(struct culex_loan *loan);
