@@ -48,7 +48,7 @@ static bool load_file(struct against *against, const char *path)
     return true;
 }
 
-/* Older schemas must be whole too: otherwise nobody can say what they promised. */
+/* Older schemas with errors are refused: what they promised cannot be told. */
 static const struct lock *then_make(struct against *against)
 {
     struct diag_sink *sink = &against->then.sink;
@@ -61,7 +61,8 @@ static const struct lock *then_make(struct against *against)
     return NULL;
 }
 
-/* Where a folder of today lay in the commit; itself when there is none, or it is in no commit. */
+/* Where a folder of today lay in the commit; without a commit, or outside of it, the folder
+ * itself. */
 static const char *include_dir_then(struct against *against, const char *dir)
 {
     const struct git_tree *tree = &against->tree;
@@ -151,7 +152,7 @@ static bool project_read_then(struct against *against)
            complain(path, fault);
 }
 
-/* What is left out today was left out by a commit that does not say it. */
+/* A commit without a list of its own leaves out what the project leaves out today. */
 static struct folder_filter filter_then(struct against *against, bool is_flat)
 {
     bool is_said = against->project.path != NULL;
@@ -202,7 +203,7 @@ static bool load_named_then(struct against *against, struct map *done, size_t *c
     return is_good;
 }
 
-/* What the project was, wherever today's lies. */
+/* The project as it was, wherever the project of today lies. */
 static bool load_project_then(struct against *against, struct map *done, size_t *count)
 {
     const struct texts *folders = &against->project.folders;

@@ -11,7 +11,7 @@ struct against_files {
     const struct texts *files;
     const struct texts *folders; /* in which all schemas are meant */
     const struct project *project;
-    bool are_of_project; /* none was named: the folders are what the project says */
+    bool are_of_project; /* no file was named: the folders are those of the project */
 };
 
 struct against {

@@ -1,4 +1,5 @@
-/* change_compare: jobs against jobs of the same name, and each against what is left of its past. */
+/* change.c - compares jobs of the same name, and each job with what may still be stored of its
+ * past. */
 #include "change.h"
 
 #include <string.h>
@@ -100,13 +101,13 @@ static void judge_results(const struct change *change, const struct lock_job *be
     }
 }
 
-/* What matters to those who still call the job. */
+/* What matters to programs that still call the job. */
 static void judge_calls(struct judge *judge, const struct lock_job *before,
                         const struct lock_job *after)
 {
     struct spot spot = judge_spot(after);
     bool is_forgiven = judge->is_forgiven;
-    judge->is_forgiven = false; /* Of results a listing says nothing. */
+    judge->is_forgiven = false; /* A listing does not tell of results. */
     judge_result(judge, before, after);
     judge->is_forgiven = is_forgiven;
     spot.was = before->name;
@@ -139,7 +140,7 @@ static void judge_stored(const struct change *change, const struct live_runs *ru
     const struct lock_job *before = lock_job_find(change->before, runs->job);
     const struct lock_job *after = lock_job_find(change->after, runs->job);
     if (after == NULL) {
-        if (before == NULL || before->is_retired) /* Else it is reported as removed. */
+        if (before == NULL || before->is_retired) /* One of the lock is reported as removed. */
             diag_report(change->sink, DIAG_STORED_JOB_UNKNOWN, runs->span,
                         "the store has runs of '%s', which no schema declares", runs->job);
         return;

@@ -17,7 +17,7 @@ struct change {
     const struct lock *before;
     const struct lock *after; /* made of schemas, so that it has places */
     unsigned categories;
-    bool is_drain;           /* no old worker or client meets what the new ones write */
+    bool is_drain;           /* all old workers and clients have ended before new ones write */
     const struct live *live; /* NULL: whatever the lock remembers may still be stored */
     struct map *met;         /* for change_compare() itself: old types that were compared */
 };

@@ -26,7 +26,7 @@ static bool complain(const char *what, const char *fault)
     return false;
 }
 
-/* Both ends close when a program is started, but the one that becomes its output. */
+/* A started program inherits neither end; one is made its standard output. */
 static bool git_spawn(char *const *words, int output, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
@@ -83,7 +83,7 @@ static bool top_find(struct arena *arena, const char *beside, struct git_tree *t
     return is_found;
 }
 
-/* A commit's names come from elsewhere: none may lead out of the folder. */
+/* Names in a commit are untrusted: each must stay inside the folder. */
 static bool is_inside(const char *path)
 {
     for (const char *at = path; at != NULL; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {

@@ -1,4 +1,4 @@
-/* Which findings of a comparison are told, and as what. */
+/* judge.c - which findings of a comparison are reported, and under which rule. */
 #include "judge.h"
 
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static bool is_rolling(enum diag_id id)
     }
 }
 
-/* Errors that hurt only runs which are stored: no such run, no error. */
+/* Errors that only stored runs can meet: without such a run they are left out. */
 static bool is_about_runs(enum diag_id id)
 {
     switch (id) {
@@ -121,8 +121,8 @@ static bool is_about_runs(enum diag_id id)
     }
 }
 
-/* The same finding in what a job returns; DIAG_COUNT: none. Nobody retries a result, so what
- * would be given back to newer workers is an error of the client there. */
+/* The rule for the same finding in what a job returns; DIAG_COUNT: there is none. A worker gives
+ * a run back that it cannot read; a client that cannot read a result has an error. */
 static enum diag_id id_in_result(enum diag_id id)
 {
     switch (id) {
@@ -145,8 +145,8 @@ static bool is_allowed(const struct lock_allow *allow, enum diag_id id)
     return allow != NULL;
 }
 
-/* Of the history only what makes new programs refuse stored runs counts: the rest was judged
- * when it was the newest version. */
+/* In the history only what makes new programs refuse stored runs counts; everything else was
+ * judged when that version was the newest. */
 static bool is_wanted(const struct judge *judge, enum diag_id id, const struct spot *spot)
 {
     const struct change *change = judge->change;

@@ -32,7 +32,7 @@ struct block_names {
     struct map wires, names, reserved, gone;
 };
 
-/* What is compared with what is left to the caller; all of it ends with judge_release(). */
+/* Starts a comparison; the caller chooses what is compared, and ends it with judge_release(). */
 void judge_init(struct judge *judge, const struct change *change);
 void judge_release(struct judge *judge);
 
@@ -66,11 +66,11 @@ void judge_enums(struct judge *judge, const struct lock_type *before,
 void judge_settings(struct judge *judge, const struct lock_job *before,
                     const struct lock_job *after);
 
-/* judge_type_name.c: types that have another name and that no param or result in `met`, by the
- * old name, has told of. */
+/* judge_type_name.c: types that were renamed, except those in `met` (by the old name), which
+ * were reported with the param or result that uses them. */
 void judge_type_names(const struct change *change, const struct map *met);
 
-/* judge_lost.c: jobs without one of their name on the other side. */
+/* judge_lost.c: jobs that are on one side only. */
 void judge_lost(const struct change *change);
 
 #endif

@@ -1,4 +1,4 @@
-/* Enums, as params and results meet them. */
+/* judge_enum.c - enums, as params and results use them. */
 #include <string.h>
 
 #include "judge.h"

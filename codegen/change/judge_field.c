@@ -1,4 +1,4 @@
-/* One block of fields against another: params, returns, structs inside them. */
+/* judge_field.c - compares two blocks of fields: params, results, and the structs inside them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void tell_with(struct pair *pair, enum diag_id id, const char *text, cons
         diag_help(pair->judge->change->sink, "%s", help);
 }
 
-/* Who must be new before the other side may be: those that read. */
+/* Those that read must be deployed before those that write. */
 static const char *readers_first(const struct judge *judge)
 {
     return judge->is_result ? "deploy what reads results first, then the workers"
@@ -47,7 +47,7 @@ static const char *readers_first(const struct judge *judge)
 
 /* ---- what is stored ---- */
 
-/* False when the values inside need no look any more. */
+/* False when the values inside need no comparison. */
 static bool judge_shape(struct pair *pair)
 {
     bool are_lists = pair->before->form == SHAPE_LIST && pair->after->form == SHAPE_LIST;
@@ -198,7 +198,7 @@ static bool is_number_same(const struct lock_field *before, const struct lock_fi
            (are_both_small && strtof(old, NULL) == strtof(new, NULL));
 }
 
-/* Whatever became of the type: 1, 1.0 and 1e0 are the same, and so are equal texts. */
+/* Whether two defaults mean the same, even of different types: 1, 1.0 and 1e0 do. */
 static bool is_default_same(const struct lock_field *before, const struct lock_field *after)
 {
     const char *old = before->default_text, *new = after->default_text;

@@ -1,4 +1,4 @@
-/* What became of jobs that have no job of their name on the other side. */
+/* judge_lost.c - jobs that are on one side only: removed, renamed or moved to another package. */
 #include <string.h>
 
 #include "judge.h"
@@ -48,7 +48,7 @@ static void roster_make(struct roster *roster, const struct change *change)
         map_add(&roster->removed, at->wire, at);
 }
 
-/* A new job with the same last name, and no job is left in the old package. */
+/* A new job with the same last name, when the old package has no job left. */
 static const struct lock_job *find_moved(const struct roster *roster, const struct lock_job *old)
 {
     if (map_get(&roster->packages, package_of(old)) != NULL)
@@ -99,7 +99,8 @@ static void say_renamed(struct judge *judge, const struct lock_job *old, const s
                   judge_last_part(old->wire), judge_last_part(old->wire));
 }
 
-/* A lock does not say in which file a job was, so one that was forgotten looks like this too. */
+/* A lock does not name the files of jobs, so a file that was left out of the call looks the
+ * same. */
 static void say_removed(struct judge *judge, const struct roster *roster,
                         const struct lock_job *old)
 {

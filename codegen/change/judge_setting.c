@@ -1,4 +1,5 @@
-/* Settings: nothing that is stored changes its meaning, but operators should know. */
+/* judge_setting.c - settings of a job. What is stored keeps its meaning, but operators should
+ * know. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void judge_changed(struct setting_pair *pair, const struct rule *rule)
         report(pair, rule, number_text(pair, rule, before));
 }
 
-/* Lower, where not set means without end. */
+/* Only a lower number counts; not set is the highest. */
 static void judge_lowered(struct setting_pair *pair, const struct rule *rule)
 {
     int64_t before = number_of(pair->before, rule), after = number_of(pair->after, rule);
@@ -80,7 +81,7 @@ static bool both_differ(struct setting_pair *pair, const struct rule *rule)
     return before != NULL && after != NULL && strcmp(before, after) != 0;
 }
 
-/* Without the setting on one side, no key of it is in use there. */
+/* Only a changed key counts: where the setting is missing on one side, there is none. */
 static void judge_key(struct setting_pair *pair, const struct rule *rule)
 {
     if (both_differ(pair, rule))
@@ -88,8 +89,8 @@ static void judge_key(struct setting_pair *pair, const struct rule *rule)
                arena_printf(pair->judge->change->arena, "by (%s)", text_of(pair->before, rule)));
 }
 
-/* Without retries on one side, or in a lock of before this was remembered, there is nothing to
- * compare. For a schedule that is gone there is a rule of its own. */
+/* Both sides must have it. A job without retries has no backoff, nor has an old lock; a schedule
+ * that was removed has a rule of its own. */
 static void judge_both(struct setting_pair *pair, const struct rule *rule)
 {
     if (both_differ(pair, rule))

@@ -1,5 +1,6 @@
-/* Types that no job tells of and that have another name now, as all of a file of types have in
- * another package: nothing that is stored changes, and no C code that uses them compiles. */
+/* judge_type_name.c - types that were renamed and are not in the findings of any job, as when a
+ * file of types moves to another package. Stored runs stay readable; C code that uses the types
+ * does not compile. */
 #include <string.h>
 
 #include "judge.h"
@@ -46,7 +47,7 @@ static void names_find(struct names *names, const struct change *change)
         map_add(&names->packages, at->package == NULL ? "" : at->package, at);
 }
 
-/* Packages whose jobs have all gone elsewhere: that is told, and says it of the types too. */
+/* Packages whose jobs have all moved: that is reported, so their types are not. */
 static void packages_left(struct names *names, struct map *left)
 {
     map_init(left, &names->scratch);

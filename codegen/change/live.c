@@ -44,7 +44,7 @@ bool live_has_job(const struct live *live, const char *job)
     return map_get(&live->jobs, job) != NULL;
 }
 
-/* One member; those that nobody here needs are skipped. */
+/* Reads one member, or skips it when its name is unknown. */
 static bool member_read(struct listing *listing, struct json_in *in, struct line *line)
 {
     char *name, *text;

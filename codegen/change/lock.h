@@ -146,7 +146,7 @@ struct lock *lock_make(struct compilation *compilation);
 /* Reads a lock. NULL after a report in `sink`. */
 struct lock *lock_read(struct diag_sink *sink, const char *path, const char *text, size_t size);
 
-/* The canonical text: the same for equal locks, whatever the order of files. */
+/* Writes the canonical text: the same for equal locks, in whatever order files were named. */
 void lock_write(const struct lock *lock, struct buf *buf);
 
 /* Adds to `after`, made of schemas, what `before` remembers; of older versions, when there is a

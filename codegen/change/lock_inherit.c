@@ -1,4 +1,4 @@
-/* lock_inherit: what a new lock keeps of the one before. */
+/* lock_inherit.c - what a new lock keeps of the one before. */
 #include <stddef.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct lock_text *sorted(struct lock_text *list)
     return lock_sort(list, offsetof(struct lock_text, text));
 }
 
-/* A list of names that are in use no longer, while it grows. */
+/* A growing list of names that are no longer in use. */
 struct gone {
     struct arena *arena;
     struct map known; /* in use, reserved or in the list */
@@ -57,7 +57,7 @@ static void gone_offer_all(struct gone *gone, const struct lock_text *names)
         gone_offer(gone, names->text);
 }
 
-/* What was allowed once stays so for the versions before. */
+/* A break that was allowed stays allowed for the versions of that time. */
 static void keep_allows(struct arena *arena, struct lock_allow **allows,
                         const struct lock_allow *before)
 {

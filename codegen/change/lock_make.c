@@ -1,4 +1,4 @@
-/* lock_make: from the model of checked schemas. */
+/* lock_make.c - a lock from the model of checked schemas. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* lock_read: text to records by the tables of lock_json.c, then what the records mean together. */
+/* lock_read.c - a lock from its text: records by the tables of lock_json.c, then their links. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct reader {
     bool is_bad;      /* reported */
 };
 
-/* Only the first fault is told: what follows is mostly its echo. */
+/* Only the first fault is reported: later ones mostly follow from it. */
 static bool fail_at(struct reader *reader, struct span span, const char *fault)
 {
     if (!reader->is_bad)
@@ -257,7 +257,7 @@ static bool link_jobs(struct reader *reader)
     return true;
 }
 
-/* The format comes first, so that whatever a later one changes is not met. */
+/* The format is read first, so that nothing of a later format is misread. */
 static bool check_format(struct reader *reader)
 {
     struct json_in in = reader->in;
@@ -270,7 +270,7 @@ static bool check_format(struct reader *reader)
                     json_in_number(&in, &format);
     arena_release(&scratch);
     if (!is_known || format <= LOCK_FORMAT)
-        return true; /* What is malformed is told in its place. */
+        return true; /* Malformed text is reported where it is read. */
     reader->is_bad = true;
     diag_report(reader->sink, DIAG_LOCK_TOO_NEW, (struct span){reader->source, 0, 1},
                 "the lock has format %lld, and this culexc reads %d", (long long)format,

@@ -1,4 +1,4 @@
-/* Which values one field writes and another takes: schemas/payload.md, "Values". */
+/* reads.c - which values one field writes and another reads: schemas/payload.md, "Values". */
 #include <string.h>
 
 #include "change.h"

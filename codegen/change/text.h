@@ -1,4 +1,4 @@
-/* text.h - whole files that are no schemas. */
+/* text.h - reads whole files other than schemas. */
 #ifndef CULEXC_TEXT_H
 #define CULEXC_TEXT_H
 

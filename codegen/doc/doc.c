@@ -242,7 +242,7 @@ static void write_rate(struct writer *writer, const struct ast_rate *rate)
     write_words(writer, ".");
 }
 
-/* A number as it was written, of which no more is to be said; the others are told of by name. */
+/* Whether a setting is shown as it was written; the other numbers have sentences of their own. */
 static bool is_plain(const struct ast_setting *setting)
 {
     return scalar_of(setting->kind) != NULL && setting->kind != SETTING_PRIORITY &&

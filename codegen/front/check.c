@@ -139,7 +139,7 @@ static struct ir_file *file_create(struct checker *checker)
     return file;
 }
 
-/* The other tables are looked for by other verbs. */
+/* Findings of the other tables are the subject of other verbs. */
 static bool is_about_schemas(enum diag_id id, const void *context)
 {
     (void)context;
@@ -164,7 +164,7 @@ static void check_one(struct compilation *compilation, struct module *module)
     struct ir_settings defaults = check_loose(&checker);
     check_jobs(&checker, &defaults);
     check_imports(&checker);
-    if (!compilation->sink.has_faults) /* Behind an error, warnings may be missing. */
+    if (!compilation->sink.has_faults) /* After an error, warnings may be missing. */
         allow_report_unused(&compilation->sink, module->source, is_about_schemas, NULL);
     module->state = MODULE_CHECKED;
 }

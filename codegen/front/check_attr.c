@@ -42,7 +42,8 @@ static bool is_allow(const struct ast_attr *attr)
     return strcmp(attr->name.text, "allow_breaking") == 0;
 }
 
-/* What may stand once in a list. Several rules may be allowed to break, each once. */
+/* By this text an attribute may stand once in a list: its name, and of allow_breaking the rule
+ * too. */
 static const char *identity_of(struct arena *arena, const struct ast_attr *attr)
 {
     if (!is_allow(attr) || attr->args == NULL || attr->args->kind != LITERAL_STRING)
@@ -87,7 +88,7 @@ static const struct attr_rule *rule_find(struct checker *checker, const struct a
             return &rules[i];
     }
     struct suggestion suggestion = suggestion_start(attr->name.text);
-    suggestion.is_doubtful = true; /* One attribute for another is another meaning. */
+    suggestion.is_doubtful = true; /* Another attribute means something else. */
     for (size_t i = 0; i < RULE_COUNT; i++) {
         if ((rules[i].places & place) != 0)
             suggestion_offer(&suggestion, rules[i].name);
@@ -229,7 +230,7 @@ static bool is_among(const struct literal *first, const struct literal *arg)
     return first != arg;
 }
 
-/* A name that came back is among its former ones; alone it says nothing. */
+/* The present name may be among several former ones, when it came back. */
 static void check_was_sense(struct checker *checker, const struct ast_attr *attr, const char *name)
 {
     bool is_alone = attr->args->next == NULL;

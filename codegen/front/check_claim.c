@@ -56,9 +56,9 @@ void checker_claim_setters(struct checker *checker, const struct module *module)
     }
 }
 
-/* What imported files put at file scope of the generated C, directly or not. Those that are only
- * beside this one on a command line are none of its business: with each of hundreds claiming the
- * names of all before it, they would take time by the square of their number. */
+/* What imported files put at file scope of the generated C, directly or not. Other files of the
+ * command line are left to clash.c: to claim their names here, for each of hundreds of files,
+ * would take time by the square of their number. */
 static void claim_imports(struct checker *checker, struct map *seen, const struct module *importer)
 {
     for (const struct module_import *at = importer->imports; at != NULL; at = at->next) {

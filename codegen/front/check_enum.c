@@ -95,7 +95,7 @@ static void check_enum_values(struct checker *checker, const struct ast_decl *de
         value->span = ast->name.span;
         cname_check_shape(checker->sink, &ast->name);
         if (check_enum_double(checker, &names, value->name, ast, "name"))
-            continue; /* Whatever else it shares with the first one comes from that. */
+            continue; /* Other clashes of the two need no report of their own. */
         check_enum_double(checker, &numbers, arena_copy(checker->arena, text, strlen(text)), ast,
                           "number");
         check_enum_reserved(checker, &reserved, value, ast->name.span);

@@ -24,7 +24,7 @@ static bool type_builtin(struct ir_field *field, const char *name)
     return field->kind != IR_KIND_COUNT;
 }
 
-/* Another module of the compilation that declares `name`, which is whole. */
+/* Another module of the compilation that declares the qualified `name`. */
 static const struct module *declaring_module(const struct checker *checker, const char *name)
 {
     for (const struct module *at = checker->compilation->modules; at != NULL; at = at->next) {
@@ -60,7 +60,7 @@ static void report_unknown_type(struct checker *checker, const struct ast_field 
     const struct module *module = declaring_module(checker, field->type.text);
     bool is_foreign = habit_type(field->type.text, &habit);
     bool is_name_a_type = habit_is_type(field->name.text);
-    /* The name may stand where an error was, unless it looks like one that is known. */
+    /* The type may be declared where a syntax error was. */
     if (checker->module->is_broken && near.best == NULL && !is_foreign && !is_name_a_type)
         return;
     diag_report(checker->sink, DIAG_UNKNOWN_TYPE, field->type.span, "unknown type '%.200s'",
@@ -289,7 +289,7 @@ static unsigned count_numbered(const struct ast_field *ast)
     return count;
 }
 
-/* Two may be defaults that only look like it. */
+/* Two numbers may be defaults by chance. */
 static void check_numbers(struct checker *checker, const struct ast_field *ast)
 {
     if (count_numbered(ast) < 3)

@@ -53,14 +53,14 @@ static void check_zone(struct checker *checker, const struct literal *zone)
         struct span inside = {zone->span.source, zone->span.offset + 1, zone->span.length - 2};
         diag_report(checker->sink, DIAG_UNKNOWN_TIME_ZONE, zone->span,
                     "this machine's tz database has no zone '%s'", zone->text);
-        if (checker->sink->current != NULL) /* It reads the whole database. */
+        if (checker->sink->current != NULL) /* Offering names reads the whole database. */
             zone_suggest(checker->arena, &near);
-        near.is_doubtful = true; /* There are newer databases than this one. */
+        near.is_doubtful = true; /* A newer database may know the name. */
         diag_suggest(checker->sink, inside, &near);
     }
 }
 
-/* A job of every hour loses or gains one run of many: nothing to speak of. */
+/* A job that runs every hour loses or gains one run of many, which is not reported. */
 static void check_dst(struct checker *checker, const struct cron *cron, const struct literal *zone)
 {
     static const char *const months[] = {"January",   "February", "March",    "April",

@@ -82,7 +82,7 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
 struct suggestion checker_suggest(struct checker *checker, const char *name, bool is_type)
 {
     struct suggestion suggestion = suggestion_start(name);
-    if (checker->sink->is_full) /* Nobody will see it, and each name costs a look at all others. */
+    if (checker->sink->is_full) /* The report is not shown, and a suggestion looks at all names. */
         return suggestion;
     for (int kind = 0; is_type && kind < IR_ENUM; kind++)
         suggestion_offer(&suggestion, ir_kinds[kind].word);

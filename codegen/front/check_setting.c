@@ -105,7 +105,8 @@ static void report_unknown_param(struct setting_check *check, const struct ast_n
 {
     struct diag_sink *sink = check->checker->sink;
     diag_report(sink, DIAG_UNKNOWN_PARAM, name->span, "this job has no param '%.64s'", name->text);
-    if (sink->current == NULL) /* Each name costs a look at all params. */
+    if (sink->current ==
+        NULL) /* Suggesting looks at all params, so only for a report that is shown. */
         return;
     struct suggestion suggestion = suggestion_start(name->text);
     suggestion.is_doubtful = true;
@@ -142,7 +143,7 @@ static void check_by(struct setting_check *check, const struct ast_names *by)
     arena_release(&scratch);
 }
 
-/* In which a unique run keeps others out. */
+/* The states of a unique run that can keep others out. */
 static const char *const states[] = {"scheduled", "waiting", "active"};
 enum { STATE_COUNT = sizeof(states) / sizeof(states[0]) };
 
@@ -230,7 +231,7 @@ static void check_keep(struct setting_check *check, const struct ast_setting *se
         check->settings->keep_failure_ns = keep->failure.duration_ns;
 }
 
-/* Behind a report: 0 may have been meant as none at all. */
+/* After a report: 0 may have been meant as no limit. */
 static void help_without(struct checker *checker, const struct ast_setting *setting)
 {
     const struct literal *value = &setting->value;

@@ -13,7 +13,7 @@ struct checker {
     struct module *module;
     struct map c_names; /* at file scope */
     struct map attrs;   /* check_attr.c: where each stood last */
-    bool is_across;     /* what one file has twice is not reported */
+    bool is_across;     /* compares files: what one file has twice was reported there */
 };
 
 /* ---- check_scope.c ---- */
@@ -79,7 +79,7 @@ void check_enum_attrs(struct checker *checker, struct ir_enum *type);
 void check_enum_value_attrs(struct checker *checker, struct ir_enum_value *value);
 /* Reports a text that could not be the name of anything, now or before. */
 void check_old_name(struct checker *checker, const struct literal *name, const char *kind);
-/* The first argument of [[was]], or NULL. */
+/* The first name in [[was]], or NULL. */
 const struct literal *attr_was(const struct ast_attr *attrs);
 
 /* ---- settings ---- */
@@ -102,7 +102,8 @@ void check_retry(struct setting_check *check, const struct ast_setting *setting)
 struct ir_retry retry_default(void);
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry);
-/* A duration of a setting: whole milliseconds, from `least` on, or what is `most`. */
+/* A duration of a setting: whole milliseconds, within bounds. False after a report, or when the
+ * literal was reported before. */
 bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t least);
 bool check_duration(struct checker *checker, const struct literal *literal, int64_t least,
                     int64_t most);
@@ -111,7 +112,7 @@ bool check_duration(struct checker *checker, const struct literal *literal, int6
 void check_every(struct setting_check *check, const struct ast_setting *setting);
 void check_cron(struct setting_check *check, const struct ast_setting *setting);
 
-/* check_sense.c: what is allowed and hardly meant, in a job that is otherwise checked. */
+/* check_sense.c: reports settings of a checked job that contradict each other. */
 void check_sense(struct checker *checker, const struct ir_job *job);
 
 #endif

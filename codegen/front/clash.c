@@ -1,5 +1,5 @@
-/* clash.c - names across files. A file is checked together with what it imports; here are those
- * that do not know of each other. */
+/* clash.c - names of files that do not import each other; check.c compares a file with its
+ * imports. */
 #include "clash.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static void claim_guard(struct clash *clash, struct module *module)
               "one that is included behind the other would be empty: rename one of the files");
 }
 
-/* Two of one file were reported there; two of one name need the same C names, too. */
+/* Two in one file were reported there; two of one qualified name are reported by their C names. */
 static void claim_stored(struct clash *clash, struct ir_job *job)
 {
     struct diag_sink *sink = clash->checker.sink;

@@ -54,8 +54,7 @@ extern const struct ir_kind_info ir_kinds[IR_KIND_COUNT];
 /* The kind a built-in type word names, IR_KIND_COUNT when it is none. */
 enum ir_kind ir_kind_find(const char *word);
 
-/* What [[min]] and [[max]] are for: what a bound of 64 bits, all that a descriptor holds, can be
- * compared with. */
+/* Whether the kind takes [[min]] and [[max]]: a descriptor holds bounds of 64 bits. */
 bool ir_kind_has_bounds(enum ir_kind kind);
 
 enum ir_value_kind {

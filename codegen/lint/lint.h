@@ -1,4 +1,4 @@
-/* lint.h - what is allowed in a schema and not as it should be.
+/* lint.h - style and risk rules for valid schemas.
  *
  * The rules stand in front/lint_ids.def, each in a tier. */
 #ifndef CULEXC_LINT_H

@@ -1,3 +1,4 @@
+/* lint_field.c - fields as written and as checked, and attributes that are left without a text. */
 #include "linter.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* lint_job.c - the settings of a job. */
 #include "linter.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* lint_name.c - names and comments of a whole file. */
 #include "linter.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* lint_unused.c - what a file declares and does not use. */
 #include "linter.h"
 
 #include <string.h>
