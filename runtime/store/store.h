@@ -182,7 +182,7 @@ struct culex_step_reply {
     uint32_t expired_count;  /* runs that expired in this step; a repeat says 0 */
     enum culex_answer *acks; /* parallel to the request */
     enum culex_answer *beats;
-    struct culex_grant *grants;
+    struct culex_grant *grants; /* at most as many as the step wanted */
     size_t grant_count;
     void *storage; /* the store's own */
 };

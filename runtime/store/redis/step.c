@@ -189,7 +189,7 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
 {
     struct culex_step_reply read = {.now_ms = 0};
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 5 || (reply->elements - 5) % 3 != 0 ||
-        (reply->elements - 5) / 3 > CULEX_STORE_BATCH_MAX || !head_read(reply, &read))
+        (reply->elements - 5) / 3 > step->want || !head_read(reply, &read))
         return culex__fail(error, CULEX_ECORRUPT, "the answer to STEP is no such answer");
     read.grant_count = (reply->elements - 5) / 3;
     size_t answers_size = (step->ack_count + step->beat_count + 1) * sizeof *read.acks;

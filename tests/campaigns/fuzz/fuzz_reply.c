@@ -18,6 +18,8 @@ static void step_check(const redisReply *reply)
     if (culex__redis_step_read(reply, &step, &read, NULL) != CULEX_OK)
         return;
     fuzz_taken++;
+    if (read.grant_count > step.want)
+        abort();
     volatile unsigned char sum = 0; /* touch all that was promised */
     for (size_t i = 0; i < read.grant_count; i++) {
         sum = (unsigned char)(sum + strlen(read.grants[i].job));

@@ -158,6 +158,45 @@ static void test_hostile_reply_costs_one_call(void **state)
     proxy_stop(proxy);
 }
 
+#define GRANT                                                                                      \
+    "$16\r\n0123456789abcdef\r\n$175\r\n1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|"   \
+    "1750000060000|1|1|0|0|1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|"                \
+    "00000000000000ff|fedcba9876543210|red,green\r\n$2\r\n{}\r\n"
+
+/* What asked for `want` runs has room for as many. */
+static culex_status step_answered(struct fixture *f, struct proxy *proxy, struct culex_store *store,
+                                  const char *answer, uint32_t want, culex_error *error)
+{
+    struct culex_step step = fixture_step(f, SESSION_A, want);
+    struct culex_step_reply reply;
+    proxy_set(proxy,
+              &(struct proxy_fault){
+                  .action = PROXY_ANSWER, .text = answer, .text_len = strlen(answer), .times = 1});
+    culex_status status = store->ops->step(store, &step, &reply, error);
+    assert_int_equal(proxy_hits(proxy), 1);
+    proxy_set(proxy, NULL);
+    if (status == CULEX_OK) {
+        assert_int_equal(reply.grant_count, want);
+        store->ops->step_release(store, &reply);
+    }
+    return status;
+}
+
+static void test_more_grants_than_were_wanted_are_refused(void **state)
+{
+    static const char two[] = "*11\r\n:1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n" GRANT GRANT;
+    struct fixture *f = *state;
+    struct proxy *proxy = proxy_start(f->server.socket);
+    const struct culex_store_options options = {.timeout_ms = 2000};
+    struct culex_store *store = NULL;
+    assert_ok(culex__store_open(proxy_url(proxy), &options, &f->env, &store, NULL));
+    assert_ok(verb_call(f, store, HELLO, &call_error)); /* so that it meets no greeting or probe */
+    assert_ok(step_answered(f, proxy, store, two, 2, &call_error));
+    assert_int_equal(step_answered(f, proxy, store, two, 1, NULL), CULEX_ECORRUPT);
+    store->ops->close(store);
+    proxy_stop(proxy);
+}
+
 /* Each header of seven bytes would take 128 KiB of pointers, nested ones that times 16000. */
 static void test_nested_arrays_share_one_budget(void **state)
 {
@@ -333,6 +372,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_hostile_reply_costs_one_call),
+        TEST(test_more_grants_than_were_wanted_are_refused),
         cmocka_unit_test(test_nested_arrays_share_one_budget),
         cmocka_unit_test(test_slow_drip_ends_at_the_deadline),
         cmocka_unit_test(test_black_hole_ends_at_the_deadline),
