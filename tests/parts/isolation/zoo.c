@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -359,6 +360,8 @@ FAULTY static culex_outcome leaves_daemon(culex_run *run, const struct zoo_param
     }
     while (atomic_load(&zoo_board->other) == 0)
         nap_ms(1);
+    siginfo_t info; /* its parent is over, though nobody has buried it: who lives is a daemon */
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     if (params->n == 1)
         *no_where = 1;
     if (params->n == 2)
