@@ -10,7 +10,7 @@
 
 struct culex_deadline {
     int64_t own_ns;
-    /* Counts when it is earlier. May be moved while somebody waits; 0, or no such place: none. */
+    /* Counts when it is earlier, and may be moved while somebody waits. NULL, or 0 there: none. */
     const atomic_int_fast64_t *until_ns;
 };
 

@@ -12,9 +12,9 @@ char *culex__path_absolute(const char *path, const char *folder);
 /* The folder that `path` lies in, owned; NULL when out of memory. */
 char *culex__path_folder(const char *path);
 
-/* Where the links lead that `path` is the name of, owned: the first name that is none, or that
- * nothing has yet. `path` itself when it is no link; links to folders stay in it. NULL with errno;
- * ELOOP for links that lead to each other. */
+/* Follows `path` from link to link, and returns the last name, owned: that of a file, or of nothing
+ * yet. `path` itself when it is no link; links to folders stay in it. NULL with errno; ELOOP for
+ * links that lead to each other. */
 char *culex__path_follow(const char *path);
 
 #endif
