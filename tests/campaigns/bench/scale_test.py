@@ -4,6 +4,7 @@ usage: scale_test.py CULEXC [VALGRIND]
 Instructions and bytes are counted, so it does not matter how busy the machine is.
 """
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
@@ -30,10 +31,17 @@ def peak_kib(schema: pathlib.Path) -> int:
 def instructions(*words) -> int:
     """Of one call of culexc, whatever it finds; without those that fill memory which is not used yet."""
     env = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
-    done = subprocess.run([*VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null", CULEXC, *words],
+    done = subprocess.run([*VALGRIND, "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", CULEXC, *words],
                           capture_output=True, text=True, check=False, timeout=300, env=env)
     assert done.returncode in (0, 1), done.stderr
-    return int(re.search(r"Collected : (\d+)", done.stderr).group(1))
+    return int(re.search(r"I +refs: +([\d,]+)", done.stderr).group(1).replace(",", ""))
+
+
+@functools.cache
+def instructions_to_start(verb: str) -> int:
+    """Of a call with an empty schema."""
+    with tempfile.NamedTemporaryFile(suffix=".job") as empty:
+        return instructions(verb, empty.name)
 
 
 def instructions_checked(schema: pathlib.Path) -> int:
@@ -82,9 +90,9 @@ class Scale(unittest.TestCase):
     def growth(self, shape: str) -> float:
         """What twice as many cost beside so many, the start of the program left out."""
         verb, count, text = shapes.SHAPES[shape]
-        costs = [instructions(verb, self.path(f"{shape}{at}", text(times) if times > 0 else ""))
-                 for at, times in enumerate((0, count, 2 * count))]
-        return (costs[2] - costs[0]) / (costs[1] - costs[0])
+        costs = [instructions(verb, self.path(f"{shape}{times}", text(times))) for times in (count, 2 * count)]
+        start = instructions_to_start(verb)
+        return (costs[1] - start) / (costs[0] - start)
 
     def growth_of_change(self, change: str, verb: str) -> float:
         """The same of a change, by breaking or by lock."""
@@ -97,7 +105,7 @@ class Scale(unittest.TestCase):
             subprocess.run([CULEXC, "lock", "--lock", lock, before], check=True)
             option = "--against" if verb == "breaking" else "--lock"
             costs.append(instructions(verb, option, lock, after))
-        start = instructions("check", self.path("empty", ""))
+        start = instructions_to_start("check")
         return (costs[1] - start) / (costs[0] - start)
 
     def is_linear(self, measure, *names):

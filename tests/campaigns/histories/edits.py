@@ -3,7 +3,7 @@
 An edit changes a version in place and says whether it found something to change. Its name is that
 of its function. Invalid results are sorted out later, by culexc.
 """
-from model import FLOATS, INTS, PLAIN, SECOND, TEXTS, TIMES, WIDE, Block, Enum, Field, Job, Struct, Version
+from schema import FLOATS, INTS, PLAIN, SECOND, TEXTS, TIMES, WIDE, Block, Enum, Field, Job, Struct, Version
 
 BASES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 EPOCH = 1767225600 * SECOND

@@ -12,6 +12,7 @@ and shows everything.
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import pathlib
 import random
@@ -22,9 +23,10 @@ import tempfile
 import time
 
 import edits
+import loadable
 import meaning
-import model
 import real
+import schema
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH, CHUNK = 125, 25            # histories of a compiled file, and of a compared one
@@ -72,6 +74,14 @@ class Failure(Exception):
     pass
 
 
+@functools.cache
+def renderer(culexc):
+    """The packed one beside this culexc, which brings its own Jinja2."""
+    sys.path.insert(0, str(pathlib.Path(culexc).resolve().parents[1] / "render/render"))
+    import render
+    return render.answer
+
+
 def run(command, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
     return done.returncode, done.stdout, done.stderr
@@ -114,7 +124,7 @@ class Batch:
         lines, owners = [f"package {PACKAGE};"], [None]
         for number in numbers:
             versions, _ = self.histories[number]
-            text = model.version_text(versions[at]) if at < len(versions) else []
+            text = schema.version_text(versions[at]) if at < len(versions) else []
             lines += text
             owners += [number] * len(text)
         path = self.folder / f"v{at}.job"
@@ -186,12 +196,18 @@ class Batch:
         for finding in about_change(reports):
             found[owner(finding, owners)].add(finding["id"])
 
+    def generate(self, at):
+        """As culexc gen does it, but for the start of a Python each time."""
+        path, _ = self.write(at, self.histories)
+        status, ir, err = run([self.options.culexc, "ir", path])
+        if status != 0:
+            raise Failure(f"culexc ir {path}:\n{err}")
+        for file in renderer(self.options.culexc)(ir.encode())["files"]:
+            (self.folder / file["name"]).write_text(file["content"])
+
     def compile(self, at):
         """One version, with its table of jobs, as a module."""
-        path, _ = self.write(at, self.histories)
-        status, _, err = run([self.options.culexc, "gen", "--out", self.folder, path])
-        if status != 0:
-            raise Failure(f"culexc gen {path}:\n{err}")
+        self.generate(at)
         functions, table = [], []
         for number, (versions, _) in self.histories.items():
             job = versions[at].job if at < len(versions) else None
@@ -209,12 +225,9 @@ class Batch:
         text = [f'#include "v{at}_job.c"', '#include "history.h"', *functions,
                 "extern const struct history_job history_jobs[];", "const struct history_job history_jobs[] = {",
                 *table, "{NULL, NULL, NULL, NULL, false}};"]
-        source, module = self.folder / f"v{at}_table.c", self.folder / f"v{at}.so"
+        source = self.folder / f"v{at}_table.c"
         source.write_text("\n".join(text) + "\n")
-        status, _, err = run([*self.options.cc, "-shared", "-fPIC", f"-I{HERE}", "-o", module, source])
-        if status != 0:
-            raise Failure(f"{module}: {err}")
-        return module
+        return loadable.build([*self.options.cc, f"-I{HERE}"], source)
 
     def exchange(self, requests):
         """The answers to requests (writer, is result, job, readers, tree), a list for each."""
@@ -249,13 +262,13 @@ def pairs_of(versions):
 
 def requests_of(versions):
     """What is written by each version for those that it is paired with."""
-    everyone = model.everyone_of(versions)
+    everyone = schema.everyone_of(versions)
     for at, version in enumerate(versions):
         readers = sorted({a + b - at for a, b in pairs_of(versions) if at in (a, b)})
         if version.job is None:
             continue
         for is_result, block in ((False, version.job.params), (True, version.job.result)):
-            for tree in model.block_values(version, block, everyone) if block is not None else []:
+            for tree in schema.block_values(version, block, everyone) if block is not None else []:
                 yield at, is_result, version.job.wire, readers, tree
 
 
@@ -346,7 +359,7 @@ def show(versions, names, pair, verdict, outcomes, wrong):
     """A failing pair for people: both schemas, the values, both results."""
     lines = [f"  {text}" for text in wrong]
     for at in pair:
-        lines += [f"  v{at}:"] + [f"    {line}" for line in model.version_text(versions[at])]
+        lines += [f"  v{at}:"] + [f"    {line}" for line in schema.version_text(versions[at])]
     lines += [f"  edits: {names[pair[0]:pair[1]]}", f"  verdict: {', '.join(sorted(verdict)) or 'clean'}"]
     for side in ("new", "old"):
         for word, (sent, answer) in outcomes[side].items():

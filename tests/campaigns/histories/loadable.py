@@ -1,7 +1,8 @@
-"""Exits with 0 when what a compiler makes can be loaded here.
+"""Makes modules that can be loaded. As a program: exits with 0 when those of a compiler can be here.
 
-usage: loadable.py COMPILER
-tcc does not say that its code needs no executable stack, and glibc 2.41 refuses what does not.
+usage: loadable.py COMPILER...
+tcc does not say that its code needs no executable stack, and glibc 2.41 loads nothing that does not:
+so ld makes the module, and is told to say it.
 """
 import ctypes
 import pathlib
@@ -9,8 +10,21 @@ import subprocess
 import sys
 import tempfile
 
-with tempfile.TemporaryDirectory() as name:
-    source, module = pathlib.Path(name) / "x.c", pathlib.Path(name) / "x.so"
-    source.write_text("int x = 1;\n")
-    subprocess.run([sys.argv[1], "-shared", "-o", module, source], check=True)
-    ctypes.CDLL(str(module))
+
+def build(compiler, source):
+    part, module = source.with_suffix(".o"), source.with_suffix(".so")
+    for command in ([*compiler, "-c", "-fPIC", "-o", part, source],
+                    ["ld", "-shared", "-z", "noexecstack", "-o", module, part]):
+        subprocess.run(command, check=True, timeout=300)
+    return module
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        source = pathlib.Path(name) / "x.c"
+        source.write_text("int x = 1;\n")
+        ctypes.CDLL(str(build(sys.argv[1:], source)))
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@
 Fields are matched by identity (uid), so a value under a name that now means something else is a
 misreading however well it decodes. By "wire" instead, names are what counts.
 """
-from model import FLOATS, INTS, default_json
+from schema import FLOATS, INTS, default_json
 
 OK, DEFAULTED, ROUNDED, WRONG = range(4)
 NAMES = ("ok", "defaulted", "rounded", "wrong")

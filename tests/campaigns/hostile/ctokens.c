@@ -164,12 +164,14 @@ static CXSourceRange whole(CXTranslationUnit unit, const char *path)
                           clang_getLocationForOffset(unit, file, (unsigned)size));
 }
 
-/* Nothing is included: what is wanted is the tokens of this very file. */
+/* Nothing is included and no body is understood: what is wanted is the tokens of this very file. */
 static void file_read(CXIndex index, const char *path)
 {
     static const char *const options[] = {"-xc", "-std=c11", "-trigraphs", "-nostdinc"};
     struct reading reading = {.skeleton = UINT64_C(0xcbf29ce484222325)};
-    reading.unit = clang_createTranslationUnitFromSourceFile(index, path, 4, options, 0, NULL);
+    reading.unit = clang_parseTranslationUnit(index, path, options, 4, NULL, 0,
+                                              CXTranslationUnit_SkipFunctionBodies |
+                                                  CXTranslationUnit_SingleFileParse);
     if (reading.unit == NULL) {
         wrong("cannot be read", path);
         return;
