@@ -279,7 +279,6 @@ static const char *make_steps(struct arena *arena, const struct literal *step)
 /* When a run that failed is tried again. */
 static const char *make_backoff(struct arena *arena, const struct ir_retry *retry)
 {
-    static const char *const jitters[] = {"", ", jitter full", ", jitter equal", ", jitter "};
     if (retry->max == 0)
         return NULL;
     const char *delays = retry->steps != NULL
@@ -287,10 +286,13 @@ static const char *make_backoff(struct arena *arena, const struct ir_retry *retr
                              : arena_printf(arena, "%" PRId64 " ms", ms(retry->base_ns));
     const char *cap =
         retry->cap_ns < 0 ? "" : arena_printf(arena, " cap %" PRId64 " ms", ms(retry->cap_ns));
-    return arena_printf(arena, "%s %s%s%s%s%s%s", retry->backoff, delays,
-                        retry->factor != NULL ? " factor " : "",
-                        retry->factor != NULL ? retry->factor : "", cap, jitters[retry->jitter],
-                        retry->jitter == JITTER_RATIO ? retry->jitter_ratio : "");
+    const char *factor =
+        retry->factor == NULL ? "" : arena_printf(arena, " factor %s", retry->factor);
+    const char *jitter = retry->jitter == JITTER_NONE
+                             ? ""
+                             : arena_printf(arena, ", jitter %s", ir_jitter_text(retry));
+    return arena_printf(arena, "%s %s%s%s%s", ir_backoff_words[retry->backoff], delays, factor, cap,
+                        jitter);
 }
 
 static struct lock_settings *make_settings(struct maker *maker, const struct ir_job *job)

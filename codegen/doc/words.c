@@ -62,7 +62,8 @@ static void delays_write(struct arena *arena, const struct ir_retry *retry, stru
                                  : ", ",
                        words_duration(arena, delay));
     }
-    buf_printf(out, " (%s); dead after %s", retry->backoff, words_duration(arena, total));
+    buf_printf(out, " (%s); dead after %s", ir_backoff_words[retry->backoff],
+               words_duration(arena, total));
 }
 
 const char *words_retry(struct arena *arena, const struct ir_retry *retry)

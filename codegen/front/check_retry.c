@@ -1,6 +1,7 @@
 /* check_retry.c - retry policies, and the setting that names one or has one. */
 #include "checker.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,20 @@ bool check_setting_duration(struct checker *checker, const struct literal *liter
 struct ir_retry retry_default(void)
 {
     return (struct ir_retry){.max = 4,
-                             .backoff = "polynomial",
+                             .backoff = BACKOFF_POLYNOMIAL,
                              .base_ns = INT64_C(2000000000),
                              .factor = "2",
                              .cap_ns = -1};
+}
+
+/* Where the parser has found `text`. */
+static size_t word_index(const char *const *words, const char *text)
+{
+    size_t at = 0;
+    while (words[at] != NULL && strcmp(words[at], text) != 0)
+        at++;
+    assert(words[at] != NULL);
+    return at;
 }
 
 static const char *number_text(struct checker *checker, const struct literal *literal)
@@ -55,8 +66,8 @@ static const char *number_text(struct checker *checker, const struct literal *li
 static void check_factor(struct checker *checker, const struct ast_policy *policy,
                          struct ir_retry *retry)
 {
-    bool is_power = strcmp(retry->backoff, "polynomial") == 0;
-    bool is_linear = strcmp(retry->backoff, "linear") == 0;
+    bool is_power = retry->backoff == BACKOFF_POLYNOMIAL;
+    bool is_linear = retry->backoff == BACKOFF_LINEAR;
     retry->factor = is_linear ? "1" : "2";
     if (policy->factor.kind != LITERAL_INT && policy->factor.kind != LITERAL_FLOAT)
         return;
@@ -66,7 +77,8 @@ static void check_factor(struct checker *checker, const struct ast_policy *polic
     double max = is_power ? LIMIT_EXPONENT : LIMIT_FACTOR;
     if (factor < min || factor > max)
         diag_report(checker->sink, DIAG_OUT_OF_RANGE, policy->factor.span,
-                    "the factor of %s backoff is %g to %g", retry->backoff, min, max);
+                    "the factor of %s backoff is %g to %g", ir_backoff_words[retry->backoff], min,
+                    max);
 }
 
 static void check_steps(struct checker *checker, const struct ast_policy *policy,
@@ -87,14 +99,14 @@ static void check_steps(struct checker *checker, const struct ast_policy *policy
 static void check_backoff(struct checker *checker, const struct ast_policy *policy,
                           struct ir_retry *retry)
 {
-    retry->backoff = policy->backoff.text;
-    if (strcmp(retry->backoff, "steps") == 0) {
+    retry->backoff = (enum ir_backoff)word_index(ir_backoff_words, policy->backoff.text);
+    if (retry->backoff == BACKOFF_STEPS) {
         check_steps(checker, policy, retry);
         return;
     }
     if (check_setting_duration(checker, &policy->base, NS_PER_MS))
         retry->base_ns = policy->base.duration_ns;
-    if (strcmp(retry->backoff, "constant") == 0)
+    if (retry->backoff == BACKOFF_CONSTANT)
         retry->factor = NULL;
     else
         check_factor(checker, policy, retry);
@@ -111,9 +123,7 @@ static void check_jitter(struct checker *checker, const struct ast_policy *polic
 {
     const struct literal *ratio = &policy->jitter_ratio;
     if (policy->jitter.text != NULL)
-        retry->jitter = policy->jitter.text[0] == 'f'   ? JITTER_FULL
-                        : policy->jitter.text[0] == 'e' ? JITTER_EQUAL
-                                                        : JITTER_NONE;
+        retry->jitter = (enum ir_jitter)word_index(ir_jitter_words, policy->jitter.text);
     if (ratio->kind != LITERAL_INT && ratio->kind != LITERAL_FLOAT)
         return;
     retry->jitter = JITTER_RATIO;

@@ -1,5 +1,6 @@
 #include "ir.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,36 @@ enum ir_kind ir_kind_find(const char *word)
     return kind < IR_ENUM ? (enum ir_kind)kind : IR_KIND_COUNT;
 }
 
+const char *const ir_backoff_words[] = {"constant",    "linear", "polynomial",
+                                        "exponential", "steps",  NULL};
+const char *const ir_jitter_words[] = {"none", "full", "equal", NULL};
+
+const char *ir_jitter_text(const struct ir_retry *retry)
+{
+    return retry->jitter == JITTER_RATIO ? retry->jitter_ratio : ir_jitter_words[retry->jitter];
+}
+
 double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step)
 {
     double delay = (double)retry->base_ns / 1e9;
     double factor = retry->factor == NULL ? 1 : strtod(retry->factor, NULL);
-    if (strcmp(retry->backoff, "steps") == 0) {
+    switch (retry->backoff) {
+    case BACKOFF_CONSTANT:
+        break;
+    case BACKOFF_LINEAR:
+        delay *= factor * (double)n;
+        break;
+    case BACKOFF_POLYNOMIAL:
+        delay *= pow((double)n, factor);
+        break;
+    case BACKOFF_EXPONENTIAL:
+        delay *= pow(factor, (double)(n - 1));
+        break;
+    case BACKOFF_STEPS:
+        assert(*step != NULL);
         delay = (double)(*step)->duration_ns / 1e9;
         *step = (*step)->next != NULL ? (*step)->next : *step;
-    } else if (strcmp(retry->backoff, "linear") == 0) {
-        delay *= factor * (double)n;
-    } else if (strcmp(retry->backoff, "polynomial") == 0) {
-        delay *= pow((double)n, factor);
-    } else if (strcmp(retry->backoff, "exponential") == 0) {
-        delay *= pow(factor, (double)(n - 1));
+        break;
     }
     double cap = (double)retry->cap_ns / 1e9;
     return retry->cap_ns >= 0 && delay > cap ? cap : delay;

@@ -139,18 +139,31 @@ struct ir_struct {
     struct ir_struct *next;
 };
 
+enum ir_backoff {
+    BACKOFF_CONSTANT,
+    BACKOFF_LINEAR,
+    BACKOFF_POLYNOMIAL,
+    BACKOFF_EXPONENTIAL,
+    BACKOFF_STEPS
+};
 enum ir_jitter { JITTER_NONE, JITTER_FULL, JITTER_EQUAL, JITTER_RATIO };
+
+/* How they are written; a NULL ends them. A ratio is written as a number. */
+extern const char *const ir_backoff_words[], *const ir_jitter_words[];
 
 struct ir_retry {
     int64_t max;
-    const char *backoff;
-    int64_t base_ns;
-    const char *factor;
-    int64_t cap_ns; /* -1: none */
+    enum ir_backoff backoff;
+    int64_t base_ns;    /* -1: steps */
+    const char *factor; /* decimal; NULL: none */
+    int64_t cap_ns;     /* -1: none */
     struct literal *steps;
     enum ir_jitter jitter;
     const char *jitter_ratio;
 };
+
+/* The word of the jitter, or its ratio. */
+const char *ir_jitter_text(const struct ir_retry *retry);
 
 /* Seconds before the n-th retry, jitter left out. *step starts as retry->steps. */
 double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step);

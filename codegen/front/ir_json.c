@@ -222,10 +222,10 @@ static void write_struct(struct json_out *json, const struct ir_struct *type)
 
 static void write_retry(struct json_out *json, const struct ir_retry *retry)
 {
-    static const char *const jitters[] = {"none", "full", "equal", "ratio"};
+    bool is_ratio = retry->jitter == JITTER_RATIO;
     json_open(json, "retry", '{');
     json_number(json, "max", retry->max);
-    json_text(json, "backoff", retry->backoff);
+    json_text(json, "backoff", ir_backoff_words[retry->backoff]);
     write_decimal(json, "base_ns", retry->base_ns);
     json_text(json, "factor", retry->factor);
     write_decimal(json, "cap_ns", retry->cap_ns);
@@ -233,7 +233,7 @@ static void write_retry(struct json_out *json, const struct ir_retry *retry)
     for (const struct literal *step = retry->steps; step != NULL; step = step->next)
         json_decimal(json, NULL, step->duration_ns);
     json_close(json, ']');
-    json_text(json, "jitter", jitters[retry->jitter]);
+    json_text(json, "jitter", is_ratio ? "ratio" : ir_jitter_text(retry));
     json_text(json, "jitter_ratio", retry->jitter_ratio);
     json_close(json, '}');
 }

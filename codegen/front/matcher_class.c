@@ -193,10 +193,11 @@ static bool take_int(struct matcher *matcher, size_t *at)
 
 static bool take_setting(struct matcher *matcher, size_t *at)
 {
-    static const char *const words[] = {"queue",  "priority", "timeout", "expires",     "keep",
-                                        "memory", "retry",    "unique",  "concurrency", "rate",
-                                        "every",  "cron",     "tags",    "params",      "returns",
-                                        "max",    "backoff",  "jitter",  NULL};
+    static const char *const words[] = {
+#define SETTING(symbol, word, place, form, text) word,
+#include "settings.def"
+        "params", "returns", "max", "backoff", "jitter", NULL,
+    };
     return matcher_take_word(matcher, at, 'O') && is_word_of(words, matcher->texts['O']);
 }
 

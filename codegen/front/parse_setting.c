@@ -184,15 +184,13 @@ bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **r
 
 static bool parse_backoff(struct parser *parser, struct ast_policy *policy)
 {
-    static const char *const kinds[] = {"constant",    "linear", "polynomial",
-                                        "exponential", "steps",  NULL};
-    if (!parse_one_of(parser, &policy->backoff, "a kind of backoff", kinds))
+    if (!parse_one_of(parser, &policy->backoff, "a kind of backoff", ir_backoff_words))
         return false;
-    if (strcmp(policy->backoff.text, "steps") == 0)
+    if (strcmp(policy->backoff.text, ir_backoff_words[BACKOFF_STEPS]) == 0)
         return parser_literals(parser, TOKEN_DURATION, &policy->steps);
     if (!parser_literal_of(parser, TOKEN_DURATION, &policy->base))
         return false;
-    if (strcmp(policy->backoff.text, "constant") == 0)
+    if (strcmp(policy->backoff.text, ir_backoff_words[BACKOFF_CONSTANT]) == 0)
         return true;
     if (parser_accept_word(parser, "factor") && !parser_number(parser, &policy->factor))
         return false;
@@ -202,10 +200,10 @@ static bool parse_backoff(struct parser *parser, struct ast_policy *policy)
 
 static bool parse_jitter(struct parser *parser, struct ast_policy *policy)
 {
-    static const char *const words[] = {"none", "full", "equal", NULL};
     if (parser_at(parser, TOKEN_INT) || parser_at(parser, TOKEN_FLOAT))
         return parser_number(parser, &policy->jitter_ratio);
-    return parse_one_of(parser, &policy->jitter, "'none', 'full', 'equal' or a number", words);
+    return parse_one_of(parser, &policy->jitter, "'none', 'full', 'equal' or a number",
+                        ir_jitter_words);
 }
 
 static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)

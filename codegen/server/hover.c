@@ -126,7 +126,7 @@ static void retry_write(struct arena *arena, struct buf *buf, const struct ir_re
         buf_text(buf, "none");
         return;
     }
-    buf_printf(buf, "{ max %" PRId64 "; backoff %s ", retry->max, retry->backoff);
+    buf_printf(buf, "{ max %" PRId64 "; backoff %s ", retry->max, ir_backoff_words[retry->backoff]);
     if (retry->base_ns >= 0)
         buf_text(buf, duration_format(arena, retry->base_ns));
     for (const struct literal *step = retry->steps; step != NULL; step = step->next)
@@ -136,10 +136,8 @@ static void retry_write(struct arena *arena, struct buf *buf, const struct ir_re
         buf_printf(buf, " factor %s", retry->factor);
     if (retry->cap_ns >= 0)
         buf_printf(buf, " cap %s", duration_format(arena, retry->cap_ns));
-    static const char *const jitters[] = {"none", "full", "equal"};
     if (retry->jitter != JITTER_NONE)
-        buf_printf(buf, "; jitter %s",
-                   retry->jitter == JITTER_RATIO ? retry->jitter_ratio : jitters[retry->jitter]);
+        buf_printf(buf, "; jitter %s", ir_jitter_text(retry));
     buf_text(buf, "; }");
 }
 

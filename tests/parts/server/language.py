@@ -38,6 +38,7 @@ def compiler_words(root):
     parser = (front / "parser.c").read_text()
     setting = (front / "parse_setting.c").read_text()
     check = (front / "check_setting.c").read_text()
+    model = (front / "ir.c").read_text()
     retry = (front / "check_retry.c").read_text()
     value = (front / "check_value.c").read_text()
     attributes = re.findall(r'^    \{"(\w+)", ((?:ON_\w+(?: \| )?)+), ARGS_',
@@ -45,8 +46,8 @@ def compiler_words(root):
     types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
     asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
     foreign = {"to"}  # of a range of numbers, which other languages have and this one refuses
-    listed = [word for name in ("words", "conflicts", "missed", "kinds", "job_words", "states")
-              for word in table(parser + setting + check, name)]
+    listed = [word for name in ("words", "conflicts", "missed", "job_words", "states", "ir_backoff_words", "ir_jitter_words")
+              for word in table(parser + setting + check + model, name)]
     compared = re.findall(r'strcmp\(name->text, "(\w+)"\)', retry) + re.findall(
         r'strcmp\(literal->text, "(\w+)"\)', value)
     return {"types": set(types) - {"enum", "struct"},
