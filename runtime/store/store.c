@@ -12,7 +12,7 @@ static culex_status lacking(const struct culex_store *store, culex_error *error)
                        words != NULL ? words : "this store cannot do that");
 }
 
-#define VERB(name, parameters, arguments, check)                                                   \
+#define VERB(name, effect, parameters, arguments, check)                                           \
     static culex_status checked_##name parameters                                                  \
     {                                                                                              \
         culex_status status = check;                                                               \
@@ -55,7 +55,7 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
                        const struct culex_env *env, const atomic_int_fast64_t *until_ns)
 {
     static const struct culex_store_ops checked = {
-#define VERB(name, parameters, arguments, check) .name = checked_##name,
+#define VERB(name, effect, parameters, arguments, check) .name = checked_##name,
 #include "store/verbs.def"
 #undef VERB
         .step_release = step_release,

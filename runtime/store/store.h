@@ -225,7 +225,7 @@ struct culex_store_ops {
     const char
         *lacks; /* what is said of verbs that are left out; NULL: that the store lacks them */
 
-#define VERB(name, parameters, arguments, check) culex_status(*name) parameters;
+#define VERB(name, effect, parameters, arguments, check) culex_status(*name) parameters;
 #include "store/verbs.def"
 #undef VERB
 

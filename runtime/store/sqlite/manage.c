@@ -241,8 +241,8 @@ static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_
     return CULEX_OK;
 }
 
-culex_status culex__sqlite_pause_queue(struct culex_store *base, const char *queue, bool is_paused,
-                                       culex_error *error)
+culex_status culex__sqlite_pause(struct culex_store *base, const char *queue, bool is_paused,
+                                 culex_error *error)
 {
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
                                     queue_pause, &is_paused, error);
@@ -259,8 +259,8 @@ static culex_status queue_limit(struct culex_sqlite *store, struct culex_sqlite_
     return CULEX_OK;
 }
 
-culex_status culex__sqlite_limit_queue(struct culex_store *base, const char *queue, uint64_t most,
-                                       culex_error *error)
+culex_status culex__sqlite_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                 culex_error *error)
 {
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
                                     queue_limit, &most, error);

@@ -222,97 +222,41 @@ static bool attempt_again(struct attempt *attempt, culex_status status)
     return make_room(attempt->store, 0, attempt->level, CULEX__SQLITE_RESERVE_HALF);
 }
 
-static culex_status reserved_hello(struct culex_store *base, const char *queue, const char *worker,
-                                   const char *session, size_t *ret_released, int64_t *ret_now_ms,
+#define ATTEMPT_ADDS(name, parameters, arguments)
+#define ATTEMPT_READS(name, parameters, arguments)
+#define ATTEMPT_MANAGES(name, parameters, arguments)                                               \
+    static culex_status reserved_##name parameters                                                 \
+    {                                                                                              \
+        struct attempt attempt = attempt_first(store);                                             \
+        culex_status status;                                                                       \
+        do {                                                                                       \
+            status = culex__sqlite_##name arguments;                                               \
+        } while (attempt_again(&attempt, status));                                                 \
+        return status;                                                                             \
+    }
+#define VERB(name, effect, parameters, arguments, check)                                           \
+    ATTEMPT_##effect(name, parameters, arguments)
+#include "store/verbs.def"
+#undef VERB
+
+/* A retry that finds no room waits for an operator, as an enqueue does. */
+static culex_status reserved_retry(struct culex_store *base, const char *queue, culex_uuid id,
                                    culex_error *error)
 {
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_hello(base, queue, worker, session, ret_released, ret_now_ms, error);
-    } while (attempt_again(&attempt, status));
-    return status;
+    return culex__sqlite_retry(base, queue, id, error);
 }
 
-static culex_status reserved_cancel(struct culex_store *base, const char *queue, culex_uuid id,
-                                    culex_run_state *ret_state, culex_error *error)
-{
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_cancel(base, queue, id, ret_state, error);
-    } while (attempt_again(&attempt, status));
-    return status;
-}
-
-static culex_status reserved_forget(struct culex_store *base, const char *queue, culex_uuid id,
-                                    culex_error *error)
-{
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_forget(base, queue, id, error);
-    } while (attempt_again(&attempt, status));
-    return status;
-}
-
-static culex_status reserved_pause(struct culex_store *base, const char *queue, bool is_paused,
-                                   culex_error *error)
-{
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_pause_queue(base, queue, is_paused, error);
-    } while (attempt_again(&attempt, status));
-    return status;
-}
-
-static culex_status reserved_limit(struct culex_store *base, const char *queue, uint64_t most,
-                                   culex_error *error)
-{
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_limit_queue(base, queue, most, error);
-    } while (attempt_again(&attempt, status));
-    return status;
-}
-
-static culex_status reserved_purge(struct culex_store *base, const char *queue,
-                                   culex_run_state state, size_t limit, size_t *ret_deleted,
-                                   culex_error *error)
-{
-    struct attempt attempt = attempt_first(base);
-    culex_status status;
-    do {
-        status = culex__sqlite_purge(base, queue, state, limit, ret_deleted, error);
-    } while (attempt_again(&attempt, status));
-    return status;
-}
+#define MEMBER_ADDS(name)    .name = reserved_##name,
+#define MEMBER_MANAGES(name) .name = reserved_##name,
+#define MEMBER_READS(name)   .name = culex__sqlite_##name,
 
 const struct culex_store_ops culex__sqlite_ops = {
     .name = "sqlite",
-    .enqueue = reserved_enqueue,
-    .step = reserved_step,
+#define VERB(name, effect, parameters, arguments, check) MEMBER_##effect(name)
+#include "store/verbs.def"
+#undef VERB
     .step_release = culex__sqlite_step_release,
-    .hello = reserved_hello,
-    .tick = reserved_tick,
-    .cancel = reserved_cancel,
-    .retry = culex__sqlite_retry,
-    .forget = reserved_forget,
-    .pause = reserved_pause,
-    .limit = reserved_limit,
-    .purge = reserved_purge,
-    .stats = culex__sqlite_stats,
-    .get = culex__sqlite_get,
-    .list = culex__sqlite_list,
     .list_release = culex__sqlite_list_release,
-    .queues = culex__sqlite_queues,
-    .doctor = culex__sqlite_doctor,
-    .fsck = culex__sqlite_fsck,
-    .now = culex__sqlite_now,
-    .wake_arm = culex__sqlite_wake_arm,
-    .wake_take = culex__sqlite_wake_take,
     .wake_disarm = culex__sqlite_wake_disarm,
     .close = culex__sqlite_close,
     .abandon = culex__sqlite_abandon,
