@@ -1,17 +1,17 @@
-/* client/client_private.h - inside a client: shared by client.c and enqueue.c. */
+/* client/client_private.h - inside a client. */
 #ifndef CULEX_CLIENT_CLIENT_PRIVATE_H
 #define CULEX_CLIENT_CLIENT_PRIVATE_H
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <culex/client.h>
 
+#include "client/effort.h"
 #include "store/store.h"
 #include "core/uuid7.h"
 #include "platform/storeclock.h"
 #include "base/turn.h"
-
-struct culex_effort;
 
 struct culex_client {
     const struct culex_env *env;
@@ -42,6 +42,12 @@ culex_client *culex__client_lend(struct culex_store *store, int64_t timeout_ms,
 /* As culex_client_close, of lent ones too. */
 void culex__client_free(culex_client *client);
 
+/* This process opened it: a forked one has no connection of its own. */
+static inline bool culex__client_is_ours(const culex_client *client)
+{
+    return client->owner == getpid();
+}
+
 /* Before the first id: learns the store's clock unless it is known. Nothing has been sent when it
  * fails, and its status says so. */
 culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error);
@@ -51,40 +57,5 @@ culex_uuid culex__client_next_id(culex_client *client);
 
 /* Learns the store's clock again and forgets how far ids had got. */
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
-
-/* One operation of a public call; `arg` is what it needs and where its answer goes. */
-typedef culex_status (*culex_client_fn)(struct culex_store *store, void *arg, culex_error *error);
-
-/* Calls `function` as an effort of its own. */
-culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
-                                   culex_error *error);
-
-/* How one public call copes with other threads and a store in trouble: it waits for its turn and
- * repeats until its time is up. Nothing that it does takes longer. */
-struct culex_effort {
-    culex_client *client;
-    int64_t deadline_ns;
-    uint32_t failures;
-    bool is_unknown; /* a try may have been applied without our knowing */
-};
-
-/* CULEX_EINVAL in a process forked from the one that opened the client: connection, ids to come and
- * perhaps the turn are the parent's there, and two processes that used them would draw equal ids.
- * CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
- * the client is the caller's until culex__effort_end. */
-culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
-                                 culex_error *error);
-
-/* True when the try that gave `status` should be repeated; it has waited then. */
-bool culex__effort_again(struct culex_effort *effort, culex_status status);
-
-/* The status of the tries so far: CULEX_EUNKNOWN when one may have been applied and the last one
- * got no certain answer. */
-culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,
-                                 culex_error *error);
-
-/* Judges, and gives the client back. */
-culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
-                               culex_error *error);
 
 #endif

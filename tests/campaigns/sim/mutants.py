@@ -80,7 +80,7 @@ MUTANTS = [
     ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
      "sqlite"),
     ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "sqlite"),
-    ("an uncertain try is forgotten", "runtime/client/client.c",
+    ("an uncertain try is forgotten", "runtime/client/effort.c",
      "effort->is_unknown |= status == CULEX_EUNKNOWN;", "", "sqlite"),
     ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
      "return attempt == attempt && strcmp", "sqlite"),

@@ -1,0 +1,93 @@
+#include "client/effort.h"
+
+#include "base/error.h"
+#include "client/client_private.h"
+#include "core/patience.h"
+
+static culex_status foreign_tell(const culex_client *client, culex_error *error)
+{
+    return culex__fail(error, CULEX_EINVAL,
+                       "this client %s process %ld, from which this one was forked: %s",
+                       client->is_lent ? "is lent to" : "was opened by", (long)client->owner,
+                       client->is_lent ? "let the handler itself ask"
+                                       : "open one client in each process, after fork(); a "
+                                         "handler has culex_run_client(run)");
+}
+
+culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
+                                 culex_error *error)
+{
+    int64_t now_ns = culex__env_boottime_ns(client->env);
+    int64_t most_ms = INT64_MAX / 2000000;
+    int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
+    *ret_effort =
+        (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
+    if (!culex__client_is_ours(client))
+        return foreign_tell(client, error);
+    if (!culex__turn_take(&client->turn, timeout_ms))
+        return culex__fail(error, CULEX_EBUSY,
+                           "other threads used this client for all of the %lld ms that a call may "
+                           "take; threads that should not wait for each other need clients of "
+                           "their own",
+                           (long long)client->timeout_ms);
+    atomic_store(&client->until_ns, ret_effort->deadline_ns);
+    return CULEX_OK;
+}
+
+static bool status_is_passing(culex_status status)
+{
+    return status == CULEX_EUNKNOWN || status == CULEX_ECONNECT || status == CULEX_EBUSY;
+}
+
+bool culex__effort_again(struct culex_effort *effort, culex_status status)
+{
+    const struct culex_env *env = effort->client->env;
+    if (!status_is_passing(status))
+        return false;
+    effort->is_unknown |= status == CULEX_EUNKNOWN;
+    effort->failures++;
+    int64_t wait_ms = culex__patience_ms(effort->failures, culex__env_random(env));
+    int64_t left_ms = (effort->deadline_ns - culex__env_boottime_ns(env)) / 1000000;
+    if (wait_ms >= left_ms)
+        return false;
+    env->poll(env->self, NULL, 0, (int)wait_ms);
+    return true;
+}
+
+/* Definite answers: an earlier try's effect is already included. */
+static bool status_is_answer(culex_status status)
+{
+    return status == CULEX_OK || status == CULEX_ENOTFOUND || status == CULEX_ESTATE ||
+           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE;
+}
+
+culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,
+                                 culex_error *error)
+{
+    if (!effort->is_unknown || status_is_answer(status) || status == CULEX_EUNKNOWN)
+        return status;
+    if (error != NULL)
+        error->code = CULEX_EUNKNOWN;
+    return CULEX_EUNKNOWN;
+}
+
+culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
+                               culex_error *error)
+{
+    atomic_store(&effort->client->until_ns, 0);
+    culex__turn_give(&effort->client->turn);
+    return culex__effort_judge(effort, status, error);
+}
+
+culex_status culex__client_perform(culex_client *client, culex_client_fn function, void *arg,
+                                   culex_error *error)
+{
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
+    do
+        status = function(client->store, arg, error);
+    while (culex__effort_again(&effort, status));
+    return culex__effort_end(&effort, status, error);
+}

@@ -1,0 +1,300 @@
+/* client/operate.c - the verbs on one run or one queue, as programs and operators call them.
+ *
+ * A verb is its row (struct verb) and its public function; what all have in common stands in
+ * operate(). Arguments are checked by the store's own front (store/verbs.def). */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "client/advice.h"
+#include "client/client_private.h"
+#include "core/queue_name.h"
+
+/* Arguments and results of any verb; each uses its own part. */
+struct call {
+    const char *queue;
+    culex_uuid id;
+    culex_run_state state;
+    size_t limit;
+    uint64_t most;
+    uint64_t cursor;
+    bool is_paused;
+    culex_run_state ret_state;
+    size_t ret_deleted;
+    culex_run_info *ret_run;
+    culex_queue_stats ret_stats;
+    struct culex_list_reply ret_list;
+};
+
+struct verb {
+    culex_status (*ask)(struct culex_store *store, struct call *call, culex_error *error);
+
+    /* What a refusal means when an earlier try of the same call may have been applied: true when
+     * that try explains it, so that the call succeeded. NULL: never. */
+    bool (*explains)(struct culex_store *store, struct call *call, culex_status status);
+
+    bool is_about_queue; /* and no run: when the queue is missing, the nearest name is told */
+};
+
+static culex_status operate(culex_client *client, const struct verb *verb, struct call *call,
+                            culex_error *error)
+{
+    struct culex_effort effort;
+    if (client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client");
+    culex_status status = culex__queue_check(call->queue, error);
+    if (status == CULEX_OK)
+        status = culex__effort_begin(client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
+    do
+        status = verb->ask(client->store, call, error);
+    while (culex__effort_again(&effort, status));
+    if (verb->is_about_queue && status == CULEX_ENOTFOUND)
+        culex__advise_queue(client->store, call->queue, error);
+    if (effort.is_unknown && verb->explains != NULL && verb->explains(client->store, call, status))
+        status = CULEX_OK;
+    return culex__effort_end(&effort, status, error);
+}
+
+/* --- one run ------------------------------------------------------------------------------- */
+
+static culex_status get_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->get(store, call->queue, call->id, &call->ret_run, error);
+}
+
+culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
+                              culex_run_info **ret_run, culex_error *error)
+{
+    static const struct verb get = {get_ask, NULL, false};
+    struct call call = {.queue = queue, .id = id};
+    if (ret_run == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the run");
+    culex_status status = operate(client, &get, &call, error);
+    if (status == CULEX_OK)
+        *ret_run = call.ret_run;
+    return status;
+}
+
+void culex_run_info_free(culex_run_info *run)
+{
+    if (run == NULL)
+        return;
+    free(run->job);
+    free(run->queue);
+    free(run->tags);
+    free(run->error_text);
+    free(run->progress_text);
+    free((void *)(uintptr_t)run->payload.data);
+    free((void *)(uintptr_t)run->result.data);
+    free(run);
+}
+
+/* False when the store does not tell. */
+static bool state_find(struct culex_store *store, const struct call *call,
+                       culex_run_state *ret_state)
+{
+    culex_run_info *run = NULL;
+    if (store->ops->get(store, call->queue, call->id, &run, NULL) != CULEX_OK)
+        return false;
+    *ret_state = run->state;
+    culex_run_info_free(run);
+    return true;
+}
+
+static culex_status cancel_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->cancel(store, call->queue, call->id, &call->ret_state, error);
+}
+
+static bool cancel_explains(struct culex_store *store, struct call *call, culex_status status)
+{
+    return status == CULEX_ESTATE && state_find(store, call, &call->ret_state) &&
+           call->ret_state == CULEX_RUN_CANCELLED;
+}
+
+culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
+                                 culex_run_state *ret_state, culex_error *error)
+{
+    static const struct verb cancel = {cancel_ask, cancel_explains, false};
+    struct call call = {.queue = queue, .id = id};
+    culex_status status = operate(client, &cancel, &call, error);
+    if (status == CULEX_OK && ret_state != NULL)
+        *ret_state = call.ret_state;
+    return status;
+}
+
+static culex_status retry_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->retry(store, call->queue, call->id, error);
+}
+
+static bool retry_explains(struct culex_store *store, struct call *call, culex_status status)
+{
+    culex_run_state state;
+    return status == CULEX_ESTATE && state_find(store, call, &state) &&
+           state != CULEX_RUN_CANCELLED;
+}
+
+culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
+                                culex_error *error)
+{
+    static const struct verb retry = {retry_ask, retry_explains, false};
+    return operate(client, &retry, &(struct call){.queue = queue, .id = id}, error);
+}
+
+static culex_status forget_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->forget(store, call->queue, call->id, error);
+}
+
+static bool forget_explains(struct culex_store *store, struct call *call, culex_status status)
+{
+    (void)store;
+    (void)call;
+    return status == CULEX_ENOTFOUND;
+}
+
+culex_status culex_client_delete(culex_client *client, const char *queue, culex_uuid id,
+                                 culex_error *error)
+{
+    static const struct verb forget = {forget_ask, forget_explains, false};
+    return operate(client, &forget, &(struct call){.queue = queue, .id = id}, error);
+}
+
+/* --- one queue ----------------------------------------------------------------------------- */
+
+static culex_status pause_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->pause(store, call->queue, call->is_paused, error);
+}
+
+static const struct verb pause_verb = {pause_ask, NULL, true};
+
+culex_status culex_client_pause(culex_client *client, const char *queue, culex_error *error)
+{
+    return operate(client, &pause_verb, &(struct call){.queue = queue, .is_paused = true}, error);
+}
+
+culex_status culex_client_resume(culex_client *client, const char *queue, culex_error *error)
+{
+    return operate(client, &pause_verb, &(struct call){.queue = queue, .is_paused = false}, error);
+}
+
+static culex_status limit_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->limit(store, call->queue, call->most, error);
+}
+
+culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
+                                culex_error *error)
+{
+    static const struct verb limit = {limit_ask, NULL, true};
+    return operate(client, &limit, &(struct call){.queue = queue, .most = most}, error);
+}
+
+static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->purge(store, call->queue, call->state, call->limit, &call->ret_deleted,
+                             error);
+}
+
+culex_status culex_client_purge(culex_client *client, const char *queue, culex_run_state state,
+                                size_t limit, size_t *ret_deleted, culex_error *error)
+{
+    static const struct verb purge = {purge_ask, NULL, true};
+    struct call call = {.queue = queue, .state = state, .limit = limit};
+    culex_status status = operate(client, &purge, &call, error);
+    if (status == CULEX_OK && ret_deleted != NULL)
+        *ret_deleted = call.ret_deleted;
+    return status;
+}
+
+static culex_status stats_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->stats(store, call->queue, &call->ret_stats, error);
+}
+
+culex_status culex_client_stats(culex_client *client, const char *queue,
+                                culex_queue_stats *ret_stats, culex_error *error)
+{
+    static const struct verb stats = {stats_ask, NULL, true};
+    struct call call = {.queue = queue};
+    if (ret_stats == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the statistics");
+    culex_status status = operate(client, &stats, &call, error);
+    if (status == CULEX_OK)
+        *ret_stats = call.ret_stats;
+    return status;
+}
+
+/* --- lists --------------------------------------------------------------------------------- */
+
+enum { LIST_LIMIT = 1000, LIST_PAGE = 100 };
+
+static culex_status list_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->list(store, call->queue, call->state, call->cursor, call->limit,
+                            &call->ret_list, error);
+}
+
+/* Visits one page without holding the lock, so that the visitor may use the client.
+ * False when the visitor has had enough. */
+static bool page_visit(const struct culex_list_reply *page, culex_run_visitor visit, void *user)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        if (!visit(&page->runs[i], user))
+            return false;
+    }
+    return true;
+}
+
+culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
+                               uint64_t *cursor, size_t limit, culex_run_visitor visit, void *user,
+                               culex_error *error)
+{
+    static const struct verb list = {list_ask, NULL, true};
+    culex_status status = CULEX_OK;
+    if (cursor == NULL || visit == NULL || (int)state < 0 || state >= CULEX_RUN_STATE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "no cursor, no visitor or no such state");
+    size_t left = limit > 0 ? limit : LIST_LIMIT;
+    bool is_wanted = true;
+    while (is_wanted && left > 0) {
+        struct call call = {.queue = queue,
+                            .state = state,
+                            .cursor = *cursor,
+                            .limit = left < LIST_PAGE ? left : LIST_PAGE};
+        status = operate(client, &list, &call, error);
+        if (status != CULEX_OK)
+            return status;
+        is_wanted = page_visit(&call.ret_list, visit, user);
+        left -= call.ret_list.count < left ? call.ret_list.count : left;
+        *cursor = call.ret_list.cursor;
+        client->store->ops->list_release(client->store, &call.ret_list);
+        if (*cursor == 0)
+            break;
+    }
+    return CULEX_OK;
+}
+
+static culex_status queues_call(struct culex_store *store, void *arg, culex_error *error)
+{
+    return store->ops->queues(store, arg, error);
+}
+
+culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit, void *user,
+                                 culex_error *error)
+{
+    char **names = NULL;
+    if (client == NULL || visit == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no visitor");
+    culex_status status = culex__client_perform(client, queues_call, &names, error);
+    if (status != CULEX_OK)
+        return status;
+    for (char **name = names; *name != NULL; name++) {
+        if (!visit(*name, user))
+            break;
+    }
+    free(names);
+    return CULEX_OK;
+}
