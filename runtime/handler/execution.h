@@ -111,6 +111,7 @@ struct culex_run {
     struct culex_execution_end end;
 
     struct culex_run *next; /* in a list: run_list.h */
+    bool is_listed;
 };
 
 /* Returns owned, or NULL when out of memory. Of the second, `size` bytes are the caller's struct,

@@ -4,6 +4,8 @@
 #ifndef CULEX_HANDLER_RUN_LIST_H
 #define CULEX_HANDLER_RUN_LIST_H
 
+#include <assert.h>
+
 #include "handler/execution.h"
 
 struct culex_run_list {
@@ -12,8 +14,18 @@ struct culex_run_list {
     size_t count;
 };
 
+static inline bool culex__run_list_is_sound(const struct culex_run_list *list)
+{
+    return (list->first == NULL) == (list->count == 0) &&
+           (list->last == NULL) == (list->count == 0) &&
+           (list->last == NULL || list->last->next == NULL);
+}
+
+/* The run is in no list. */
 static inline void culex__run_list_push(struct culex_run_list *list, struct culex_run *run)
 {
+    assert(!run->is_listed && culex__run_list_is_sound(list));
+    run->is_listed = true;
     run->next = NULL;
     if (list->last != NULL)
         list->last->next = run;
@@ -25,6 +37,8 @@ static inline void culex__run_list_push(struct culex_run_list *list, struct cule
 
 static inline void culex__run_list_push_front(struct culex_run_list *list, struct culex_run *run)
 {
+    assert(!run->is_listed && culex__run_list_is_sound(list));
+    run->is_listed = true;
     run->next = list->first;
     list->first = run;
     if (list->last == NULL)
@@ -37,10 +51,12 @@ static inline struct culex_run *culex__run_list_pop(struct culex_run_list *list)
     struct culex_run *run = list->first;
     if (run == NULL)
         return NULL;
+    assert(run->is_listed && culex__run_list_is_sound(list));
     list->first = run->next;
     if (list->first == NULL)
         list->last = NULL;
     list->count--;
+    run->is_listed = false;
     return run;
 }
 

@@ -1,7 +1,6 @@
 #include "worker/acks.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <assert.h>
 
 #include "core/backoff.h"
 #include "worker/flight_pool.h"
@@ -28,6 +27,8 @@ static void crash_explain(struct culex_flight *flight)
 void culex__acks_settle(struct culex_flight *flight)
 {
     struct culex_lane *lane = flight->lane;
+    assert(flight->state == CULEX_FLIGHT_GROUNDED);
+    flight->state = CULEX_FLIGHT_ENDED;
     if (flight->run.end.event == CULEX_EVENT_CRASH)
         crash_explain(flight);
     flight->last_progress[0] = '\0';
@@ -252,6 +253,7 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
     struct culex_lane_step *step = &lane->step;
     for (size_t i = 0; i < step->ack_count; i++) {
+        assert(step->ack_flights[i]->state == CULEX_FLIGHT_ENDED);
         ack_log(step->ack_flights[i], answers[i], &step->acks[i]);
         culex__flight_recycle(lane->worker, step->ack_flights[i]);
     }

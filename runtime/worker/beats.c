@@ -79,7 +79,7 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
 /* False when it has ended meanwhile, and its struct may carry another run. */
 static bool beat_is_current(const struct culex_flight *flight, const struct culex_beat *beat)
 {
-    return flight->is_in_executor && !flight->is_settled &&
+    return flight->state == CULEX_FLIGHT_ALOFT &&
            culex__run_facts_match(&flight->run.facts, beat->id, beat->attempt);
 }
 

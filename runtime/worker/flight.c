@@ -1,5 +1,7 @@
 #include "worker/flight.h"
 
+#include <assert.h>
+
 #include "worker/acks.h"
 #include "worker/flight_pool.h"
 #include "worker/overstay.h"
@@ -72,11 +74,9 @@ static void progress_copy(struct culex_flight *flight, struct culex_flight *stan
  * run. */
 static struct culex_flight *stand_in_make(struct culex_flight *flight)
 {
-    culex_worker *worker = flight->lane->worker;
-    struct culex_flight *stand_in = culex__flight_alloc(worker);
+    struct culex_flight *stand_in = culex__flight_begin(flight->lane);
     if (stand_in == NULL)
         return NULL;
-    culex__flight_begin(stand_in, flight->lane);
     if (flight->run.terms.is_suspect)
         culex__solitude_hold(stand_in);
     stand_in->run.job = flight->run.job;
@@ -90,8 +90,8 @@ static struct culex_flight *stand_in_make(struct culex_flight *flight)
 static void flight_give_up(struct culex_flight *flight)
 {
     int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
-    flight->is_settled = true;
     culex__flight_remove(flight);
+    flight->state = CULEX_FLIGHT_GIVEN_UP;
     culex__solitude_let_go(flight);
     flight_ask(flight, now_ns, now_ns + HURRY_KILL_MS * MS);
 }
@@ -184,7 +184,7 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
     for (size_t i = lane->flight_count; i-- > 0;) {
         struct culex_flight *flight = lane->flights[i];
         flight_attend(flight, now_ns);
-        if (!flight->is_settled)
+        if (flight->state == CULEX_FLIGHT_ALOFT)
             lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
     }
 }
@@ -197,7 +197,8 @@ static void worker_learn_duration(culex_worker *worker, const struct culex_fligh
 static void executor_leave(struct culex_flight *flight)
 {
     culex_worker *worker = flight->lane->worker;
-    flight->is_in_executor = false;
+    assert(flight->state == CULEX_FLIGHT_ALOFT || flight->state == CULEX_FLIGHT_GIVEN_UP);
+    assert(worker->executor_count > 0);
     culex__overstay_end(flight);
     worker->executor_count--;
 }
@@ -207,7 +208,7 @@ static void flight_land(struct culex_flight *flight)
     culex_worker *worker = flight->lane->worker;
     executor_leave(flight);
     worker->careful_count -= worker->careful_count > 0;
-    if (flight->is_settled) {
+    if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
         culex__flight_recycle(worker, flight);
         return;
     }
@@ -240,7 +241,7 @@ void culex__flight_withdraw(culex_worker *worker)
     for (size_t i = 0; i < count; i++) {
         struct culex_flight *flight = culex__flight_of(worker->scratch[i]);
         executor_leave(flight);
-        if (flight->is_settled) {
+        if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
             culex__flight_recycle(worker, flight);
             continue;
         }

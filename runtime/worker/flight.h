@@ -12,8 +12,18 @@
 
 struct culex_lane;
 
+/* Where a flight is. Whoever takes it from one of these to the next asserts the one before. */
+enum culex_flight_state {
+    CULEX_FLIGHT_POOLED,   /* of no run */
+    CULEX_FLIGHT_GROUNDED, /* of a run that is not in the executor's hands */
+    CULEX_FLIGHT_ALOFT,    /* handed over and in its lane's list */
+    CULEX_FLIGHT_GIVEN_UP, /* not yet back from the executor, but its end means nothing any more */
+    CULEX_FLIGHT_ENDED     /* its end waits for the store, or for the store's answer */
+};
+
 struct culex_flight {
     struct culex_run run; /* first: see culex__flight_of */
+    enum culex_flight_state state;
     struct culex_lane *lane;
     int64_t claimed_ns;     /* boot time at send of the claim */
     int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
@@ -22,8 +32,6 @@ struct culex_flight {
     int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
     unsigned progress_told; /* the tag of the last report sent, 0 for none */
     size_t place;           /* in the lane's list */
-    bool is_in_executor;    /* handed over and not yet back */
-    bool is_settled;        /* acked while still in the executor, or given up: ignore its end */
     bool has_cancel;        /* somebody asked to cancel it */
     bool is_timed_out;      /* asked to stop because of its timeout */
     bool is_cut_off;        /* asked to stop because the store has not been heard of */

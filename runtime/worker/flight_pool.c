@@ -1,41 +1,13 @@
 #include "worker/flight_pool.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
-struct culex_flight *culex__flight_alloc(culex_worker *worker)
-{
-    struct culex_run *run = culex__run_list_pop(&worker->pool);
-    return culex__flight_of(run != NULL ? run
-                                        : culex__run_create_within(sizeof(struct culex_flight)));
-}
-
-void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
-{
-    culex__solitude_let_go(flight);
-    culex__run_list_push_front(&worker->pool, &flight->run);
-}
-
-void culex__flight_add(struct culex_flight *flight)
-{
-    struct culex_lane *lane = flight->lane;
-    flight->place = lane->flight_count;
-    lane->flights[lane->flight_count++] = flight;
-    lane->worker->flight_count++;
-}
-
-void culex__flight_remove(struct culex_flight *flight)
-{
-    struct culex_lane *lane = flight->lane;
-    struct culex_flight *last = lane->flights[--lane->flight_count];
-    lane->flights[flight->place] = last;
-    last->place = flight->place;
-    lane->worker->flight_count--;
-}
-
-void culex__flight_begin(struct culex_flight *flight, struct culex_lane *lane)
+/* Forgets whatever the struct has carried before. */
+static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     flight->lane = lane;
@@ -45,12 +17,57 @@ void culex__flight_begin(struct culex_flight *flight, struct culex_lane *lane)
     atomic_store_explicit(&flight->run.started_ns, 0, memory_order_relaxed);
     flight->run.end = (struct culex_execution_end){0};
     flight->run.has_result = false;
-    flight->is_in_executor = flight->is_settled = flight->has_cancel = false;
-    flight->is_timed_out = flight->is_cut_off = flight->run.terms.is_suspect = flight->is_excused =
-        false;
+    flight->has_cancel = flight->is_timed_out = flight->is_cut_off = flight->run.terms.is_suspect =
+        flight->is_excused = false;
     flight->term_ns = INT64_MAX;
     flight->run.job = (struct culex_job){0};
     culex__run_forget_secrets(&flight->run);
     culex__run_reset_news(&flight->run, &worker->executor->has_news);
     flight->progress_told = 0;
+}
+
+struct culex_flight *culex__flight_begin(struct culex_lane *lane)
+{
+    struct culex_run *run = culex__run_list_pop(&lane->worker->pool);
+    if (run == NULL)
+        run = culex__run_create_within(sizeof(struct culex_flight));
+    if (run == NULL)
+        return NULL;
+    struct culex_flight *flight = culex__flight_of(run);
+    assert(flight->state == CULEX_FLIGHT_POOLED && flight->asked_ns == 0);
+    flight_reset(flight, lane);
+    flight->state = CULEX_FLIGHT_GROUNDED;
+    return flight;
+}
+
+void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
+{
+    assert(flight->state != CULEX_FLIGHT_POOLED && flight->state != CULEX_FLIGHT_ALOFT);
+    assert(flight->asked_ns == 0); /* or the list of overstay.c would hold it */
+    culex__solitude_let_go(flight);
+    flight->state = CULEX_FLIGHT_POOLED;
+    culex__run_list_push_front(&worker->pool, &flight->run);
+}
+
+void culex__flight_add(struct culex_flight *flight)
+{
+    struct culex_lane *lane = flight->lane;
+    assert(flight->state == CULEX_FLIGHT_GROUNDED);
+    /* The store grants no more than was wanted, and no more is wanted than the list takes. */
+    assert(lane->flight_count < lane->flight_room);
+    flight->state = CULEX_FLIGHT_ALOFT;
+    flight->place = lane->flight_count;
+    lane->flights[lane->flight_count++] = flight;
+    lane->worker->flight_count++;
+}
+
+void culex__flight_remove(struct culex_flight *flight)
+{
+    struct culex_lane *lane = flight->lane;
+    assert(flight->state == CULEX_FLIGHT_ALOFT && lane->flights[flight->place] == flight);
+    flight->state = CULEX_FLIGHT_GROUNDED;
+    struct culex_flight *last = lane->flights[--lane->flight_count];
+    lane->flights[flight->place] = last;
+    last->place = flight->place;
+    lane->worker->flight_count--;
 }

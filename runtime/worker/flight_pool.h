@@ -9,14 +9,13 @@
 
 struct culex_lane;
 
-/* NULL when out of memory. */
-struct culex_flight *culex__flight_alloc(culex_worker *worker);
+/* One on the ground, for a run of this lane. NULL when out of memory. */
+struct culex_flight *culex__flight_begin(struct culex_lane *lane);
+
+/* Back to the pool, from anywhere but its lane's list. */
 void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight);
 
-/* Forgets whatever the struct has carried before; it is for a run of this lane now. */
-void culex__flight_begin(struct culex_flight *flight, struct culex_lane *lane);
-
-/* Into the lane's list, and out of it. */
+/* Into the lane's list, which is aloft, and out of it, to the ground. */
 void culex__flight_add(struct culex_flight *flight);
 void culex__flight_remove(struct culex_flight *flight);
 

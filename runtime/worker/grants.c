@@ -144,14 +144,12 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
     size_t accepted = 0;
     for (size_t i = 0; i < count; i++) {
         twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
-        struct culex_flight *flight = culex__flight_alloc(worker);
+        struct culex_flight *flight = culex__flight_begin(lane);
         if (flight == NULL)
             break; /* the lease ends by itself, charged as a loss */
-        culex__flight_begin(flight, lane);
         if (!grant_accept(flight, &grants[i], sent_ns))
             continue;
         culex__flight_add(flight);
-        flight->is_in_executor = true;
         lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
         lane->beat_ns = culex__min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
         worker->scratch[accepted++] = &flight->run;

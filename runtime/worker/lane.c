@@ -1,5 +1,6 @@
 #include "worker/lane.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 {
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
+    assert(!step->is_pending); /* or its acks would be forgotten, and its grants be lost */
     step->nonce = worker->nonce++;
     step->sent_ns = now_ns;
     culex__acks_add(lane);
@@ -114,6 +116,7 @@ static bool step_was_cut(const struct culex_lane_step *step, const struct culex_
 
 static void lane_set_held(struct culex_lane *lane, bool is_held)
 {
+    assert(!lane->is_held || lane->worker->held_count > 0);
     lane->worker->held_count += is_held;
     lane->worker->held_count -= lane->is_held;
     lane->is_held = is_held;
@@ -167,6 +170,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
     int64_t now_ns = culex__worker_now_ns(worker);
+    assert(step->is_pending && reply->grant_count <= step->want);
     culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
     culex__worker_learn_room(worker, reply->room);
     step->is_pending = false;
@@ -223,6 +227,7 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 
 culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
 {
+    assert(lane->has_hello); /* the store counts nothing of a session that it does not know */
     culex_status status = lane_send(lane, error);
     if (status == CULEX_OK) {
         culex__worker_call_succeeded(lane->worker, lane);

@@ -54,6 +54,7 @@ struct culex_lane {
     struct culex_repair repair;
     struct culex_flight **flights;
     size_t flight_count;
+    size_t flight_room;
     struct culex_run_list ends; /* of runs of flights, for the store, oldest first */
     int64_t ack_ns;             /* when the oldest of them came in */
     struct culex_lane_step step;

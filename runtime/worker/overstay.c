@@ -1,5 +1,7 @@
 #include "worker/overstay.h"
 
+#include <assert.h>
+
 #include "worker/worker_private.h"
 
 enum { PATIENCE_MS = 2000 };
@@ -21,8 +23,10 @@ void culex__overstay_end(struct culex_flight *flight)
     struct culex_flight **link = &flight->lane->worker->asked;
     if (flight->asked_ns == 0)
         return;
-    while (*link != flight)
+    while (*link != flight) {
+        assert(*link != NULL); /* asked_ns says that it is in there */
         link = &(*link)->next_asked;
+    }
     *link = flight->next_asked;
     flight->asked_ns = 0;
 }

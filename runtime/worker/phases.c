@@ -1,5 +1,7 @@
 #include "worker/phases.h"
 
+#include <assert.h>
+
 #include "platform/events.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
@@ -30,14 +32,13 @@ static void lanes_hurry(culex_worker *worker)
 
 void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
 {
+    assert(phase > worker->phase); /* there is no way back */
     lanes_hurry(worker);
     worker->phase = phase;
-    if (phase != CULEX_WORKER_RUNNING)
-        culex__wake_leave(worker);
+    culex__wake_leave(worker);
     switch (phase) {
     case CULEX_WORKER_RUNNING:
-        worker->phase_ns = INT64_MAX;
-        break;
+        break; /* which is how a worker begins */
     case CULEX_WORKER_STOPPING:
         if (atomic_load(&worker->until_ns) == 0) /* asked before the run began */
             culex__until_set(worker, worker->options.grace_ms);

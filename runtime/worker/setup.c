@@ -35,6 +35,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     }
     struct culex_lane *lane = &worker->lanes[worker->lane_count];
     lane->flights = calloc(room, sizeof *lane->flights);
+    lane->flight_room = room;
     if (lane->flights == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
     lane->worker = worker;

@@ -1,5 +1,7 @@
 #include "worker/solitude.h"
 
+#include <assert.h>
+
 #include "worker/capacity.h"
 #include "worker/worker_private.h"
 
@@ -80,6 +82,7 @@ bool culex__solitude_lets_claim(const struct culex_lane *lane)
 
 static void solitude_begin(culex_worker *worker, int64_t now_ns)
 {
+    assert(!worker->solitude.is_on);
     worker->solitude.is_on = true;
     worker->solitude.had_suspect = false;
     worker->solitude.since_ns = now_ns;
@@ -164,6 +167,7 @@ int64_t culex__solitude_next_ns(const culex_worker *worker)
 
 void culex__solitude_hold(struct culex_flight *flight)
 {
+    assert(!flight->run.terms.is_suspect); /* held once, counted once */
     flight->run.terms.is_suspect = true;
     flight->lane->worker->solitude.count++;
 }
@@ -172,6 +176,7 @@ void culex__solitude_let_go(struct culex_flight *flight)
 {
     if (!flight->run.terms.is_suspect)
         return;
+    assert(flight->lane->worker->solitude.count > 0);
     flight->run.terms.is_suspect = false;
     flight->lane->worker->solitude.count--;
 }

@@ -349,7 +349,7 @@ static size_t hands_collect(struct culex_executor *executor, struct culex_run **
     hands_fill(hands);
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
-        if (!culex__flight_of(run)->is_settled && !process->is_killed)
+        if (culex__flight_of(run)->state == CULEX_FLIGHT_ALOFT && !process->is_killed)
             sim_oracle_ended(process->world->oracle, run->facts.id, run->facts.attempt,
                              session_of(run, session), run->end.event, is_late(hands, run));
         ret_runs[count++] = run;
@@ -518,7 +518,7 @@ void sim_hands_check(const struct sim_hands *hands, int64_t slack_ns)
     for (size_t i = 0; i < hands->count && !hands->is_over; i++) {
         const struct hand *hand = &hands->hands[i];
         const struct culex_run *run = hand->run;
-        if (run == NULL || culex__flight_of(hand->run)->is_settled ||
+        if (run == NULL || culex__flight_of(hand->run)->state != CULEX_FLIGHT_ALOFT ||
             hand->started_ns + slack_ns > world->now_ns)
             continue;
         if (sim_oracle_is_overdue(world->oracle, run->facts.id, run->facts.attempt,
