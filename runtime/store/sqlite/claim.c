@@ -50,7 +50,7 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
                                const struct culex_sqlite_run *run, uint32_t attempt,
                                const void *payload, culex_error *error)
 {
-    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB);
+    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
     size_t len = (size_t)run->payload_len;
     if (job == NULL)
         return culex__sqlite_no_memory(error);
@@ -60,17 +60,17 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
     if (len > 0)
         memcpy(block, payload, len);
     strcpy(block + len, job);
-    *grant = (struct culex_grant){
-        .facts = {.id = run->id,
-                  .attempt = attempt,
-                  .counters = run->counters,
-                  .created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED),
-                  .timeout_ms = run->timeout_ms,
-                  .fingerprint =
-                      (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_FINGERPRINT)},
-        .job = block + len,
-        .payload = block,
-        .payload_len = len};
+    int64_t created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms);
+    int64_t fingerprint = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_fingerprint);
+    *grant = (struct culex_grant){.facts = {.id = run->id,
+                                            .attempt = attempt,
+                                            .counters = run->counters,
+                                            .created_at_ms = created_at_ms,
+                                            .timeout_ms = run->timeout_ms,
+                                            .fingerprint = (uint64_t)fingerprint},
+                                  .job = block + len,
+                                  .payload = block,
+                                  .payload_len = len};
     return CULEX_OK;
 }
 
@@ -78,8 +78,8 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
 static bool is_intact(sqlite3_stmt *statement, const struct culex_sqlite_run *run,
                       const void *payload)
 {
-    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB);
-    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CHECKSUM);
+    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
+    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_checksum);
     return job != NULL &&
            culex__sqlite_checksum(run->id, job, payload, (size_t)run->payload_len) == expected;
 }
@@ -175,9 +175,9 @@ static bool scan_wants(const struct scan *scan)
 static culex_status scan_priority(struct scan *scan, int64_t priority, culex_error *error)
 {
     struct culex_sqlite *store = scan->store;
-    sqlite3_stmt *statement = culex__sqlite_bind(
-        store, CULEX__SQLITE_READY, "iiiii", scan->queue->key, priority,
-        culex__sqlite_queue_horizon(store, scan->queue), store->now_ms, (int64_t)scan->pick_max);
+    sqlite3_stmt *statement = SQL_BIND(store, READY, SQL_INT(scan->queue->key), SQL_INT(priority),
+                                       SQL_INT(culex__sqlite_queue_horizon(store, scan->queue)),
+                                       SQL_INT(store->now_ms), SQL_INT((int64_t)scan->pick_max));
     int has = 0;
     while (scan_wants(scan) && (has = culex__sqlite_next(store, statement, error)) > 0) {
         has = scan_row(scan, statement, error);
@@ -194,11 +194,10 @@ static culex_status scan_all(struct scan *scan, culex_error *error)
     int64_t priority = 10;
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && scan_wants(scan)) {
-        status =
-            culex__sqlite_first_int(scan->store,
-                                    culex__sqlite_bind(scan->store, CULEX__SQLITE_READY_PRIORITY,
-                                                       "ii", scan->queue->key, priority),
-                                    -1, &priority, error);
+        status = culex__sqlite_first_int(
+            scan->store,
+            SQL_BIND(scan->store, READY_PRIORITY, SQL_INT(scan->queue->key), SQL_INT(priority)), -1,
+            &priority, error);
         if (status != CULEX_OK || priority < 0)
             break;
         status = scan_priority(scan, priority, error);
@@ -281,8 +280,7 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
     sqlite3_stmt *holder = NULL;
     struct culex_sqlite_run run;
     const void *payload;
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_WHOLE, "iu", queue->key, &id);
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&id));
     int has = culex__sqlite_next(store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0 && culex__sqlite_run_read(statement, &run) && run.state == CULEX_RUN_ACTIVE &&

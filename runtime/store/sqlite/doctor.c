@@ -11,13 +11,13 @@
 #include "store/sqlite/beside.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
-#include "platform/filesystem.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
+#include "platform/filesystem.h"
 #include "platform/path.h"
 
 enum {

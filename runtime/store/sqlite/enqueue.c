@@ -2,6 +2,7 @@
  * runs within a caller's own: see sqlite/borrow.c. */
 #include <string.h>
 
+#include "store/sqlite/columns.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -15,8 +16,7 @@ static culex_status find_same(struct culex_sqlite *store, const struct culex_sql
                               const struct culex_new_run *run, enum culex_enqueued *ret_outcome,
                               culex_error *error)
 {
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_CONTENT, "iu", queue->key, &run->id);
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_CONTENT, SQL_INT(queue->key), SQL_ID(&run->id));
     int has = culex__sqlite_next(store, statement, error);
     if (has > 0) {
         bool is_same = (uint64_t)sqlite3_column_int64(statement, 0) == run->content;
@@ -33,8 +33,7 @@ static culex_status find_holder(struct culex_sqlite *store, const struct culex_s
     *ret_is_taken = false;
     if (key == NULL || key[0] == '\0')
         return CULEX_OK;
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_UNIQUE, "it", queue->key, key);
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_UNIQUE, SQL_INT(queue->key), SQL_TEXT(key));
     int has = culex__sqlite_next(store, statement, error);
     const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
     *ret_is_taken = has > 0;
@@ -63,8 +62,8 @@ static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite
     }
     int64_t is_seen;
     culex_status status = culex__sqlite_first_int(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_FIND, "iu", queue->key, &run->id), 0,
-        &is_seen, error);
+        store, SQL_BIND(store, SEEN_FIND, SQL_INT(queue->key), SQL_ID(&run->id)), 0, &is_seen,
+        error);
     if (status == CULEX_OK && is_seen) {
         result->outcome = CULEX_ENQUEUED_DUPLICATE;
         return CULEX_OK;
@@ -85,10 +84,50 @@ static culex_status add_payload(struct culex_sqlite *store, const struct culex_n
     if (run->payload_len <= CULEX__SQLITE_INLINE_MAX)
         return CULEX_OK;
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_ADD, "ib",
-                                                   sqlite3_last_insert_rowid(store->db),
-                                                   run->payload, run->payload_len),
+                                SQL_BIND(store, PAYLOAD_ADD,
+                                         SQL_INT(sqlite3_last_insert_rowid(store->db)),
+                                         SQL_BYTES(run->payload, run->payload_len)),
                                 error);
+}
+
+enum {
+#define COLUMN(name, ...) NEW_##name,
+    CULEX__SQLITE_NEW_RUN_COLUMNS(COLUMN, COLUMN)
+#undef COLUMN
+        NEW_COUNT
+};
+
+static culex_status row_add(struct culex_sqlite *store, int64_t queue,
+                            const struct culex_new_run *run, int64_t at_ms, bool is_delayed,
+                            int64_t expires_at_ms, culex_error *error)
+{
+    bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
+    const void *payload = run->payload_len > 0 ? run->payload : "";
+    const char *key =
+        run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
+    uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
+    const struct culex_sqlite_value values[NEW_COUNT] = {
+        [NEW_queue] = SQL_INT(queue),
+        [NEW_id] = SQL_ID(&run->id),
+        [NEW_priority] = SQL_INT(run->priority),
+        [NEW_at_ms] = SQL_INT(at_ms),
+        [NEW_is_delayed] = SQL_INT(is_delayed),
+        [NEW_attempts_max] = SQL_INT(run->attempts_max),
+        [NEW_timeout_ms] = SQL_INT(run->timeout_ms),
+        [NEW_keep_success_ms] = SQL_INT(run->keep_success_ms),
+        [NEW_keep_failure_ms] = SQL_INT(run->keep_failure_ms),
+        [NEW_expires_at_ms] = SQL_INT(expires_at_ms),
+        [NEW_created_at_ms] = SQL_INT(store->now_ms),
+        [NEW_fingerprint] = SQL_INT((int64_t)run->fingerprint),
+        [NEW_content] = SQL_INT((int64_t)run->content),
+        [NEW_checksum] = SQL_INT((int64_t)checksum),
+        [NEW_payload_len] = SQL_INT((int64_t)run->payload_len),
+        [NEW_job] = SQL_TEXT(run->job),
+        [NEW_unique_key] = SQL_TEXT(key),
+        [NEW_tags] = SQL_TEXT(run->tags != NULL ? run->tags : ""),
+        [NEW_payload] = SQL_BYTES(is_long ? NULL : payload, run->payload_len)};
+    return culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD, values, NEW_COUNT), error);
 }
 
 /* *ret_is_new is false when the id is there already: then nothing was done. */
@@ -101,24 +140,7 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
     int64_t expires_at =
         run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
-    bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
-    const void *payload = run->payload_len > 0 ? run->payload : "";
-    const char *key =
-        run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
-    uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
-    culex_status status = culex__sqlite_finish(
-        store,
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD,
-                           "iu"
-                           "iiiiiiiiiiiii"
-                           "tttb",
-                           queue->key, &run->id, (int64_t)run->priority, place, (int64_t)is_delayed,
-                           (int64_t)run->attempts_max, run->timeout_ms, run->keep_success_ms,
-                           run->keep_failure_ms, expires_at, now, (int64_t)run->fingerprint,
-                           (int64_t)run->content, (int64_t)checksum, (int64_t)run->payload_len,
-                           run->job, key, run->tags != NULL ? run->tags : "",
-                           is_long ? NULL : payload, run->payload_len),
-        error);
+    culex_status status = row_add(store, queue->key, run, place, is_delayed, expires_at, error);
     *ret_is_new = status == CULEX_OK && sqlite3_changes(store->db) > 0;
     if (!*ret_is_new)
         return status;
@@ -193,7 +215,7 @@ struct schedule {
 static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,
                                   struct schedule *ret_schedule, culex_error *error)
 {
-    sqlite3_stmt *found = culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_GET, "it", queue, name);
+    sqlite3_stmt *found = SQL_BIND(store, SCHEDULE_GET, SQL_INT(queue), SQL_TEXT(name));
     int has = culex__sqlite_next(store, found, error);
     *ret_schedule = (struct schedule){.mark_ms = INT64_MIN};
     if (has > 0)
@@ -239,9 +261,8 @@ static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_qu
     int64_t is_live = 0;
     enum culex_enqueued outcome = CULEX_ENQUEUED_DUPLICATE;
     culex_status status = culex__sqlite_first_int(
-        store,
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_IS_LIVE, "iu", queue->key, &schedule->newest),
-        0, &is_live, error);
+        store, SQL_BIND(store, RUN_IS_LIVE, SQL_INT(queue->key), SQL_ID(&schedule->newest)), 0,
+        &is_live, error);
     if (status == CULEX_OK && !is_live) {
         status = tick_enqueue(store, queue, tick, &outcome, error);
         schedule->newest = tick->run->id;
@@ -252,9 +273,9 @@ static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_qu
         return status;
     schedule->mark_ms = at_ms;
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_SCHEDULE_SET, "itiu",
-                                                   queue->key, tick->schedule, at_ms,
-                                                   &schedule->newest),
+                                SQL_BIND(store, SCHEDULE_SET, SQL_INT(queue->key),
+                                         SQL_TEXT(tick->schedule), SQL_INT(at_ms),
+                                         SQL_ID(&schedule->newest)),
                                 error);
 }
 

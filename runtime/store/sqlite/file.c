@@ -13,7 +13,6 @@
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
-#include "platform/filesystem.h"
 #include "store/sqlite/heritage.h"
 #include "store/sqlite/names.h"
 #include "store/sqlite/place.h"
@@ -22,6 +21,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "base/error.h"
+#include "platform/filesystem.h"
 #include "platform/path.h"
 
 #ifndef SQLITE_OPEN_EXRESCODE

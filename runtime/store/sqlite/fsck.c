@@ -19,7 +19,7 @@
 /* ORDER FSCK_SHARE */
 enum { SHARE_RUNS, SHARE_PAYLOADS, SHARE_TOTALS, SHARE_COUNT };
 
-enum { PLACE_BITS = 60, ROWS_MAX = 200, COLUMN_STATE = 2 };
+enum { PLACE_BITS = 60, ROWS_MAX = 200 };
 
 struct fsck {
     struct culex_sqlite *store;
@@ -40,7 +40,7 @@ static const char damaged_text[] =
 static culex_status aside_put(struct fsck *fsck, sqlite3_stmt *statement, int64_t seq,
                               culex_error *error)
 {
-    const char *letter = (const char *)sqlite3_column_text(statement, COLUMN_STATE);
+    const char *letter = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_state);
     culex_run_state state;
     fsck->counts.damaged++;
     if (!fsck->is_repairing)
@@ -55,8 +55,8 @@ static bool is_intact(struct fsck *fsck, sqlite3_stmt *statement,
 {
     sqlite3_stmt *holder;
     const void *payload;
-    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_JOB);
-    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CHECKSUM);
+    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
+    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_checksum);
     bool is_good =
         culex__sqlite_run_payload(fsck->store, statement, run, &payload, &holder) && job != NULL &&
         culex__sqlite_checksum(run->id, job, payload, (size_t)run->payload_len) == expected;
@@ -73,7 +73,8 @@ static bool is_payload_wanted(const struct culex_sqlite_run *run)
 
 static bool is_marked(sqlite3_stmt *statement)
 {
-    const char *text = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_ERROR);
+    const char *text =
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_error_text);
     return text != NULL && strncmp(text, "damaged in the store", 20) == 0;
 }
 
@@ -131,7 +132,7 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
 static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
     sqlite3_stmt *statement =
-        culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUN, "ii", seq, fsck->queue->key);
+        SQL_BIND(fsck->store, FSCK_RUN, SQL_INT(seq), SQL_INT(fsck->queue->key));
     int has = culex__sqlite_next(fsck->store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0) {
@@ -157,10 +158,9 @@ static culex_status runs_share(struct fsck *fsck, culex_error *error)
 {
     int64_t rows[ROWS_MAX];
     size_t count = 0;
-    culex_status status = rows_collect(fsck,
-                                       culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_RUNS,
-                                                          "ii", fsck->place, (int64_t)ROWS_MAX),
-                                       rows, &count, error);
+    culex_status status = rows_collect(
+        fsck, SQL_BIND(fsck->store, FSCK_RUNS, SQL_INT(fsck->place), SQL_INT(ROWS_MAX)), rows,
+        &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_check(fsck, rows[i], error);
     return status;
@@ -172,18 +172,16 @@ static culex_status payload_check(struct fsck *fsck, int64_t seq, culex_error *e
 {
     struct culex_sqlite *store = fsck->store;
     int64_t is_wanted = 0;
-    culex_status status =
-        culex__sqlite_first_int(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_FSCK_PAYLOAD_WANTED, "ii",
-                                                   seq, (int64_t)CULEX__SQLITE_INLINE_MAX),
-                                0, &is_wanted, error);
+    culex_status status = culex__sqlite_first_int(
+        store,
+        SQL_BIND(store, FSCK_PAYLOAD_WANTED, SQL_INT(seq), SQL_INT(CULEX__SQLITE_INLINE_MAX)), 0,
+        &is_wanted, error);
     if (status != CULEX_OK || is_wanted)
         return status;
     fsck->counts.wrong++;
     if (!fsck->is_repairing)
         return CULEX_OK;
-    return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", seq), error);
+    return culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(seq)), error);
 }
 
 /* A payload of nobody belongs to no queue, so whichever queue is looked at first removes it. It
@@ -192,10 +190,9 @@ static culex_status payloads_share(struct fsck *fsck, culex_error *error)
 {
     int64_t rows[ROWS_MAX];
     size_t count = 0;
-    culex_status status = rows_collect(fsck,
-                                       culex__sqlite_bind(fsck->store, CULEX__SQLITE_FSCK_PAYLOADS,
-                                                          "ii", fsck->place, (int64_t)ROWS_MAX),
-                                       rows, &count, error);
+    culex_status status = rows_collect(
+        fsck, SQL_BIND(fsck->store, FSCK_PAYLOADS, SQL_INT(fsck->place), SQL_INT(ROWS_MAX)), rows,
+        &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = payload_check(fsck, rows[i], error);
     return status;
@@ -207,8 +204,7 @@ static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_S
                                  culex_error *error)
 {
     struct culex_sqlite *store = fsck->store;
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_FSCK_STATES, "i", fsck->queue->key);
+    sqlite3_stmt *statement = SQL_BIND(store, FSCK_STATES, SQL_INT(fsck->queue->key));
     int has;
     memset(ret_kept, 0, CULEX_RUN_STATE_COUNT * sizeof ret_kept[0]);
     while ((has = culex__sqlite_next(store, statement, error)) > 0) {

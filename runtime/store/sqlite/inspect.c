@@ -41,8 +41,7 @@ static culex_status stats_read(struct culex_sqlite *store, struct culex_sqlite_q
     culex_queue_stats *stats = user;
     int64_t scheduled = 0;
     culex_status status = culex__sqlite_first_int(
-        store,
-        culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DELAYED, "ii", queue->key, store->now_ms), 0,
+        store, SQL_BIND(store, QUEUE_DELAYED, SQL_INT(queue->key), SQL_INT(store->now_ms)), 0,
         &scheduled, error);
     stats_fill(stats, queue, scheduled);
     stats->now_ms = store->now_ms;
@@ -112,25 +111,26 @@ static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
     info->at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
     info->expires_at_ms = run->expires_at_ms;
     info->cancel_requested = run->is_cancel_requested;
-    info->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_CREATED);
-    info->fingerprint = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_FINGERPRINT);
+    info->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms);
+    info->fingerprint = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_fingerprint);
 }
 
 static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char *queue,
                       const void *payload, size_t payload_len)
 {
-    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_job, CULEX_JOB_NAME_MAX);
     info->queue = text_copy(queue, CULEX_QUEUE_NAME_MAX);
-    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
-    info->error_text = column_copy(statement, CULEX__SQLITE_COLUMN_ERROR, CULEX_ERROR_TEXT_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_tags, TAGS_TEXT_MAX);
+    info->error_text =
+        column_copy(statement, CULEX__SQLITE_COLUMN_error_text, CULEX_ERROR_TEXT_MAX);
     const char *words;
     const char *progress =
-        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_PROGRESS);
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_progress);
     culex__progress_split(culex__progress_is_valid(progress) ? progress : NULL, &info->progress,
                           &words);
     info->progress_text = text_copy(words, CULEX_PROGRESS_MAX);
-    const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_RESULT);
-    size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_RESULT);
+    const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_result);
+    size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_result);
     bool has_bytes = bytes_copy(&info->payload, payload, payload_len);
     return bytes_copy(&info->result, result, result_len) && has_bytes && info->job != NULL &&
            info->queue != NULL && info->tags != NULL && info->error_text != NULL &&
@@ -174,8 +174,7 @@ static culex_status get(struct culex_sqlite *store, struct culex_sqlite_queue *q
 {
     struct get_request *request = user;
     culex_status status;
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_WHOLE, "iu", queue->key, &request->id);
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&request->id));
     int has = culex__sqlite_next(store, statement, error);
     if (has == 0)
         status = culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
@@ -204,7 +203,7 @@ culex_status culex__sqlite_get(struct culex_store *base, const char *queue, cule
 /* --- LIST ------------------------------------------------------------------------------ */
 
 /* Rows looked at in one call: a page may come back short, or empty, with a cursor to go on. */
-enum { LIST_SCAN_MAX = 10000, LIST_COLUMN_QUEUE = CULEX__SQLITE_COLUMN_TAGS + 1 };
+enum { LIST_SCAN_MAX = 10000, LIST_COLUMN_QUEUE = CULEX__SQLITE_COLUMN_COUNT };
 
 static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement, const char *name,
                              const struct culex_sqlite_run *run, culex_run_info *info,
@@ -212,8 +211,8 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
 {
     memset(info, 0, sizeof *info);
     info_fill(info, store, run, statement);
-    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_JOB, CULEX_JOB_NAME_MAX);
-    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_TAGS, TAGS_TEXT_MAX);
+    info->job = column_copy(statement, CULEX__SQLITE_COLUMN_job, CULEX_JOB_NAME_MAX);
+    info->tags = column_copy(statement, CULEX__SQLITE_COLUMN_tags, TAGS_TEXT_MAX);
     info->queue = text_copy(name, CULEX_QUEUE_NAME_MAX);
     info->error_text = text_copy("", 0);
     info->progress_text = text_copy("", 0);
@@ -243,14 +242,13 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     const struct list_request *request = user;
     struct culex_list_reply *reply = request->reply;
     int64_t after = request->cursor <= INT64_MAX ? (int64_t)request->cursor : INT64_MAX;
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_LIST, "ii", after, (int64_t)LIST_SCAN_MAX);
+    sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(LIST_SCAN_MAX));
     culex_status status = CULEX_OK;
     int has = 0, scanned = 0;
     while (status == CULEX_OK && reply->count < request->limit &&
            (has = culex__sqlite_next(store, statement, error)) > 0) {
         struct culex_sqlite_run run;
-        after = sqlite3_column_int64(statement, 0);
+        after = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
         scanned++;
         if (sqlite3_column_int64(statement, LIST_COLUMN_QUEUE) != queue->key)
             continue;
@@ -335,7 +333,7 @@ static char **names_pack(const struct names *names)
 
 static culex_status names_read(struct culex_sqlite *store, struct names *names, culex_error *error)
 {
-    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_NAMES, "");
+    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_NAMES, NULL, 0);
     culex_status status = CULEX_OK;
     int has = 0;
     while (status == CULEX_OK && (has = culex__sqlite_next(store, statement, error)) > 0) {

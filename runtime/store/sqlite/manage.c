@@ -20,8 +20,7 @@ static culex_status previous_session(struct culex_sqlite *store,
                                      char ret_session[CULEX__SQLITE_SESSION_SIZE],
                                      culex_error *error)
 {
-    sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_WORKER_GET, "it", queue->key, worker);
+    sqlite3_stmt *statement = SQL_BIND(store, WORKER_GET, SQL_INT(queue->key), SQL_TEXT(worker));
     int has = culex__sqlite_next(store, statement, error);
     const char *session = has > 0 ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     snprintf(ret_session, CULEX__SQLITE_SESSION_SIZE, "%s", session != NULL ? session : "");
@@ -34,8 +33,8 @@ static culex_status held_take_back(struct culex_sqlite *store, struct culex_sqli
 {
     struct culex_sqlite_run run;
     char how[160];
-    culex_status status = culex__sqlite_run_one(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seq), &run, error);
+    culex_status status =
+        culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), &run, error);
     if (status == CULEX_ECORRUPT)
         return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
     if (status != CULEX_OK)
@@ -55,8 +54,8 @@ static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlit
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && count == ROUND) {
         status = culex__sqlite_collect(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_HELD_BY, "it", queue->key, session),
-            ROUND, seqs, &count, error);
+            store, SQL_BIND(store, HELD_BY, SQL_INT(queue->key), SQL_TEXT(session)), ROUND, seqs,
+            &count, error);
         for (size_t i = 0; i < count && status == CULEX_OK; i++) {
             status = held_take_back(store, queue, seqs[i], worker, error);
             *ret_released += status == CULEX_OK;
@@ -69,11 +68,10 @@ static culex_status forget_old(struct culex_sqlite *store, culex_error *error)
 {
     int64_t before = store->now_ms - CULEX_SESSION_TTL_MS, most = CULEX_PURGE_MAX;
     culex_status status = culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_MEMO_PURGE, "ii", before, most), error);
+        store, SQL_BIND(store, MEMO_PURGE, SQL_INT(before), SQL_INT(most)), error);
     if (status == CULEX_OK)
         status = culex__sqlite_finish(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_WORKER_PURGE, "ii", before, most),
-            error);
+            store, SQL_BIND(store, WORKER_PURGE, SQL_INT(before), SQL_INT(most)), error);
     return status;
 }
 
@@ -97,8 +95,8 @@ static culex_status hello_all(struct culex_sqlite *store, struct culex_sqlite_qu
     if (status == CULEX_OK)
         status =
             culex__sqlite_finish(store,
-                                 culex__sqlite_bind(store, CULEX__SQLITE_WORKER_SET, "itti",
-                                                    queue->key, worker, session, store->now_ms),
+                                 SQL_BIND(store, WORKER_SET, SQL_INT(queue->key), SQL_TEXT(worker),
+                                          SQL_TEXT(session), SQL_INT(store->now_ms)),
                                  error);
     return status == CULEX_OK ? forget_old(store, error) : status;
 }
@@ -136,8 +134,8 @@ static culex_status act(struct culex_sqlite *store, struct culex_sqlite_queue *q
 {
     const struct run_request *request = user;
     culex_status status = culex__sqlite_run_one(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_FIND, "iu", queue->key, &request->id),
-        request->run, error);
+        store, SQL_BIND(store, RUN_FIND, SQL_INT(queue->key), SQL_ID(&request->id)), request->run,
+        error);
     if (status == CULEX_ENOTFOUND)
         return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
     return status == CULEX_OK ? request->action(store, queue, request->run, error) : status;
@@ -187,16 +185,14 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     if (run->state != CULEX_RUN_DEAD)
         return wrong_state(run, error);
     culex_status status = culex__sqlite_first_int(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_RIVAL, "i", run->seq), 0, &has_rival,
-        error);
+        store, SQL_BIND(store, RUN_RIVAL, SQL_INT(run->seq)), 0, &has_rival, error);
     if (status != CULEX_OK)
         return status;
     if (has_rival)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->is_cancel_requested = false;
     /* Its old date would kill it at once; somebody wants it to run now. */
-    status = culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_UNDATE, "i", run->seq), error);
+    status = culex__sqlite_finish(store, SQL_BIND(store, RUN_UNDATE, SQL_INT(run->seq)), error);
     if (status != CULEX_OK)
         return status;
     return culex__sqlite_run_move(store, queue, run, &retry, error);
@@ -267,14 +263,14 @@ culex_status culex__sqlite_limit(struct culex_store *base, const char *queue, ui
 }
 
 static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                culex_run_state state, const char *letter, int64_t limit)
+                                culex_run_state state, int64_t limit)
 {
-    if (state == CULEX_RUN_WAITING || state == CULEX_RUN_SCHEDULED)
-        return culex__sqlite_bind(store,
-                                  state == CULEX_RUN_WAITING ? CULEX__SQLITE_IN_WAITING
-                                                             : CULEX__SQLITE_IN_SCHEDULED,
-                                  "iii", queue->key, store->now_ms, limit);
-    return culex__sqlite_bind(store, CULEX__SQLITE_IN_STATE, "iti", queue->key, letter, limit);
+    const struct culex_sqlite_value key = SQL_INT(queue->key), most = SQL_INT(limit);
+    if (state == CULEX_RUN_WAITING)
+        return SQL_BIND(store, IN_WAITING, key, SQL_INT(store->now_ms), most);
+    if (state == CULEX_RUN_SCHEDULED)
+        return SQL_BIND(store, IN_SCHEDULED, key, SQL_INT(store->now_ms), most);
+    return SQL_BIND(store, IN_STATE, key, SQL_TEXT(culex__sqlite_state_text(state)), most);
 }
 
 struct purge_request {
@@ -288,14 +284,12 @@ static culex_status purge_all(struct culex_sqlite *store, struct culex_sqlite_qu
 {
     struct purge_request *request = user;
     struct culex_sqlite_run run;
-    const char letter[2] = {culex__run_state_letter(request->state), '\0'};
     culex_status status = culex__sqlite_collect(
-        store, bind_purge(store, queue, request->state, letter, (int64_t)request->limit),
-        request->limit, request->seqs, &request->count, error);
+        store, bind_purge(store, queue, request->state, (int64_t)request->limit), request->limit,
+        request->seqs, &request->count, error);
     for (size_t i = 0; i < request->count && status == CULEX_OK; i++) {
         status = culex__sqlite_run_one(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", request->seqs[i]), &run,
-            error);
+            store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(request->seqs[i])), &run, error);
         if (status == CULEX_OK)
             status = culex__sqlite_run_forget(store, queue, &run, error);
     }

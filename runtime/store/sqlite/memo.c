@@ -130,7 +130,7 @@ culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
     if (*ret_is_old || queue->key == 0)
         return CULEX_OK;
     sqlite3_stmt *statement =
-        culex__sqlite_bind(store, CULEX__SQLITE_MEMO_GET, "it", queue->key, step->session);
+        SQL_BIND(store, MEMO_GET, SQL_INT(queue->key), SQL_TEXT(step->session));
     int has = culex__sqlite_next(store, statement, error);
     uint64_t last = has > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
     *ret_is_old = has > 0 && step->nonce <= last;
@@ -149,9 +149,9 @@ culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,
                                         culex_error *error)
 {
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib",
-                                                   queue->key, session, (int64_t)UINT64_MAX,
-                                                   store->now_ms, "", (size_t)0),
+                                SQL_BIND(store, MEMO_SET, SQL_INT(queue->key), SQL_TEXT(session),
+                                         SQL_INT((int64_t)UINT64_MAX), SQL_INT(store->now_ms),
+                                         SQL_BYTES("", (size_t)0)),
                                 error);
 }
 
@@ -194,8 +194,8 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
     int64_t seen_ms = culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS);
     culex_status status = culex__sqlite_finish(
         store,
-        culex__sqlite_bind(store, CULEX__SQLITE_MEMO_SET, "itiib", queue->key, step->session,
-                           (int64_t)step->nonce, seen_ms, bytes, size),
+        SQL_BIND(store, MEMO_SET, SQL_INT(queue->key), SQL_TEXT(step->session),
+                 SQL_INT((int64_t)step->nonce), SQL_INT(seen_ms), SQL_BYTES(bytes, size)),
         error);
     free(bytes);
     return status;

@@ -3,40 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/columns.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "base/error.h"
 
-/* ORDER as in QUEUE_FIND. */
 static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_queue)
 {
-    int64_t *fields[] = {&ret_queue->key,
-                         &ret_queue->is_paused,
-                         &ret_queue->capacity,
-                         &ret_queue->front,
-                         &ret_queue->newest_ms,
-                         &ret_queue->longest_lease_ms,
-                         &ret_queue->kept[CULEX_RUN_WAITING],
-                         &ret_queue->kept[CULEX_RUN_ACTIVE],
-                         &ret_queue->kept[CULEX_RUN_DONE],
-                         &ret_queue->kept[CULEX_RUN_DEAD],
-                         &ret_queue->kept[CULEX_RUN_CANCELLED],
-                         &ret_queue->enqueued,
-                         &ret_queue->done,
-                         &ret_queue->failed,
-                         &ret_queue->crashed,
-                         &ret_queue->lost,
-                         &ret_queue->dead,
-                         &ret_queue->cancelled,
-                         &ret_queue->stale};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        *fields[i] = sqlite3_column_int64(statement, (int)i);
+    int column = 0;
+    ret_queue->key = sqlite3_column_int64(statement, column++);
+#define READ(name, member) ret_queue->member = sqlite3_column_int64(statement, column++);
+    CULEX__SQLITE_QUEUE_COLUMNS(READ, READ)
+#undef READ
+}
+
+static culex_status queue_write(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                culex_error *error)
+{
+#define VALUE(name, member) SQL_INT(queue->member),
+    sqlite3_stmt *statement =
+        SQL_BIND(store, QUEUE_SAVE, CULEX__SQLITE_QUEUE_COLUMNS(VALUE, VALUE) SQL_INT(queue->key));
+#undef VALUE
+    return culex__sqlite_finish(store, statement, error);
 }
 
 static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               culex_error *error)
 {
-    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_ADD, "t", queue->name);
+    sqlite3_stmt *statement = SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name));
     culex_status status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
     queue->is_new = true;
@@ -112,7 +106,7 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
     }
     memset(ret_queue, 0, sizeof *ret_queue);
     ret_queue->name = name;
-    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_FIND, "t", name);
+    sqlite3_stmt *statement = SQL_BIND(store, QUEUE_FIND, SQL_TEXT(name));
     int has = culex__sqlite_next(store, statement, error);
     if (has > 0)
         queue_read(statement, ret_queue);
@@ -125,8 +119,7 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
 culex_status culex__sqlite_queue_drop(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue, culex_error *error)
 {
-    return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_DROP, "i", queue->key), error);
+    return culex__sqlite_finish(store, SQL_BIND(store, QUEUE_DROP, SQL_INT(queue->key)), error);
 }
 
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -134,16 +127,7 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
 {
     culex_status status = CULEX_OK;
     if (queue->is_changed && queue->key != 0)
-        status = culex__sqlite_finish(
-            store,
-            culex__sqlite_bind(
-                store, CULEX__SQLITE_QUEUE_SAVE, "iiiiiiiiiiiiiiiiiii", queue->key,
-                queue->is_paused, queue->front, queue->newest_ms, queue->kept[CULEX_RUN_WAITING],
-                queue->kept[CULEX_RUN_ACTIVE], queue->kept[CULEX_RUN_DONE],
-                queue->kept[CULEX_RUN_DEAD], queue->kept[CULEX_RUN_CANCELLED], queue->enqueued,
-                queue->done, queue->failed, queue->crashed, queue->lost, queue->dead,
-                queue->cancelled, queue->stale, queue->longest_lease_ms, queue->capacity),
-            error);
+        status = queue_write(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
         recent_keep(&store->recent, queue);
     return status;

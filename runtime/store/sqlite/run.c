@@ -1,8 +1,10 @@
 #include "store/sqlite/run.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "store/sqlite/columns.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
@@ -38,21 +40,44 @@ uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payl
     return hash_bytes(hash, payload, len);
 }
 
-static bool column_u32(sqlite3_stmt *statement, int column, uint32_t *ret_value)
+/* --- kinds of columns: reading tells whether the value is within its range ---------------------
+ */
+
+static bool read_number(sqlite3_stmt *statement, int column, int64_t *ret_number)
+{
+    *ret_number = sqlite3_column_int64(statement, column);
+    return true;
+}
+
+static bool read_small(sqlite3_stmt *statement, int column, int *ret_number)
+{
+    *ret_number = sqlite3_column_int(statement, column);
+    return true;
+}
+
+static bool read_flag(sqlite3_stmt *statement, int column, bool *ret_flag)
+{
+    *ret_flag = sqlite3_column_int(statement, column) != 0;
+    return true;
+}
+
+static bool read_count(sqlite3_stmt *statement, int column, uint32_t *ret_count)
 {
     int64_t value = sqlite3_column_int64(statement, column);
-    *ret_value = (uint32_t)value;
+    *ret_count = (uint32_t)value;
     return value >= 0 && value <= UINT32_MAX;
 }
 
-static bool state_read(sqlite3_stmt *statement, culex_run_state *ret_state)
+/* Dead when there is no such state, so that nobody looks for its holder. */
+static bool read_state(sqlite3_stmt *statement, int column, culex_run_state *ret_state)
 {
-    const char *letter = (const char *)sqlite3_column_text(statement, 2);
+    const char *letter = (const char *)sqlite3_column_text(statement, column);
+    *ret_state = CULEX_RUN_DEAD;
     return letter != NULL && letter[0] != '\0' && letter[1] == '\0' &&
            culex__run_state_parse(letter[0], ret_state) && *ret_state != CULEX_RUN_SCHEDULED;
 }
 
-static bool id_read(sqlite3_stmt *statement, int column, culex_uuid *ret_id)
+static bool read_id(sqlite3_stmt *statement, int column, culex_uuid *ret_id)
 {
     const void *bytes = sqlite3_column_blob(statement, column);
     if (bytes == NULL || sqlite3_column_bytes(statement, column) != (int)sizeof *ret_id)
@@ -61,38 +86,61 @@ static bool id_read(sqlite3_stmt *statement, int column, culex_uuid *ret_id)
     return true;
 }
 
-static bool owner_read(sqlite3_stmt *statement, char *ret_owner)
+static bool read_owner(sqlite3_stmt *statement, int column,
+                       char (*ret_owner)[CULEX__SQLITE_SESSION_SIZE])
 {
-    const char *owner = (const char *)sqlite3_column_text(statement, 12);
-    if (owner == NULL || sqlite3_column_bytes(statement, 12) >= CULEX__SQLITE_SESSION_SIZE)
+    const char *owner = (const char *)sqlite3_column_text(statement, column);
+    if (owner == NULL || sqlite3_column_bytes(statement, column) >= CULEX__SQLITE_SESSION_SIZE)
         return false;
-    strcpy(ret_owner, owner);
+    strcpy(*ret_owner, owner);
     return true;
 }
 
-/* ORDER as in RUN_COLUMNS. */
+static struct culex_sqlite_value value_number(int64_t number)
+{
+    return SQL_INT(number);
+}
+
+static struct culex_sqlite_value value_flag(bool flag)
+{
+    return SQL_INT(flag);
+}
+
+static struct culex_sqlite_value value_count(uint32_t count)
+{
+    return SQL_INT(count);
+}
+
+static struct culex_sqlite_value value_state(culex_run_state state)
+{
+    return SQL_TEXT(culex__sqlite_state_text(state));
+}
+
+static struct culex_sqlite_value value_owner(const char *owner)
+{
+    return SQL_TEXT(owner);
+}
+
+/* --- the row ---------------------------------------------------------------------------------- */
+
+const char *culex__sqlite_state_text(culex_run_state state)
+{
+    static const char *const letters[CULEX_RUN_STATE_COUNT] = {
+#define STATE(name, letter, final) [CULEX_RUN_##name] = #letter,
+#include "core/run_rules.def"
+    };
+    assert(state != CULEX_RUN_SCHEDULED); /* a waiting one, in the file */
+    return letters[state];
+}
+
 bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run)
 {
-    struct culex_sqlite_run *run = ret_run;
-    run->seq = sqlite3_column_int64(statement, 0);
-    run->priority = sqlite3_column_int(statement, 3);
-    run->at_ms = sqlite3_column_int64(statement, 4);
-    run->is_delayed = sqlite3_column_int(statement, 5) != 0;
-    run->is_cancel_requested = sqlite3_column_int(statement, 13) != 0;
-    run->limit_ms = sqlite3_column_int64(statement, 14);
-    run->timeout_ms = sqlite3_column_int64(statement, 15);
-    run->keep_success_ms = sqlite3_column_int64(statement, 16);
-    run->keep_failure_ms = sqlite3_column_int64(statement, 17);
-    run->expires_at_ms = sqlite3_column_int64(statement, 18);
-    run->payload_len = sqlite3_column_int64(statement, 19);
-    run->is_started = sqlite3_column_int(statement, 20) != 0;
-    return id_read(statement, 1, &run->id) && state_read(statement, &run->state) &&
-           owner_read(statement, run->owner) && column_u32(statement, 6, &run->attempt) &&
-           column_u32(statement, 7, &run->counters.failures) &&
-           column_u32(statement, 8, &run->counters.crashes) &&
-           column_u32(statement, 9, &run->counters.crash_streak) &&
-           column_u32(statement, 10, &run->counters.losses) &&
-           column_u32(statement, 11, &run->counters.attempts_max);
+    bool is_good = true;
+#define READ(name, kind, member)                                                                   \
+    is_good &= read_##kind(statement, CULEX__SQLITE_COLUMN_##name, &ret_run->member);
+    CULEX__SQLITE_RUN_COLUMNS(READ, READ)
+#undef READ
+    return is_good;
 }
 
 culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *statement,
@@ -111,16 +159,12 @@ culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *sta
 culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
                                     const char *error_text, culex_error *error)
 {
-    const char state[2] = {culex__run_state_letter(run->state), '\0'};
-    return culex__sqlite_finish(
-        store,
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_SAVE, "itiiiiiiitiiti", run->seq, state,
-                           run->at_ms, (int64_t)run->is_delayed, (int64_t)run->attempt,
-                           (int64_t)run->counters.failures, (int64_t)run->counters.crashes,
-                           (int64_t)run->counters.crash_streak, (int64_t)run->counters.losses,
-                           run->owner, (int64_t)run->is_cancel_requested, run->limit_ms, error_text,
-                           (int64_t)run->is_started),
-        error);
+#define VALUE(name, kind, member) value_##kind(run->member),
+    sqlite3_stmt *statement =
+        SQL_BIND(store, RUN_SAVE, CULEX__SQLITE_RUN_MOVING(VALUE, VALUE) SQL_TEXT(error_text),
+                 SQL_INT(run->seq));
+#undef VALUE
+    return culex__sqlite_finish(store, statement, error);
 }
 
 culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
@@ -178,15 +222,15 @@ static void place_ready(struct culex_sqlite *store, struct culex_sqlite_queue *q
 static culex_status finish(struct culex_sqlite *store, const struct culex_sqlite_run *run,
                            const struct culex_sqlite_move *move, culex_error *error)
 {
-    const char state[2] = {culex__run_state_letter(run->state), '\0'};
-    culex_status status =
-        culex__sqlite_finish(store,
-                             culex__sqlite_bind(store, CULEX__SQLITE_RUN_FINISH, "itib", run->seq,
-                                                state, run->at_ms, move->result, move->result_len),
-                             error);
+    culex_status status = culex__sqlite_finish(
+        store,
+        SQL_BIND(store, RUN_FINISH, SQL_INT(run->seq),
+                 SQL_TEXT(culex__sqlite_state_text(run->state)), SQL_INT(run->at_ms),
+                 SQL_BYTES(move->result, move->result_len)),
+        error);
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
-        status = culex__sqlite_finish(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", run->seq), error);
+        status =
+            culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(run->seq)), error);
     return status;
 }
 
@@ -234,8 +278,7 @@ culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sq
     queue->kept[CULEX_RUN_DEAD]++;
     queue->dead += from != CULEX_RUN_DEAD;
     queue->is_changed = true;
-    return culex__sqlite_finish(store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ASIDE, "i", seq),
-                                error);
+    return culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error);
 }
 
 /* --- forgetting ------------------------------------------------------------------------------- */
@@ -245,16 +288,15 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
 {
     queue->kept[run->state]--;
     queue->is_changed = true;
-    culex_status status = culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_DELETE, "i", run->seq), error);
+    culex_status status =
+        culex__sqlite_finish(store, SQL_BIND(store, RUN_DELETE, SQL_INT(run->seq)), error);
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
-        status = culex__sqlite_finish(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_DELETE, "i", run->seq), error);
+        status =
+            culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(run->seq)), error);
     if (status == CULEX_OK &&
         culex__sqlite_id_time_ms(run->id) >= store->now_ms - CULEX_ID_HORIZON_MS)
         status = culex__sqlite_finish(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_ADD, "iu", queue->key, &run->id),
-            error);
+            store, SQL_BIND(store, SEEN_ADD, SQL_INT(queue->key), SQL_ID(&run->id)), error);
     return status;
 }
 
@@ -264,10 +306,10 @@ bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *stateme
                                const struct culex_sqlite_run *run, const void **ret_payload,
                                sqlite3_stmt **ret_holder)
 {
-    int column = CULEX__SQLITE_COLUMN_PAYLOAD;
+    int column = CULEX__SQLITE_COLUMN_payload;
     *ret_holder = NULL;
     if (run->payload_len > CULEX__SQLITE_INLINE_MAX) {
-        statement = culex__sqlite_bind(store, CULEX__SQLITE_PAYLOAD_GET, "i", run->seq);
+        statement = SQL_BIND(store, PAYLOAD_GET, SQL_INT(run->seq));
         *ret_holder = statement;
         column = 0;
         if (sqlite3_step(statement) != SQLITE_ROW)

@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/columns.h"
 #include "store/sqlite/queue.h"
 
 struct culex_sqlite;
@@ -31,17 +32,13 @@ struct culex_sqlite_run {
     int64_t payload_len;
 };
 
-enum { CULEX__SQLITE_RUN_COLUMN_COUNT = 21 };
-enum culex_sqlite_run_tail {
-    CULEX__SQLITE_COLUMN_CREATED = CULEX__SQLITE_RUN_COLUMN_COUNT,
-    CULEX__SQLITE_COLUMN_FINGERPRINT,
-    CULEX__SQLITE_COLUMN_CHECKSUM,
-    CULEX__SQLITE_COLUMN_JOB,
-    CULEX__SQLITE_COLUMN_TAGS,
-    CULEX__SQLITE_COLUMN_ERROR,
-    CULEX__SQLITE_COLUMN_RESULT,
-    CULEX__SQLITE_COLUMN_PAYLOAD,
-    CULEX__SQLITE_COLUMN_PROGRESS,
+/* Where each column stands in a row that is read: those of CULEX__SQLITE_RUN_COLUMNS in all, the
+ * tail where a statement selects it. */
+enum {
+#define COLUMN(name, ...) CULEX__SQLITE_COLUMN_##name,
+    CULEX__SQLITE_RUN_COLUMNS(COLUMN, COLUMN) CULEX__SQLITE_RUN_TAIL(COLUMN)
+#undef COLUMN
+        CULEX__SQLITE_COLUMN_COUNT
 };
 
 /* Saturating, for times that come from outside. */
@@ -80,6 +77,9 @@ uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payl
 culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                      culex_run_state from, int64_t seq, culex_error *error);
 
+/* What stands for a state in the file. Never SCHEDULED. */
+const char *culex__sqlite_state_text(culex_run_state state);
+
 /* False when the row's values are outside their ranges. */
 bool culex__sqlite_run_read(sqlite3_stmt *statement, struct culex_sqlite_run *ret_run);
 culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
@@ -98,8 +98,9 @@ culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_s
 /* Deletes the run; its id is remembered within the horizon. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);
-/* The payload of the row that `statement` (with RUN_TAIL) stands on. It is borrowed until the
- * statement moves; `*ret_holder`, when not NULL, is to be ended then. False: it is missing. */
+/* The payload of the row that `statement` (of a whole run, or a claim) stands on. It is borrowed
+ * until the statement moves; `*ret_holder`, when not NULL, is to be ended then. False: it is
+ * missing. */
 bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *statement,
                                const struct culex_sqlite_run *run, const void **ret_payload,
                                sqlite3_stmt **ret_holder);

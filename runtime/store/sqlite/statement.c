@@ -1,6 +1,6 @@
 #include "store/sqlite/statement.h"
 
-#include <stdarg.h>
+#include <assert.h>
 #include <string.h>
 
 #include "store/sqlite/error.h"
@@ -71,46 +71,38 @@ culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *erro
     return CULEX_OK;
 }
 
-static int bind_bytes(sqlite3_stmt *statement, int at, const void *bytes, size_t len)
+static void bind_one(sqlite3_stmt *statement, int at, const struct culex_sqlite_value *value)
 {
-    if (bytes == NULL)
-        return sqlite3_bind_null(statement, at);
-    return sqlite3_bind_blob64(statement, at, bytes, len, SQLITE_STATIC);
+    switch (value->kind) {
+    case CULEX__SQLITE_VALUE_INT:
+        sqlite3_bind_int64(statement, at, value->number);
+        break;
+    case CULEX__SQLITE_VALUE_TEXT:
+        sqlite3_bind_text(statement, at, value->bytes, -1, SQLITE_STATIC);
+        break;
+    case CULEX__SQLITE_VALUE_BYTES:
+        sqlite3_bind_blob64(statement, at, value->bytes, value->len, SQLITE_STATIC);
+        break;
+    case CULEX__SQLITE_VALUE_MISSING:
+        assert(!"a parameter without a value");
+    }
 }
 
 /* Binding allocates nothing but for errors of our own making (a wrong index, a running
  * statement), so a failure shows in the step that follows, if at all. */
 sqlite3_stmt *culex__sqlite_bind(struct culex_sqlite *store, enum culex_sqlite_statement which,
-                                 const char *types, ...)
+                                 const struct culex_sqlite_value *values, size_t count)
 {
     if (store->statements[which] == NULL && store->schema != NULL)
         prepare_borrowed(store, which);
     sqlite3_stmt *statement = store->statements[which];
     if (statement == NULL)
         return NULL;
+    assert(count == (size_t)sqlite3_bind_parameter_count(statement));
+    assert(!sqlite3_stmt_busy(statement)); /* whoever walked it has ended it */
     sqlite3_reset(statement);
-    va_list arguments;
-    va_start(arguments, types);
-    for (int at = 1; types[at - 1] != '\0'; at++) {
-        switch (types[at - 1]) {
-        case 'i':
-            sqlite3_bind_int64(statement, at, va_arg(arguments, int64_t));
-            break;
-        case 't':
-            sqlite3_bind_text(statement, at, va_arg(arguments, const char *), -1, SQLITE_STATIC);
-            break;
-        case 'u':
-            sqlite3_bind_blob(statement, at, va_arg(arguments, culex_uuid *), sizeof(culex_uuid),
-                              SQLITE_STATIC);
-            break;
-        case 'b': {
-            const void *bytes = va_arg(arguments, const void *);
-            bind_bytes(statement, at, bytes, va_arg(arguments, size_t));
-            break;
-        }
-        }
-    }
-    va_end(arguments);
+    for (size_t i = 0; i < count; i++)
+        bind_one(statement, (int)i + 1, &values[i]);
     return statement;
 }
 

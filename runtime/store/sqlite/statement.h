@@ -17,11 +17,53 @@ enum culex_sqlite_statement {
 /* All of them; a borrowed handle's are prepared one by one when they are first bound. */
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error);
 
-/* The statement, reset, with its parameters bound by `types`: 'i' int64_t; 't' const char *,
- * NULL for NULL; 'b' const void * and size_t, NULL for NULL; 'u' culex_uuid *. Texts and bytes are
- * borrowed until the statement is next bound or ended. */
-sqlite3_stmt *culex__sqlite_bind(struct culex_sqlite *store, enum culex_sqlite_statement which,
-                                 const char *types, ...);
+/* What is bound to a parameter. Texts and bytes are borrowed until the statement is next bound or
+ * ended; NULL stands for NULL. */
+struct culex_sqlite_value {
+    enum {
+        CULEX__SQLITE_VALUE_MISSING, /* a hole in a list: a bug */
+        CULEX__SQLITE_VALUE_INT,
+        CULEX__SQLITE_VALUE_TEXT,
+        CULEX__SQLITE_VALUE_BYTES,
+    } kind;
+    int64_t number;
+    const void *bytes;
+    size_t len;
+};
+
+static inline struct culex_sqlite_value SQL_INT(int64_t number) {
+    return (struct culex_sqlite_value){.kind = CULEX__SQLITE_VALUE_INT, .number = number};
+}
+
+static inline struct culex_sqlite_value
+SQL_TEXT(const char *text) {
+    return (struct culex_sqlite_value){.kind = CULEX__SQLITE_VALUE_TEXT, .bytes = text};
+}
+
+static inline struct culex_sqlite_value
+SQL_BYTES(const void *bytes, size_t len) {
+    return (struct culex_sqlite_value){
+        .kind = CULEX__SQLITE_VALUE_BYTES, .bytes = bytes, .len = len};
+}
+
+static inline struct culex_sqlite_value
+SQL_ID(const culex_uuid *id) {
+    return SQL_BYTES(id, sizeof *id);
+}
+
+/* The statement, ready to be stepped, with `values` for its `count` parameters in the order in
+ * which they first appear. Nobody may be walking it. */
+sqlite3_stmt *
+culex__sqlite_bind(struct culex_sqlite *store, enum culex_sqlite_statement which,
+                   const struct culex_sqlite_value *values, size_t count);
+
+/* The same with a name of statement.def and the values themselves, of which there is one at least.
+ */
+#define SQL_BIND(store, name, ...)                                                                 \
+    culex__sqlite_bind(store, CULEX__SQLITE_##name,                                                \
+                       (const struct culex_sqlite_value[]){__VA_ARGS__},                           \
+                       sizeof((const struct culex_sqlite_value[]){__VA_ARGS__}) /                  \
+                           sizeof(struct culex_sqlite_value))
 
 /* 1: there is a row; 0: no more; negative: failed. End the statement afterwards in any case. */
 int culex__sqlite_next(struct culex_sqlite *store, sqlite3_stmt *statement, culex_error *error);

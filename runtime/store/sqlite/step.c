@@ -32,9 +32,8 @@ static enum culex_answer stale(struct culex_sqlite_queue *queue)
 static culex_status find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                          culex_uuid id, struct culex_sqlite_run *ret_run, culex_error *error)
 {
-    return culex__sqlite_run_one(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_FIND, "iu", queue->key, &id), ret_run,
-        error);
+    return culex__sqlite_run_one(store, SQL_BIND(store, RUN_FIND, SQL_INT(queue->key), SQL_ID(&id)),
+                                 ret_run, error);
 }
 
 /* What a failed find comes to. A row that cannot be read is put aside: its holder would send the
@@ -55,8 +54,7 @@ static culex_status progress_keep(struct culex_sqlite *store, const struct culex
     if (progress == NULL || progress[0] == '\0')
         return CULEX_OK;
     return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_PROGRESS, "it", run->seq, progress),
-        error);
+        store, SQL_BIND(store, RUN_PROGRESS, SQL_INT(run->seq), SQL_TEXT(progress)), error);
 }
 
 static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -126,8 +124,9 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
     return culex__sqlite_finish(
         store,
-        culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", run.seq, at_ms, limit_ms,
-                           progress, beat->is_excused ? INT64_C(2) : (int64_t)beat->is_started),
+        SQL_BIND(store, RUN_EXTEND, SQL_INT(run.seq), SQL_INT(at_ms), SQL_INT(limit_ms),
+                 SQL_TEXT(progress),
+                 SQL_INT(beat->is_excused ? INT64_C(2) : (int64_t)beat->is_started)),
         error);
 }
 
@@ -148,8 +147,7 @@ static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue
 static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
                            struct culex_sqlite_run *ret_run, culex_error *error)
 {
-    return culex__sqlite_run_one(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_BY_SEQ, "i", seq), ret_run, error);
+    return culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), ret_run, error);
 }
 
 static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -169,8 +167,8 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
         return CULEX_OK;
     culex_status status =
         culex__sqlite_collect(store,
-                              culex__sqlite_bind(store, CULEX__SQLITE_LEASE_OVER, "iii", queue->key,
-                                                 store->now_ms, (int64_t)CULEX_REAP_MAX),
+                              SQL_BIND(store, LEASE_OVER, SQL_INT(queue->key),
+                                       SQL_INT(store->now_ms), SQL_INT(CULEX_REAP_MAX)),
                               CULEX_REAP_MAX, seqs, &count, error);
     struct culex_sqlite_run run;
     /* Most go to the front: the first one last, so that it is first again. */
@@ -195,8 +193,8 @@ static culex_status lease_cut(struct culex_sqlite *store, struct culex_sqlite_qu
         return status;
     int64_t at_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_RUN_EXTEND, "iiiti", seq,
-                                                   at_ms, run.limit_ms, NULL, (int64_t)0),
+                                SQL_BIND(store, RUN_EXTEND, SQL_INT(seq), SQL_INT(at_ms),
+                                         SQL_INT(run.limit_ms), SQL_TEXT(NULL), SQL_INT(0)),
                                 error);
 }
 
@@ -211,11 +209,10 @@ static culex_status leases_cut(struct culex_sqlite *store, struct culex_sqlite_q
         return CULEX_OK;
     int64_t last_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
     last_ms = culex__sqlite_later(last_ms, CULEX_LEASE_LOOK_MS);
-    culex_status status =
-        culex__sqlite_collect(store,
-                              culex__sqlite_bind(store, CULEX__SQLITE_LEASE_BEYOND, "iii",
-                                                 queue->key, last_ms, (int64_t)CULEX_REAP_MAX),
-                              CULEX_REAP_MAX, seqs, &count, error);
+    culex_status status = culex__sqlite_collect(store,
+                                                SQL_BIND(store, LEASE_BEYOND, SQL_INT(queue->key),
+                                                         SQL_INT(last_ms), SQL_INT(CULEX_REAP_MAX)),
+                                                CULEX_REAP_MAX, seqs, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = lease_cut(store, queue, seqs[i], error);
     return status;
@@ -235,8 +232,8 @@ static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_q
                                culex_error *error)
 {
     culex_uuid oldest = horizon_id(store->now_ms), last;
-    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_SEEN_OLD, "iui", queue->key,
-                                                 &oldest, (int64_t)CULEX_PURGE_MAX);
+    sqlite3_stmt *statement =
+        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_PURGE_MAX));
     int has = culex__sqlite_next(store, statement, error);
     const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
     if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
@@ -247,7 +244,7 @@ static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_q
     if (has < 0 || id == NULL)
         return has < 0 ? (culex_status)has : CULEX_OK;
     return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_SEEN_PURGE, "iu", queue->key, &last), error);
+        store, SQL_BIND(store, SEEN_PURGE, SQL_INT(queue->key), SQL_ID(&last)), error);
 }
 
 static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -265,16 +262,15 @@ static culex_status purge_state(struct culex_sqlite *store, struct culex_sqlite_
                                 const struct culex_step *step, culex_run_state state,
                                 culex_error *error)
 {
-    const char letter[2] = {culex__run_state_letter(state), '\0'};
     int64_t seqs[CULEX_PURGE_MAX];
     size_t left = CULEX_PURGE_MAX + step->ack_count, count = CULEX_PURGE_MAX;
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && count == CULEX_PURGE_MAX && left > 0) {
         size_t most = left < CULEX_PURGE_MAX ? left : CULEX_PURGE_MAX;
         status = culex__sqlite_collect(store,
-                                       culex__sqlite_bind(store, CULEX__SQLITE_FINAL_OVER, "itii",
-                                                          queue->key, letter, store->now_ms,
-                                                          (int64_t)most),
+                                       SQL_BIND(store, FINAL_OVER, SQL_INT(queue->key),
+                                                SQL_TEXT(culex__sqlite_state_text(state)),
+                                                SQL_INT(store->now_ms), SQL_INT((int64_t)most)),
                                        most, seqs, &count, error);
         for (size_t i = 0; i < count && status == CULEX_OK; i++)
             status = forget_one(store, queue, state, seqs[i], error);
@@ -305,12 +301,12 @@ static culex_status next_forget(struct culex_sqlite *store, const struct culex_s
     int64_t first = INT64_MAX, at_ms;
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
-        const char letter[2] = {culex__run_state_letter(finals[i]), '\0'};
         if (queue->kept[finals[i]] == 0)
             continue;
-        status = culex__sqlite_first_int(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_NEXT_FINAL, "it", queue->key, letter),
-            INT64_MAX, &at_ms, error);
+        status = culex__sqlite_first_int(store,
+                                         SQL_BIND(store, NEXT_FINAL, SQL_INT(queue->key),
+                                                  SQL_TEXT(culex__sqlite_state_text(finals[i]))),
+                                         INT64_MAX, &at_ms, error);
         if (status == CULEX_OK && at_ms < first)
             first = at_ms;
     }
@@ -335,13 +331,11 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
     int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
     culex_status status = CULEX_OK;
     if (queue->kept[CULEX_RUN_ACTIVE] > 0)
-        status = culex__sqlite_first_int(
-            store, culex__sqlite_bind(store, CULEX__SQLITE_NEXT_LEASE, "i", queue->key), INT64_MAX,
-            &lease, error);
+        status = culex__sqlite_first_int(store, SQL_BIND(store, NEXT_LEASE, SQL_INT(queue->key)),
+                                         INT64_MAX, &lease, error);
     if (status == CULEX_OK && queue->kept[CULEX_RUN_WAITING] > 0)
         status = culex__sqlite_first_int(
-            store,
-            culex__sqlite_bind(store, CULEX__SQLITE_NEXT_DUE, "ii", queue->key, store->now_ms),
+            store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue->key), SQL_INT(store->now_ms)),
             INT64_MAX, &due, error);
     if (status == CULEX_OK)
         status = next_forget(store, queue, &forget, error);

@@ -13,7 +13,7 @@ static void roll_back(struct culex_sqlite *store)
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
         sqlite3_reset(store->statements[i]);
     if (!sqlite3_get_autocommit(store->db)) {
-        sqlite3_step(culex__sqlite_bind(store, CULEX__SQLITE_ROLLBACK, ""));
+        sqlite3_step(culex__sqlite_bind(store, CULEX__SQLITE_ROLLBACK, NULL, 0));
         culex__sqlite_end(store->statements[CULEX__SQLITE_ROLLBACK]);
     }
 }
@@ -30,7 +30,7 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
         status = culex__sqlite_guard_enter(store, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_finish(store, culex__sqlite_bind(store, how, ""), error);
+    status = culex__sqlite_finish(store, culex__sqlite_bind(store, how, NULL, 0), error);
     if (status != CULEX_OK && store->is_writing)
         culex__sqlite_guard_leave(store);
     if (status == CULEX_OK)
@@ -54,8 +54,8 @@ culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_sta
                                            culex_error *error)
 {
     if (status == CULEX_OK)
-        status =
-            culex__sqlite_finish(store, culex__sqlite_bind(store, CULEX__SQLITE_COMMIT, ""), error);
+        status = culex__sqlite_finish(
+            store, culex__sqlite_bind(store, CULEX__SQLITE_COMMIT, NULL, 0), error);
     if (status != CULEX_OK)
         roll_back(store);
     culex__sqlite_queue_end(store, status == CULEX_OK);

@@ -201,15 +201,14 @@ static bool is_same(const char *joined, const char *const *queues, size_t count)
 static culex_status remove_address(struct culex_sqlite *store, const char *address,
                                    culex_error *error)
 {
-    return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_WAKER_DELETE, "t", address), error);
+    return culex__sqlite_finish(store, SQL_BIND(store, WAKER_DELETE, SQL_TEXT(address)), error);
 }
 
 static culex_status add_address(struct culex_sqlite *store, const char *queue, culex_error *error)
 {
     return culex__sqlite_finish(store,
-                                culex__sqlite_bind(store, CULEX__SQLITE_WAKER_ADD, "tti", queue,
-                                                   store->wake.address, store->now_ms),
+                                SQL_BIND(store, WAKER_ADD, SQL_TEXT(queue),
+                                         SQL_TEXT(store->wake.address), SQL_INT(store->now_ms)),
                                 error);
 }
 
@@ -269,17 +268,16 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
     if (status != CULEX_OK || queue.is_paused || queue.kept[CULEX_RUN_WAITING] == 0)
         return status;
-    status = culex__sqlite_first_int(
-        store,
-        culex__sqlite_bind(store, CULEX__SQLITE_READY_ANY, "iiii", queue.key,
-                           culex__sqlite_queue_horizon(store, &queue), store->now_ms,
-                           (int64_t)CULEX_SUSPECT_LOSSES),
-        0, &has_ready, error);
+    status =
+        culex__sqlite_first_int(store,
+                                SQL_BIND(store, READY_ANY, SQL_INT(queue.key),
+                                         SQL_INT(culex__sqlite_queue_horizon(store, &queue)),
+                                         SQL_INT(store->now_ms), SQL_INT(CULEX_SUSPECT_LOSSES)),
+                                0, &has_ready, error);
     if (status == CULEX_OK)
         status = culex__sqlite_first_int(
-            store,
-            culex__sqlite_bind(store, CULEX__SQLITE_NEXT_DUE, "ii", queue.key, store->now_ms),
-            INT64_MAX, &due, error);
+            store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue.key), SQL_INT(store->now_ms)), INT64_MAX,
+            &due, error);
     *is_ready = *is_ready || has_ready;
     *due_ms = due < *due_ms ? due : *due_ms;
     return status;
@@ -414,7 +412,7 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
         wake->target_count = store->recent.target_count;
         return CULEX_OK;
     }
-    sqlite3_stmt *statement = culex__sqlite_bind(store, CULEX__SQLITE_WAKER_LIST, "t", queue);
+    sqlite3_stmt *statement = SQL_BIND(store, WAKER_LIST, SQL_TEXT(queue));
     int has = 0;
     while (wake->target_count < CULEX__SQLITE_WAKE_MAX &&
            (has = culex__sqlite_next(store, statement, error)) > 0) {

@@ -77,7 +77,7 @@ MUTANTS = [
     ("beats pass the timeout", LUA + "step.lua", "if timeout > 0 then", "if timeout < 0 then", "redis"),
     ("fsck sees what is not", LUA + "fsck.lua", "if ghosts >= 0 and ghosts ~= meta_number('ghosts') then",
      "if ghosts > 0 then", "redis"),
-    ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = ?5, progress, NULL)", "progress",
+    ("progress outlives its attempt", SQL + "statement.def", "iif(attempt = :attempt, progress, NULL)", "progress",
      "sqlite"),
     ("an extension does nothing", SQL + "step.c", "beat->extend_ms <= 0 ||", "beat->extend_ms >= 0 ||", "sqlite"),
     ("an uncertain try is forgotten", "runtime/client/effort.c",

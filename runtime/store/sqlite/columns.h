@@ -1,0 +1,97 @@
+/* store/sqlite/columns.h - the columns of tables queue and run, each named once.
+ *
+ * Lists of FIRST(name, ...) and NEXT(name, ...), which differ for the comma before them. From a
+ * list come the names in SQL, the parameters, the values that are bound to them and the reading of
+ * a row, so all go in one order; schema.sql tells what each means. */
+#ifndef CULEX_STORE_SQLITE_COLUMNS_H
+#define CULEX_STORE_SQLITE_COLUMNS_H
+
+/* What struct culex_sqlite_queue holds of a row, but for its key: (name, member). */
+#define CULEX__SQLITE_QUEUE_COLUMNS(FIRST, NEXT)                                                   \
+    FIRST(is_paused, is_paused)                                                                    \
+    NEXT(capacity, capacity)                                                                       \
+    NEXT(front, front)                                                                             \
+    NEXT(newest_ms, newest_ms)                                                                     \
+    NEXT(longest_lease_ms, longest_lease_ms)                                                       \
+    NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
+    NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
+    NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \
+    NEXT(kept_dead, kept[CULEX_RUN_DEAD])                                                          \
+    NEXT(kept_cancelled, kept[CULEX_RUN_CANCELLED])                                                \
+    NEXT(enqueued, enqueued)                                                                       \
+    NEXT(done, done)                                                                               \
+    NEXT(failed, failed)                                                                           \
+    NEXT(crashed, crashed)                                                                         \
+    NEXT(lost, lost)                                                                               \
+    NEXT(dead, dead)                                                                               \
+    NEXT(cancelled, cancelled)                                                                     \
+    NEXT(stale, stale)
+
+/* What struct culex_sqlite_run holds: (name, kind, member), by kinds of run.c. Those of the second
+ * list are saved when a run has moved. */
+#define CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                       \
+    FIRST(seq, number, seq)                                                                        \
+    NEXT(id, id, id)                                                                               \
+    NEXT(priority, small, priority)                                                                \
+    NEXT(attempts_max, count, counters.attempts_max)                                               \
+    NEXT(timeout_ms, number, timeout_ms)                                                           \
+    NEXT(keep_success_ms, number, keep_success_ms)                                                 \
+    NEXT(keep_failure_ms, number, keep_failure_ms)                                                 \
+    NEXT(expires_at_ms, number, expires_at_ms)                                                     \
+    NEXT(payload_len, number, payload_len)
+#define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
+    FIRST(state, state, state)                                                                     \
+    NEXT(at_ms, number, at_ms)                                                                     \
+    NEXT(is_delayed, flag, is_delayed)                                                             \
+    NEXT(attempt, count, attempt)                                                                  \
+    NEXT(failures, count, counters.failures)                                                       \
+    NEXT(crashes, count, counters.crashes)                                                         \
+    NEXT(crash_streak, count, counters.crash_streak)                                               \
+    NEXT(losses, count, counters.losses)                                                           \
+    NEXT(owner, owner, owner)                                                                      \
+    NEXT(is_cancel_requested, flag, is_cancel_requested)                                           \
+    NEXT(limit_ms, number, limit_ms)                                                               \
+    NEXT(is_started, flag, is_started)
+#define CULEX__SQLITE_RUN_COLUMNS(FIRST, NEXT)                                                     \
+    CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                           \
+    CULEX__SQLITE_RUN_MOVING(NEXT, NEXT)
+
+/* What follows these where more of a run is wanted: (name, what is selected for a whole run, for a
+ * claim and for a list). Claims and lists read no more of a row than they need. length() of a blob
+ * reads none of it, and what is too long for a payload is none.
+ * ORDER BYTES_MAX: as PAYLOAD_BYTES_MAX in run_rules.def. */
+#define CULEX__SQLITE_RUN_TAIL(NEXT)                                                               \
+    NEXT(created_at_ms, "created_at_ms", "created_at_ms", "created_at_ms")                         \
+    NEXT(fingerprint, "fingerprint", "fingerprint", "fingerprint")                                 \
+    NEXT(checksum, "checksum", "checksum", "checksum")                                             \
+    NEXT(job, "job", "job", "job")                                                                 \
+    NEXT(tags, "tags", "NULL", "tags")                                                             \
+    NEXT(error_text, "error_text", "NULL", "NULL")                                                 \
+    NEXT(result, "CASE WHEN length(result) <= 1048576 THEN result END", "NULL", "NULL")            \
+    NEXT(payload, "CASE WHEN length(payload) <= 1048576 THEN payload END",                         \
+         "CASE WHEN length(payload) <= 1048576 THEN payload END", "NULL")                          \
+    NEXT(progress, "progress", "NULL", "NULL")
+
+/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. */
+#define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
+    FIRST(queue, )                                                                                 \
+    NEXT(id, )                                                                                     \
+    NEXT(priority, )                                                                               \
+    NEXT(at_ms, )                                                                                  \
+    NEXT(is_delayed, )                                                                             \
+    NEXT(attempts_max, )                                                                           \
+    NEXT(timeout_ms, )                                                                             \
+    NEXT(keep_success_ms, )                                                                        \
+    NEXT(keep_failure_ms, )                                                                        \
+    NEXT(expires_at_ms, )                                                                          \
+    NEXT(created_at_ms, )                                                                          \
+    NEXT(fingerprint, )                                                                            \
+    NEXT(content, )                                                                                \
+    NEXT(checksum, )                                                                               \
+    NEXT(payload_len, )                                                                            \
+    NEXT(job, )                                                                                    \
+    NEXT(unique_key, )                                                                             \
+    NEXT(tags, )                                                                                   \
+    NEXT(payload, )
+
+#endif
