@@ -1,3 +1,4 @@
+/* store/redis/call.c - one script, called once: its keys, its rights, its names; see redis.h. */
 #include "store/redis/redis.h"
 
 #include <assert.h>

@@ -1,16 +1,18 @@
 /* store/redis/redis.h - the Redis store: its struct, and the verbs of its files.
  *
- * redis.c        opening, the table of operations, the small verbs
- * redis/call.c   one script, called once: keys, arguments, EVALSHA and EVAL
- * redis/conn.c   the connection; redis/reply.c, redis/record.c what it brings
- * redis/enqueue.c, redis/step.c, redis/info.c (get, list, stats), redis/fsck.c, redis/wake.c
- * redis/doctor.c what the server's settings promise
+ *   redis.c     opening, the table of operations, the small verbs
+ *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
+ *   target.c    what the URL says
+ *   conn.c      the connection; greeting.c makes it ready for scripts
+ *   request.c   what goes over it; reply.c and record.c read what comes back
+ *   enqueue.c, step.c, info.c (get, list, stats), fsck.c, wake.c: the larger verbs
+ *   doctor.c    what the server's settings promise
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_STORE_REDIS_REDIS_H
 #define CULEX_STORE_REDIS_REDIS_H
 
-#include "store/redis/conn.h"
+#include "store/redis/greeting.h"
 #include "store/redis/script.h"
 
 enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS = 5000 };
