@@ -71,20 +71,21 @@ struct verb {
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status);
 
-/* "culexc: message" on standard error, and the usage of the verb: EXIT_USAGE. */
+/* usage.c: "culexc: message" on standard error, and the usage of the verb: EXIT_USAGE. */
 int cli_misused(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Loads and checks one schema. NULL after a message when the file cannot be read; what else is
- * wrong stands in compilation->sink. `compilation` was initialised. */
+/* load.c: loads and checks one schema. NULL after a message when the file cannot be read; what else
+ * is wrong stands in compilation->sink. `compilation` was initialised. */
 struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
 
 /* The same without a message; a sentence is in *ret_fault then. */
 struct module *cli_load_silently(const struct cli *cli, struct compilation *compilation,
                                  const char *path, const char **ret_fault);
 
-/* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
- * EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink. */
+/* report.c: prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN
+ * or EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink.
+ */
 int cli_report(const struct cli *cli, struct compilation *compilation);
 int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
 
@@ -92,14 +93,12 @@ int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
  * nothing to work on; cli->status says why, or that some are missing. */
 bool cli_files_open(struct cli *cli);
 
-/* policy.c: one -W switch; false after a message when there is no such one. */
-bool cli_policy_read(const struct cli *cli, const char *word);
-
 /* Text of a schema on standard output: as it is, but on a terminal whatever could move the cursor
  * or reorder a line is shown as '?'. */
 void cli_print(const char *text, size_t len);
 
-/* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
+/* values.c: the lint rules of the named tiers, as bits; false after a message when one has no such
+ * name. */
 bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_tiers);
 
 /* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message

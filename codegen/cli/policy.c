@@ -1,7 +1,7 @@
 /* policy.c - the -W switches. */
 #include <string.h>
 
-#include "cli.h"
+#include "options.h"
 
 static bool refuse_unknown(const struct cli *cli, const char *slug, const struct suggestion *near)
 {
