@@ -9,7 +9,6 @@ import pathlib
 import re
 import sys
 
-PARTS = {"runtime": ["runtime"], "codegen": ["codegen"]}
 SUFFIXES = {".c", ".h", ".re"}
 BLANK = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -92,7 +91,7 @@ def main() -> int:
             for source in sorted(ring):
                 for target in sorted(set(graph[source]) & ring):
                     print(f"  {graph[source][target]}, of {target}")
-    print(f"{count} rings")
+    print(f"{count} rings" if count else "no file is called back by one that it calls")
     return 1 if count else 0
 
 
