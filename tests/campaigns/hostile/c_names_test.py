@@ -79,7 +79,7 @@ class CNames(unittest.TestCase):
             wrong = {names[int(line) - 1 - len(HEADERS)] for line in re.findall(r"^<stdin>:(\d+):\d+: error:", said, re.MULTILINE)}
             self.assertEqual(sorted(wrong), [], language)
 
-    def test_structs(self) -> None:
+    def test_struct_that_is_taken_compiles_beside_all_headers(self) -> None:
         """As types at file scope, the widest of all."""
         names = declared()
         self.assertGreater(len(names), 500)
@@ -87,14 +87,14 @@ class CNames(unittest.TestCase):
         self.assertGreater(len(taken), 20)
         self.assert_compiles({name: f"typedef struct {name} {{ char x; }} {name};\n" for name in sorted(taken)})
 
-    def test_params(self) -> None:
+    def test_param_that_is_taken_compiles_beside_all_headers(self) -> None:
         names = defined()
         self.assertGreater(len(names), 500)
         taken = self.taken({name: f"job a {{ params {{ int8 {name}; }} }}" for name in sorted(names)})
         self.assert_compiles({name: f"struct holder_{at} {{ char {name}; }};\n"
                                             for at, name in enumerate(sorted(taken))})
 
-    def test_values(self) -> None:
+    def test_value_that_is_taken_compiles_beside_all_headers(self) -> None:
         """LOG_ERR is the value ERR of an enum log, and TCP_LISTEN, no macro, LISTEN of an enum tcp."""
         known = sorted(defined() | declared())
         names = {name: name.split("_", 1) for name in known if name.isupper() and "_" in name}

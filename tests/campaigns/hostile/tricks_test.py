@@ -232,7 +232,7 @@ class Imports(Tricks):
                 self.assertEqual(status, DIAGNOSTICS)
                 self.assertRegex(text, r"\[(bad-import-path|import-not-found|invalid-utf8|bad-string)\]")
 
-    def test_links(self) -> None:
+    def test_link_is_followed_to_a_schema_of_the_folder_only(self) -> None:
         folder = self.work / "lib"
         folder.mkdir()
         (folder / "inside.job").write_text("enum precious { A }")
@@ -256,13 +256,13 @@ class Imports(Tricks):
         self.assert_refused(self.gen_text('import "pipe.job"; job a;'), "import-not-found")
         self.assertEqual(self.gen("pipe.job")[0], BROKEN)
 
-    def test_circles(self) -> None:
+    def test_circle_of_imports_is_refused(self) -> None:
         self.assert_refused(self.gen_text('import "x.job"; job a;'), "import-cycle")
         for at in range(5):
             (self.work / f"c{at}.job").write_text(f'import "c{(at + 1) % 5}.job"; job j{at};')
         self.assert_refused(self.gen("c0.job"), "import-cycle")
 
-    def test_chains(self) -> None:
+    def test_chain_of_imports_that_is_too_long_is_refused(self) -> None:
         for at in range(40):
             (self.work / f"c{at}.job").write_text(f'import "c{at + 1}.job"; enum e{at} {{ E{at}_A }}')
         (self.work / "c40.job").write_text("")

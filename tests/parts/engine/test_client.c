@@ -382,7 +382,7 @@ static bool queue_count(const char *queue, void *user)
     return true;
 }
 
-static void test_every_verb(void **state)
+static void test_every_verb_reaches_the_store(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
@@ -539,7 +539,7 @@ int main(void)
         UNIT(test_what_is_no_slip_is_taken),
         UNIT(test_repeat_says_until_when),
         UNIT(test_durations_end_where_64_bits_do),
-        UNIT(test_every_verb),
+        UNIT(test_every_verb_reaches_the_store),
         UNIT(test_unknown_queue_is_told_with_the_nearest),
         UNIT(test_repeat_after_a_lost_reply_is_no_error),
         UNIT(test_open_names_what_is_wrong),

@@ -28,7 +28,7 @@ static culex_job_type type;
 
 /* --- types and codec ---------------------------------------------------------------------- */
 
-static void test_ids(void **state)
+static void test_ids_ignore_or_refuse_each_null(void **state)
 {
     culex_uuid id = no_id;
     (void)state;
@@ -37,7 +37,7 @@ static void test_ids(void **state)
     assert_false(culex_uuid_parse("00000000-0000-0000-0000-000000000000", NULL));
 }
 
-static void test_arenas_and_texts(void **state)
+static void test_arenas_and_texts_ignore_each_null(void **state)
 {
     (void)state;
     culex_arena_free(NULL);
@@ -47,7 +47,7 @@ static void test_arenas_and_texts(void **state)
     culex_buf_release(NULL);
 }
 
-static void test_codec(void **state)
+static void test_codec_refuses_each_null(void **state)
 {
     const struct number value = {7};
     const void *decoded;
@@ -287,10 +287,14 @@ static void test_with_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids),           cmocka_unit_test(test_arenas_and_texts),
-        cmocka_unit_test(test_codec),         cmocka_unit_test(test_without_a_client),
-        cmocka_unit_test(test_with_a_client), cmocka_unit_test(test_without_a_worker),
-        cmocka_unit_test(test_with_a_worker), cmocka_unit_test(test_without_a_run),
+        cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
+        cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
+        cmocka_unit_test(test_codec_refuses_each_null),
+        cmocka_unit_test(test_without_a_client),
+        cmocka_unit_test(test_with_a_client),
+        cmocka_unit_test(test_without_a_worker),
+        cmocka_unit_test(test_with_a_worker),
+        cmocka_unit_test(test_without_a_run),
         cmocka_unit_test(test_with_a_run),
     };
     type = number_type();

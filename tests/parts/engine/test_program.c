@@ -209,7 +209,7 @@ static void test_url_on_the_command_line_wins_over_both_variables(void **state)
     memset(variables, 0, sizeof variables);
 }
 
-static void test_isolation_words(void **state)
+static void test_each_isolation_word_is_understood(void **state)
 {
     (void)state;
     static const char *const words[][2] = {
@@ -448,7 +448,7 @@ static void test_main_warns_of_a_variable_that_means_nothing(void **state)
     assert_null(strstr(line, "CULEX_PASSWORD"));
 }
 
-static void test_durations(void **state)
+static void test_durations__read_or_refused_by_table(void **state)
 {
     (void)state;
     static const struct {
@@ -511,7 +511,7 @@ static const char *log_line(culex_log_format format, const char *text)
     return line;
 }
 
-static void test_log_text_line(void **state)
+static void test_log_line_in_text_has_job_run_and_attempt(void **state)
 {
     (void)state;
     assert_string_equal(log_line(CULEX_LOG_TEXT, "done in 12.3 ms"),
@@ -519,7 +519,7 @@ static void test_log_text_line(void **state)
                         "01920000-0000-7000-8000-000000000001 attempt 2 done in 12.3 ms\n");
 }
 
-static void test_log_json_line(void **state)
+static void test_log_line_in_json_is_one_object(void **state)
 {
     (void)state;
     assert_string_equal(log_line(CULEX_LOG_JSON, "a \"b\" \\ c"),
@@ -599,7 +599,7 @@ static void test_log_drops_lines_above_its_level(void **state)
     assert_true(line_len > 0);
 }
 
-static void test_log_times(void **state)
+static void test_log_times_are_utc_to_the_millisecond(void **state)
 {
     (void)state;
     static const struct {
@@ -656,7 +656,7 @@ int main(void)
         cmocka_unit_test(test_every_empty_variable_is_named),
         cmocka_unit_test(test_options_win_over_variables_over_defaults),
         cmocka_unit_test(test_url_on_the_command_line_wins_over_both_variables),
-        cmocka_unit_test(test_isolation_words),
+        cmocka_unit_test(test_each_isolation_word_is_understood),
         cmocka_unit_test(test_isolation_of_an_embedded_worker_is_not_empty),
         cmocka_unit_test(test_cgroup_without_processes_is_refused),
         cmocka_unit_test(test_name_that_no_text_can_carry_is_refused),
@@ -666,15 +666,15 @@ int main(void)
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
         cmocka_unit_test(test_main_tells_why_the_setup_failed),
         cmocka_unit_test(test_main_warns_of_a_variable_that_means_nothing),
-        cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_log_text_line),
-        cmocka_unit_test(test_log_json_line),
+        cmocka_unit_test(test_durations__read_or_refused_by_table),
+        cmocka_unit_test(test_log_line_in_text_has_job_run_and_attempt),
+        cmocka_unit_test(test_log_line_in_json_is_one_object),
         cmocka_unit_test(test_log_json_line_has_how_it_ended),
         cmocka_unit_test(test_log_escapes_hostile_text),
         cmocka_unit_test(test_log_shows_what_is_invisible),
         cmocka_unit_test(test_log_cuts_a_huge_text_and_stays_one_line),
         cmocka_unit_test(test_log_drops_lines_above_its_level),
-        cmocka_unit_test(test_log_times),
+        cmocka_unit_test(test_log_times_are_utc_to_the_millisecond),
         cmocka_unit_test(test_log_masks_passwords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

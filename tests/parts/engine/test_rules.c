@@ -83,7 +83,7 @@ static void test_backoff_jitter_stays_in_its_range(void **state)
     }
 }
 
-static void test_schedule_next_tick(void **state)
+static void test_next_tick_is_the_first_after_now_on_the_grid_of_the_mark(void **state)
 {
     (void)state;
     static const struct {
@@ -148,7 +148,7 @@ int main(void)
         cmocka_unit_test(test_backoff_delays_by_kind),
         cmocka_unit_test(test_backoff_zero_failures_count_as_one),
         cmocka_unit_test(test_backoff_jitter_stays_in_its_range),
-        cmocka_unit_test(test_schedule_next_tick),
+        cmocka_unit_test(test_next_tick_is_the_first_after_now_on_the_grid_of_the_mark),
         cmocka_unit_test(test_ids_carry_time_version_and_variant),
         cmocka_unit_test(test_ids_only_grow_whatever_the_clock_does),
         cmocka_unit_test(test_ids_go_to_the_next_ms_when_one_is_full),

@@ -73,7 +73,7 @@ static void assert_refused(const char *url_file, const char *text)
     assert_null(strstr(error.text, "hunter2"));
 }
 
-static void test_order_of_sources(void **state)
+static void test_given_source_wins_and_two_of_a_kind_are_refused(void **state)
 {
     (void)state;
     static const char in_file[] = "redis://:hunter2@host/1\n";
@@ -275,7 +275,7 @@ static void test_client_takes_a_url_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(test_order_of_sources),
+        UNIT(test_given_source_wins_and_two_of_a_kind_are_refused),
         UNIT(test_empty_source_is_refused),
         UNIT(test_misspelt_variable_is_refused_where_the_default_would_count),
         UNIT(test_file_that_others_may_read_is_refused),

@@ -39,7 +39,7 @@ class Help(unittest.TestCase):
     def test_behind_two_dashes_it_is_a_file(self):
         self.assertIn("cannot read '--help'", culexc("check", "--", "--help")[2])
 
-    def test_version(self):
+    def test_each_spelling_of_version_says_the_same(self):
         shown = culexc("--version")
         self.assertRegex(shown[1], r"^culexc \d")
         for word in ["version", "-V", "-version"]:
@@ -52,7 +52,7 @@ class Misspelt(unittest.TestCase):
         self.assertEqual((status, out), (2, ""), words)
         self.assertEqual(err.splitlines()[0], f"culexc: {line}")
 
-    def test_verb(self):
+    def test_misspelt_verb_is_answered_with_the_nearest(self):
         for word, meant in [("chekc", "check"), ("brekaing", "breaking"), ("--hlep", "--help"),
                             ("build", "gen"), ("compile", "gen"), ("generate", "gen"),
                             ("format", "fmt"), ("validate", "check"), ("new", "init")]:
@@ -64,7 +64,7 @@ class Misspelt(unittest.TestCase):
     def test_verb_that_is_missing(self):
         self.assert_said(["a.job"], "a verb comes first: did you mean 'culexc check a.job'?")
 
-    def test_option(self):
+    def test_misspelt_option_is_answered_with_the_nearest(self):
         for words, meant in [(["check", "--fxi"], "--fix"), (["gen", "-o", "d"], "--out"),
                              (["gen", "--output=d"], "--out"), (["lint", "--teir", "x"], "--tier"),
                              (["check", "--format", "json"], "--message-format"),
@@ -74,7 +74,7 @@ class Misspelt(unittest.TestCase):
     def test_option_that_the_verb_lacks_is_not_offered(self):
         self.assert_said(["check", "-o", "d"], "no such option: '-o'")
 
-    def test_value(self):
+    def test_option_without_its_value_is_refused_and_a_flag_with_one(self):
         self.assert_said(["gen", "a.job", "--out"], "the option '--out' needs a value")
         self.assert_said(["gen", "--out=", "a.job"], "the option '--out' needs a value")
         self.assert_said(["check", "--fix=1"], "the option '--fix' takes no value")

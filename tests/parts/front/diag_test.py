@@ -625,7 +625,7 @@ class Formats(Case):
             self.assertIn("import-not-found", out + messages)
             self.assertNotRegex(out + messages, "[\x1b\u202e]")
 
-    def test_colour(self):
+    def test_colour_is_off_in_a_pipe_unless_asked_for(self):
         self.write("a.job", "jobb a;\n")
         for options, env, is_coloured in [([], {}, False), (["--color=always"], {}, True),
                                           (["--color=always"], {"NO_COLOR": "1"}, True),

@@ -192,7 +192,7 @@ static void test_lexer__nul_is_an_ordinary_byte(void **state)
     arena_release(&arena);
 }
 
-static void test_json_in__strings(void **state)
+static void test_json_in__strings_are_read_or_malformed(void **state)
 {
     static const struct {
         const char *text, *value; /* NULL: malformed */
@@ -297,7 +297,7 @@ static void test_overlay__is_read_instead_of_a_file(void **state)
     compilation_release(&compilation);
 }
 
-static void test_hostile__limits_hold(void **state)
+static void test_hostile__100000_bytes_of_one_part_cost_few_reports(void **state)
 {
     static char text[1000000];
     static const char *const parts[] = {"{",     "[[",          "job a {", "struct s { int32 x;",
@@ -324,12 +324,12 @@ int main(void)
         cmocka_unit_test(test_place__columns_are_code_points),
         cmocka_unit_test(test_lexer__kinds_and_offsets),
         cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),
-        cmocka_unit_test(test_json_in__strings),
+        cmocka_unit_test(test_json_in__strings_are_read_or_malformed),
         cmocka_unit_test(test_json_in__depth_is_bounded),
         cmocka_unit_test(test_json_in__numbers_and_booleans),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
         cmocka_unit_test(test_overlay__is_read_instead_of_a_file),
-        cmocka_unit_test(test_hostile__limits_hold),
+        cmocka_unit_test(test_hostile__100000_bytes_of_one_part_cost_few_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,7 @@ class JsonSchema(unittest.TestCase):
                     refused += not found[0]
         self.assertGreater(refused, 3000)
 
-    def test_members(self):
+    def test_members_are_taken_as_the_decoder_takes_them(self):
         """Missing, null, twice, with and without the "!", and unknown ones."""
         refused = 0
         for job in JOBS:
@@ -151,7 +151,7 @@ class JsonSchema(unittest.TestCase):
                 refused += not found[0]
         self.assertGreater(refused, 50)
 
-    def test_lengths(self):
+    def test_lengths_are_held_as_near_as_json_schema_comes(self):
         """In characters and groups of three bytes, which is as near as JSON Schema comes to bytes."""
         for name, text, is_valid in [
                 ("code", '"abc"', True), ("code", '"abcd"', False), ("code", '""', False), ("code", '"\\u20ac"', True),

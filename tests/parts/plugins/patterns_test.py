@@ -38,7 +38,7 @@ class Patterns(unittest.TestCase):
         for text in ["", "-", "-0", "00", "01", "-01", "+1", "1.0", "1e1", " 1", "1 ", "1\n", "\n1", "١"]:
             self.assertFalse(takes(text), text)
 
-    def test_days(self):
+    def test_days_that_no_month_has_are_refused(self):
         takes = re.compile(patterns.whole(patterns.TIMESTAMP)).search
         for day, is_one in [("2024-02-29", 1), ("2024-02-30", 0), ("2024-04-30", 1), ("2024-04-31", 0),
                             ("2024-12-31", 1), ("2024-13-01", 0), ("2024-00-01", 0), ("2024-01-00", 0),

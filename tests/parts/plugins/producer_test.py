@@ -390,7 +390,7 @@ class Program(unittest.TestCase):
         done = self.run_program(self.request(b"{}", priority=11) + self.request(b"{}"))
         self.assertEqual([json.loads(line)["status"] for line in done.stdout.splitlines()], ["EINVAL", "OK"])
 
-    def test_usage(self):
+    def test_wrong_use_ends_with_the_code_that_says_so(self):
         self.assertIn(b"CULEX_URL", self.run_program(b"", "--help").stdout)
         self.assertEqual(self.run_program(b"", "--wrong").returncode, 2)
         self.assertEqual(self.run_program(b"").returncode, 0)

@@ -82,16 +82,16 @@ class Verbs(Case):
         self.write("jobs/a.job", GOOD.format("a"))
         self.write("jobs/sub/b.job", GOOD.format("b"))
 
-    def test_lint(self):
+    def test_lint_of_a_folder_reads_all_below(self):
         self.assertEqual(self.named("lint", "--tier", "strict", "jobs"), ["jobs/a.job", "jobs/sub/b.job"])
 
-    def test_fmt(self):
+    def test_fmt_of_a_folder_lists_and_writes_all_below(self):
         status, out, _ = self.culexc("fmt", "--check", "jobs")
         self.assertEqual((status, out), (1, "jobs/a.job\njobs/sub/b.job\n"))
         self.assertEqual(self.culexc("fmt", "-w", "jobs")[0], 0)
         self.assertEqual(self.culexc("fmt", "--check", "jobs"), (0, "", ""))
 
-    def test_gen(self):
+    def test_gen_of_a_folder_makes_the_files_of_all_below(self):
         self.assertEqual(self.culexc("gen", "--out", "out", "jobs")[0], 0)
         made = sorted(path.name for path in (self.work / "out").iterdir())
         self.assertEqual(made, ["a_job.c", "a_job.h", "b_job.c", "b_job.h"])

@@ -156,7 +156,7 @@ class Keys(Case):
         self.assertEqual(self.culexc("check", "jobs/a.job"), (0, "", ""))
         self.assertIn("[unknown-type]", self.culexc("check", "-I", "mine", "jobs/a.job")[2])
 
-    def test_exclude(self):
+    def test_excluded_paths_are_left_out_and_others_stay(self):
         self.write("culex.yaml", "exclude: [build, 'gen/*.job', jobs/old, '?_draft.job']\n")
         names = ["a.job", "jobs/a.job", "jobs/gen/a.job", "jobs/older/a.job", "gen/sub/a.job", "xx_draft.job"]
         gone = ["build/a.job", "jobs/build/a.job", "gen/a.job", "jobs/old/a.job", "jobs/old/sub/b.job",
@@ -174,7 +174,7 @@ class Keys(Case):
         self.write("a" * 200 + ".job", BAD)
         self.assertEqual(len(self.named("check", ".")), 1)
 
-    def test_tiers(self):
+    def test_tiers_of_the_project_count_until_one_is_given(self):
         self.write("a.job", "package x; job a { params { string to; } }\n")
         self.assertEqual(self.culexc("lint", ".")[0], 0)
         self.write("culex.yaml", "tiers: [comments, strict]\n")
@@ -183,7 +183,7 @@ class Keys(Case):
         self.assertIn("[string-unbounded]", found)
         self.assertEqual(self.culexc("lint", "--tier", "standard", ".")[0], 0)
 
-    def test_lock(self):
+    def test_one_lock_for_all_folders_wherever_it_is_called(self):
         self.write("culex.yaml", "folders: jobs\nlock: locks/all.lock\n")
         self.write("jobs/a.job", GOOD.format("a"))
         self.write("jobs/sub/b.job", GOOD.format("b"))

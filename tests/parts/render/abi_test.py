@@ -164,7 +164,7 @@ class Abi(unittest.TestCase):
         self.assertIn(change[0], BEFORE)
         return self.version(BEFORE.replace(*change))
 
-    def test_before(self) -> None:
+    def test_caller_of_the_same_version_sends_what_it_set(self) -> None:
         self.assertEqual(self.before.payload_of(self.before.caller()), PAYLOAD)
 
     def test_old_objects_go_on(self) -> None:

@@ -239,12 +239,12 @@ class LongText(unittest.TestCase):
 
 
 class Literals(unittest.TestCase):
-    def test_strings(self) -> None:
+    def test_string_escapes_all_but_plain_characters(self) -> None:
         self.assertEqual(literals.c_string("a.B_9,:/- "), '"a.B_9,:/- "')
         self.assertEqual(literals.c_string('\\"?%\n7'), '"\\134\\042\\077\\045\\0127"')
         self.assertEqual(literals.c_string("\u00e9"), '"\\303\\251"')
 
-    def test_integers(self) -> None:
+    def test_integer_fits_its_type_without_a_warning(self) -> None:
         self.assertEqual(literals.c_int64(-(1 << 63)), "(-INT64_C(9223372036854775807) - 1)")
         self.assertEqual(literals.c_int64(-(1 << 31)), "(-2147483647 - 1)")
         self.assertEqual(literals.c_int64(1 << 31), "INT64_C(2147483648)")
@@ -255,7 +255,7 @@ class Literals(unittest.TestCase):
         self.assertEqual(literals.c_int128(-1, True), "{UINT64_C(18446744073709551615), -1}")
         self.assertEqual(literals.c_int128(1 << 64, False), "{0, 1}")
 
-    def test_floats(self) -> None:
+    def test_float_has_the_digits_of_its_type_or_is_refused(self) -> None:
         self.assertEqual(literals.c_float32("0.17"), "0.17f")
         self.assertEqual(literals.c_float32("3.4028235e38"), "3.4028235e+38f")
         self.assertEqual(literals.c_float64("1"), "1.0")
@@ -274,7 +274,7 @@ class Literals(unittest.TestCase):
         self.assertEqual(literals.c_float32("7.0064923216240854e-46"), "1e-45f")
         self.assertEqual(literals.c_float32("0e999999999"), "0.0f")
 
-    def test_comments(self) -> None:
+    def test_comment_cannot_be_left_or_spliced(self) -> None:
         self.assertEqual(literals.c_comment("a */ b /* c ??/ d \\"), "a * / b / * c ? ?/ d <U+005C>")
         self.assertEqual(literals.c_comment("keep \\d+ and caf\u00e9"), "keep \\d+ and caf\u00e9")
         self.assertEqual(literals.c_comment("\\ \\\t"), "<U+005C> <U+005C>")

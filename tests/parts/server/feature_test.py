@@ -257,7 +257,7 @@ class Places(Feature):
         return answer["uri"].rpartition("/")[2], answer["range"]["start"]["line"], \
             slice_of(text, answer["range"])
 
-    def test_definitions(self):
+    def test_each_name_leads_to_its_definition(self):
         self.start()
         uri = self.open("mail.job")
         self.assertEqual(self.definition(uri, "lang lang"), ("common.job", 3, "lang"))
@@ -296,7 +296,7 @@ class Places(Feature):
         marks = self.ask("documentHighlight", uri, "(to", 1)
         self.assertEqual(sorted(mark["kind"] for mark in marks), [2, 3])
 
-    def test_outline(self):
+    def test_outline_has_jobs_and_their_params(self):
         self.start()
         uri = self.open("mail.job")
         outline = self.client.result("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
@@ -623,7 +623,7 @@ class Project(Feature):
     def codes(self, uri):
         return [item["code"] for item in self.client.diagnostics(uri)]
 
-    def test_imports(self):
+    def test_import_is_found_once_the_project_names_its_folder(self):
         self.start()
         uri = self.open("jobs/deep/a.job")
         self.assertEqual(self.codes(uri), ["import-not-found"])
@@ -653,7 +653,7 @@ class Project(Feature):
         uri = other.open(self.folder / "jobs/b.job", "job b;")
         self.assertEqual(other.diagnostics(uri), [])
 
-    def test_lock(self):
+    def test_change_is_judged_by_the_lock_of_the_project(self):
         self.write("culex.yaml", "lock: include/all.lock")
         self.write("jobs/b.job", "job b { params { int8 x; } }")
         subprocess.run([CULEXC, "lock", "jobs/b.job"], cwd=self.folder, check=True)

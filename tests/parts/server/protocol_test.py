@@ -43,7 +43,7 @@ class States(Served):
         self.start()
         self.assertEqual(self.fault({"id": 7, "method": "initialize", "params": {}}), -32600)
 
-    def test_goodbye(self):
+    def test_exit_after_shutdown_is_success(self):
         self.start()
         self.assertEqual(self.client.stop(), 0)
 

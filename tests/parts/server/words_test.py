@@ -25,7 +25,7 @@ class Words(unittest.TestCase):
         self.assertEqual(len(language.WORD.findall(
             (ROOT / "codegen/server/words.def").read_text())), rows)
 
-    def test_types(self):
+    def test_types_are_those_of_the_compiler(self):
         self.assertEqual(self.at("TYPE"), self.compiler["types"])
         self.assertEqual(len(self.compiler["types"]), 19)
 

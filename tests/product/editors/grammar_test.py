@@ -167,7 +167,7 @@ class Vim(Grammar, unittest.TestCase):
                              "b:current_syntax, &shiftwidth, &expandtab], $OUT)"),
             ["job", "// %s", "job", "4", "1"])
 
-    def test_indentation(self):
+    def test_flat_lines_are_indented_as_fmt_does(self):
         for name in ("mail.job", "nightly.job", "attributes.job"):
             lines = (ROOT / "schemas/feature" / name).read_text().splitlines()
             flat = [line.lstrip() for line in lines]

@@ -27,7 +27,7 @@ static bool parse(const char *text, size_t len, struct culex__redis_record *ret_
     return is_good;
 }
 
-static void test_record__fields(void **state)
+static void test_record__each_field_is_read(void **state)
 {
     (void)state;
     struct culex__redis_record r;
@@ -55,7 +55,7 @@ static void test_record__fields(void **state)
 }
 
 /* Only a prefix that loses part of the tags is still a record. */
-static void test_record__prefixes(void **state)
+static void test_record__cut_before_its_tags_is_refused(void **state)
 {
     (void)state;
     struct culex__redis_record record;
@@ -64,7 +64,7 @@ static void test_record__prefixes(void **state)
         assert_int_equal(parse(good, len, &record), len >= tags_at && len < sizeof good);
 }
 
-static void test_record__refused(void **state)
+static void test_record__one_wrong_field_is_refused(void **state)
 {
     (void)state;
     static const char *const bads[][2] = {
@@ -127,9 +127,9 @@ static void test_record__byte_flips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record__fields),
-        cmocka_unit_test(test_record__prefixes),
-        cmocka_unit_test(test_record__refused),
+        cmocka_unit_test(test_record__each_field_is_read),
+        cmocka_unit_test(test_record__cut_before_its_tags_is_refused),
+        cmocka_unit_test(test_record__one_wrong_field_is_refused),
         cmocka_unit_test(test_record__byte_flips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

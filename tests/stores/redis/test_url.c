@@ -39,7 +39,7 @@ static void assert_text(const char *found, const char *wanted)
         assert_string_equal(found, wanted);
 }
 
-static void test_url__parts(void **state)
+static void test_url__each_part_is_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof goods / sizeof goods[0]; i++) {
@@ -142,7 +142,7 @@ static void test_store_open__unknown_scheme(void **state)
 }
 
 /* Every prefix and every changed byte of good ones: no crash, and under ASan no overrun. */
-static void test_url__mutations(void **state)
+static void test_url__no_changed_byte_breaks_the_parser(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof goods / sizeof goods[0]; i++) {
@@ -163,12 +163,12 @@ static void test_url__mutations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_url__parts),
+        cmocka_unit_test(test_url__each_part_is_read),
         cmocka_unit_test(test_url__bad_ones_say_what_and_never_the_password),
         cmocka_unit_test(test_url__tls_says_what_to_do),
         cmocka_unit_test(test_url__long_one_is_refused),
         cmocka_unit_test(test_store_open__unknown_scheme),
-        cmocka_unit_test(test_url__mutations),
+        cmocka_unit_test(test_url__no_changed_byte_breaks_the_parser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -523,7 +523,7 @@ static void test_foreign__newer_format(void **state)
     assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
 }
 
-static void test_open__clear_errors(void **state)
+static void test_open__what_cannot_be_opened_is_told_apart(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_store *store;
@@ -586,7 +586,7 @@ int main(void)
         TEST(test_foreign__not_a_database),
         TEST(test_foreign__another_programs_database),
         TEST(test_foreign__newer_format),
-        TEST(test_open__clear_errors),
+        TEST(test_open__what_cannot_be_opened_is_told_apart),
         TEST(test_open__new_file_is_private),
         TEST(test_open__network_file_systems),
     };

@@ -121,7 +121,7 @@ static culex_queue_stats stats(struct fixture *fixture)
 
 /* --- enqueue -------------------------------------------------------------------------------- */
 
-static void test_enqueue__outcomes(void **state)
+static void test_enqueue__repeat_is_a_duplicate_and_other_content_a_conflict(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_new_run run = fixture_run(fixture, "x", 1);
@@ -572,7 +572,7 @@ static void test_list__pages_through_one_state(void **state)
     assert_int_equal(seen, 7);
 }
 
-static void test_purge__and_forget(void **state)
+static void test_purge_and_forget__only_what_is_in_that_state_goes(void **state)
 {
     struct fixture *fixture = *state;
     const struct culex_store_ops *ops = fixture->store->ops;
@@ -706,7 +706,8 @@ static void test_threads__share_one_store(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, SETUP, teardown)
 #define TESTS                                                                                      \
-    TEST(test_enqueue__outcomes), TEST(test_enqueue__refuses_what_is_out_of_range),                \
+    TEST(test_enqueue__repeat_is_a_duplicate_and_other_content_a_conflict),                        \
+        TEST(test_enqueue__refuses_what_is_out_of_range),                                          \
         TEST(test_enqueue__unique_key_is_held_until_the_end),                                      \
         TEST(test_enqueue__forgotten_ids_are_remembered),                                          \
         TEST(test_claim__order_is_priority_then_age),                                              \
@@ -723,7 +724,7 @@ static void test_threads__share_one_store(void **state)
         TEST(test_nonce__repeat_of_an_empty_step_stays_empty),                                     \
         TEST(test_hello__new_session_gives_back_what_the_old_one_held),                            \
         TEST(test_tick__only_newer_than_the_mark), TEST(test_list__pages_through_one_state),       \
-        TEST(test_purge__and_forget), TEST(test_queues__sorted),                                   \
+        TEST(test_purge_and_forget__only_what_is_in_that_state_goes), TEST(test_queues__sorted),   \
         TEST(test_unknown_queue__is_empty), TEST(test_threads__share_one_store)
 
 int main(void)
