@@ -220,31 +220,19 @@ static void check_rate(struct setting_check *check, const struct ast_setting *se
     check_by(check, made->by);
 }
 
-static void check_keep(struct setting_check *check, const struct ast_setting *setting)
-{
-    const struct ast_keep *keep = &setting->keep;
-    if (keep->success.kind != LITERAL_NONE &&
-        check_setting_duration(check->checker, &keep->success, 0))
-        check->settings->keep_success_ns = keep->success.duration_ns;
-    if (keep->failure.kind != LITERAL_NONE &&
-        check_setting_duration(check->checker, &keep->failure, 0))
-        check->settings->keep_failure_ns = keep->failure.duration_ns;
-}
-
 /* After a report: 0 may have been meant as no limit. */
-static void help_without(struct checker *checker, const struct ast_setting *setting)
+static void help_without(struct checker *checker, enum setting_kind kind,
+                         const struct literal *value)
 {
-    const struct literal *value = &setting->value;
     bool is_zero = value->kind == LITERAL_DURATION && value->duration_ns == 0;
     is_zero |= value->kind == LITERAL_SIZE && wide_compare(value->integer, wide_from(0)) == 0;
     if (is_zero)
-        diag_help(checker->sink, "for no limit leave '%s' out", setting_word(setting->kind));
+        diag_help(checker->sink, "for no limit leave '%s' out", setting_word(kind));
 }
 
-static void check_scalar(struct setting_check *check, const struct ast_setting *setting)
+static void check_part(struct setting_check *check, const struct scalar *scalar,
+                       const struct literal *value)
 {
-    const struct scalar *scalar = scalar_of(setting->kind);
-    const struct literal *value = &setting->value;
     struct checker *checker = check->checker;
     if (scalar->form != FORM_DURATION)
         scalar_set(scalar, check->settings,
@@ -252,7 +240,22 @@ static void check_scalar(struct setting_check *check, const struct ast_setting *
     else if (check_duration(checker, value, scalar->least, scalar->most))
         scalar_set(scalar, check->settings, value->duration_ns);
     if (scalar->unset < 0)
-        help_without(checker, setting);
+        help_without(checker, scalar->setting, value);
+}
+
+static void check_scalar(struct setting_check *check, const struct ast_setting *setting)
+{
+    assert(scalar_of(setting->kind) != NULL);
+    check_part(check, scalar_of(setting->kind), &setting->value);
+}
+
+static void check_keep(struct setting_check *check, const struct ast_setting *setting)
+{
+    const struct ast_keep *keep = &setting->keep;
+    if (keep->success.kind != LITERAL_NONE)
+        check_part(check, &scalars[SCALAR_keep_success_ns], &keep->success);
+    if (keep->failure.kind != LITERAL_NONE)
+        check_part(check, &scalars[SCALAR_keep_failure_ns], &keep->failure);
 }
 
 static void (*const checks[SETTING_COUNT])(struct setting_check *, const struct ast_setting *) = {

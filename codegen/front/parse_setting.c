@@ -51,7 +51,7 @@ static bool parse_scalar(struct parser *parser, struct ast_setting *setting)
 {
     static const enum token_kind tokens[] = {
         [FORM_DURATION] = TOKEN_DURATION, [FORM_SIZE] = TOKEN_SIZE};
-    assert(scalar_of(setting->kind) != NULL); /* settings.def lacks a row SCALAR */
+    assert(scalar_of(setting->kind) != NULL); /* else settings.def lacks a row SCALAR */
     enum scalar_form form = scalar_of(setting->kind)->form;
     return form == FORM_COUNT ? parse_count(parser, &setting->value)
                               : parser_literal_of(parser, tokens[form], &setting->value);
@@ -186,6 +186,7 @@ static bool parse_backoff(struct parser *parser, struct ast_policy *policy)
 {
     if (!parse_one_of(parser, &policy->backoff, "a kind of backoff", ir_backoff_words))
         return false;
+    assert(policy->backoff.text != NULL);
     if (strcmp(policy->backoff.text, ir_backoff_words[BACKOFF_STEPS]) == 0)
         return parser_literals(parser, TOKEN_DURATION, &policy->steps);
     if (!parser_literal_of(parser, TOKEN_DURATION, &policy->base))

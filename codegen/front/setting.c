@@ -42,7 +42,7 @@ const struct ast_names *setting_by(const struct ast_setting *setting)
 
 enum { NONE = -1 };
 
-const struct scalar scalars[] = {
+const struct scalar scalars[SCALAR_COUNT + 1] = {
 #define SCALAR(symbol, member, form, unset, least, most, what)                                     \
     {#member,     SETTING_##symbol,                                                                \
      FORM_##form, offsetof(struct ir_settings, member),                                            \

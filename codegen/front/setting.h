@@ -23,6 +23,13 @@ const struct ast_names *setting_by(const struct ast_setting *setting);
 
 enum scalar_form { FORM_COUNT, FORM_DURATION, FORM_SIZE };
 
+/* Places in scalars[], by the member. */
+enum scalar_place {
+#define SCALAR(symbol, member, form, unset, least, most, what) SCALAR_##member,
+#include "settings.def"
+    SCALAR_COUNT
+};
+
 /* A number that a setting gives. */
 struct scalar {
     const char *key; /* in the model */
@@ -34,7 +41,7 @@ struct scalar {
 };
 
 /* Ends with a zeroed one. */
-extern const struct scalar scalars[];
+extern const struct scalar scalars[SCALAR_COUNT + 1];
 
 /* The first number that a setting gives, or NULL. */
 const struct scalar *scalar_of(enum setting_kind kind);

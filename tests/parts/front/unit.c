@@ -13,6 +13,7 @@
 #include "json_in.h"
 #include "lexer.h"
 #include "literal.h"
+#include "setting.h"
 #include "suggest.h"
 #include "wide.h"
 
@@ -269,6 +270,37 @@ static void test_names__equal_c_names_are_refused(void **state)
     assert_int_equal(compile(good, sizeof(good) - 1), 0);
 }
 
+/* Errors of a job with this setting, which is `number` in the scalar's smallest step. */
+static unsigned compile_scalar(const struct scalar *scalar, int64_t number)
+{
+    static const char *const units[] = {
+        [FORM_COUNT] = "", [FORM_DURATION] = "ms", [FORM_SIZE] = "K"};
+    const char *part = scalar->setting != SETTING_KEEP          ? ""
+                       : strcmp(scalar->key, "keep_success_ns") ? "failure "
+                                                                : "success ";
+    char text[100];
+    int len = snprintf(text, sizeof(text), "job a { %s %s%lld%s; }", setting_word(scalar->setting),
+                       part, (long long)number, units[scalar->form]);
+    return compile(text, (size_t)len);
+}
+
+static void test_settings__numbers_keep_their_bounds(void **state)
+{
+    static const int64_t steps[] = {
+        [FORM_COUNT] = 1, [FORM_DURATION] = NS_PER_MS, [FORM_SIZE] = 1024};
+    (void)state;
+    for (const struct scalar *scalar = scalars; scalar->key != NULL; scalar++) {
+        int64_t least = scalar->least / steps[scalar->form];
+        int64_t most = scalar->most / steps[scalar->form];
+        assert_int_equal(compile_scalar(scalar, least), 0);
+        assert_int_equal(compile_scalar(scalar, most), 0);
+        assert_int_equal(compile_scalar(scalar, least - 1), 1);
+        assert_int_equal(compile_scalar(scalar, most + 1), 1);
+        assert_true(scalar->unset == -1 ||
+                    (scalar->unset >= scalar->least && scalar->unset <= scalar->most));
+    }
+}
+
 static void test_overlay__is_read_instead_of_a_file(void **state)
 {
     struct compilation compilation;
@@ -328,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_json_in__depth_is_bounded),
         cmocka_unit_test(test_json_in__numbers_and_booleans),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
+        cmocka_unit_test(test_settings__numbers_keep_their_bounds),
         cmocka_unit_test(test_overlay__is_read_instead_of_a_file),
         cmocka_unit_test(test_hostile__100000_bytes_of_one_part_cost_few_reports),
     };
