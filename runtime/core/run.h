@@ -1,4 +1,4 @@
-/* core/run.h - the state machine of a run: pure rules, no clock, no store.
+/* core/run.h - the facts of a run, and its state machine: pure rules, no clock, no store.
  *
  *  enqueue, no delay             claim                 done
  *  -----------------> [waiting] -------> [active] ----------------> [done]

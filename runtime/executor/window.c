@@ -111,11 +111,11 @@ const char *culex__window_take(struct culex_window *window,
         memcpy(progress, message->bytes, message->len);
         progress[message->len] = '\0';
         if (entry->run != NULL)
-            culex__run_report_progress(entry->run, progress);
+            culex__news_progress(&entry->run->news, progress);
         return NULL;
     case CULEX_RECORD_EXTEND:
         if (entry->run != NULL)
-            culex__run_report_extend(entry->run, message->extend_ms);
+            culex__news_extend(&entry->run->news, entry->run->log->env, message->extend_ms);
         return NULL;
     case CULEX_RECORD_TEXT:
         text_take(entry, message);

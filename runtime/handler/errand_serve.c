@@ -1,3 +1,5 @@
+/* handler/errand_serve.c - errands on the side of the store: read as words of an enemy, done,
+ * answered: see errand.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* handler/execution.h - one run on its way through an executor: struct culex_run.
  *
  * The supervisor fills it from a grant (worker/flight.h has what it keeps of it besides) and hands
- * it to an executor; one handler thread
- * at a time runs it and fills `end`; the executor hands it back and the supervisor makes
- * an ack of `end`. Only `is_cancelled`, `started_ns`, `lease_ns` and `news` are shared while
- * it runs.
- * Buffers are kept from run to run, so a steady worker allocates nothing. */
+ * it to an executor; one handler thread at a time runs it and fills `end`; the executor hands it
+ * back, and the supervisor makes an ack of `end`. Only `is_cancelled`, `started_ns`, `lease_ns` and
+ * `news` are shared while it runs. Buffers are kept from run to run, so that a steady worker
+ * allocates nothing. run.c has the struct's memory and texts, calls.c what a handler asks and says
+ * of its run, execution.c the call of the handler. */
 #ifndef CULEX_HANDLER_EXECUTION_H
 #define CULEX_HANDLER_EXECUTION_H
 
-#include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -17,27 +17,18 @@
 
 #include "base/limits.h"
 #include "core/run.h"
+#include "handler/news.h"
+#include "handler/process_hooks.h"
 #include "log/log.h"
+#include "log/log_line.h"
 
-enum { CULEX_FENCE_SIZE = 32 };
-
-struct culex_loan;
-
-/* What the program does once in each process of handlers: see culex_worker_on_process. */
-struct culex_process_hooks {
-    culex_process_open open; /* NULL: nothing to do */
-    culex_process_close close;
-    void *user;
-    culex_process_open_call open_call; /* NULL: `open` is called as it is */
-    culex_process_close_call close_call;
+enum {
+    CULEX_FENCE_SIZE = 32,
+    CULEX_RUN_KEEP_BYTES = 64 * 1024 /* memory of payload, result and secrets above this is given
+                                        back after the run */
 };
 
-/* Calls `open`, which is there. */
-culex_status culex__process_hooks_open(const struct culex_process_hooks *hooks, void **ret_process,
-                                       culex_error *error);
-
-/* Calls `close`, which is there. */
-void culex__process_hooks_close(const struct culex_process_hooks *hooks, void *process);
+struct culex_loan;
 
 /* A registered job. */
 struct culex_job {
@@ -71,15 +62,6 @@ struct culex_run_port {
     bool (*is_cancelled)(const struct culex_run *run);
     void (*progress)(struct culex_run *run, const char *text);
     void (*extend)(struct culex_run *run, int64_t extend_ms);
-};
-
-/* What a handler has reported for the next heartbeat. */
-struct culex_run_news {
-    pthread_mutex_t lock;  /* guards the rest */
-    int64_t until_ns;      /* boot time until which it asked for more time, 0 for none */
-    unsigned progress_tag; /* changes with every report, 0 for none yet */
-    char progress[CULEX_PROGRESS_MAX + 1];
-    atomic_bool *has_news; /* the executor's: tells the supervisor to look */
 };
 
 struct culex_run {
@@ -135,21 +117,6 @@ void culex__run_forget_secrets(struct culex_run *run);
  * means that there was no memory for one, releases the run. */
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env);
 
-/* What the handler reports while it runs, for the next heartbeat. From any thread; `text` is valid
- * UTF-8 of at most CULEX_PROGRESS_MAX bytes and copied. */
-void culex__run_report_progress(struct culex_run *run, const char *text);
-void culex__run_report_extend(struct culex_run *run, int64_t extend_ms);
-
-/* The supervisor's side of it. Boot time until which the handler asked for, 0 for none. */
-int64_t culex__run_extended_ns(struct culex_run *run);
-
-/* The tag of the newest progress; its text too when that is not `told`, 0 for none. */
-unsigned culex__run_take_progress(struct culex_run *run, unsigned told,
-                                  char ret_text[CULEX_PROGRESS_MAX + 1]);
-
-/* Forgets all reports; `has_news` is raised with each new extension, may be NULL. */
-void culex__run_reset_news(struct culex_run *run, atomic_bool *has_news);
-
 /* Delay before a run that this worker cannot execute is offered again. */
 int64_t culex__run_unknown_delay_ms(uint32_t attempt);
 
@@ -157,5 +124,10 @@ struct culex_log_subject culex__run_subject(const struct culex_run *run);
 
 /* What is told of the run's end: the text that culex_run_fail stores, by its rules. */
 void culex__run_set_text(struct culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
+void culex__run_set_text_list(struct culex_run *run, const char *format, va_list list);
+
+/* What the handler says, without the run's secrets. Returns the length. */
+size_t culex__run_words(const struct culex_run *run, char ret_text[CULEX_LOG_TEXT_MAX],
+                        const char *format, va_list list);
 
 #endif

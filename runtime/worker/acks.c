@@ -33,7 +33,7 @@ void culex__acks_settle(struct culex_flight *flight)
         crash_explain(flight);
     flight->last_progress[0] = '\0';
     /* No beat will tell it any more. */
-    culex__run_take_progress(&flight->run, flight->progress_told, flight->last_progress);
+    culex__news_take_progress(&flight->run.news, flight->progress_told, flight->last_progress);
     if (lane->ends.count == 0)
         lane->ack_ns = culex__worker_now_ns(lane->worker);
     culex__run_list_push(&lane->ends, &flight->run);

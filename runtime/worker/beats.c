@@ -16,7 +16,7 @@ static size_t beat_add_progress(struct culex_lane_step *step, struct culex_fligh
 {
     char text[CULEX_PROGRESS_MAX + 1];
     size_t at = step->texts.len;
-    unsigned tag = culex__run_take_progress(&flight->run, flight->progress_told, text);
+    unsigned tag = culex__news_take_progress(&flight->run.news, flight->progress_told, text);
     step->beat_progress_tag[i] = flight->progress_told;
     if (tag == flight->progress_told ||
         culex__buf_append(&step->texts, text, strlen(text) + 1) != CULEX_OK)

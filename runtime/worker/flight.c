@@ -65,9 +65,9 @@ void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
 static void progress_copy(struct culex_flight *flight, struct culex_flight *stand_in)
 {
     char text[CULEX_PROGRESS_MAX + 1];
-    if (culex__run_take_progress(&flight->run, flight->progress_told, text) !=
+    if (culex__news_take_progress(&flight->run.news, flight->progress_told, text) !=
         flight->progress_told)
-        culex__run_report_progress(&stand_in->run, text);
+        culex__news_progress(&stand_in->run.news, text);
 }
 
 /* A flight that carries the end of this one to the store, while the handler still uses this one's
@@ -157,7 +157,8 @@ static void flight_cut_off(struct culex_flight *flight, int64_t now_ns)
 
 static void flight_hear(struct culex_flight *flight)
 {
-    int64_t until_ns = flight->run.facts.timeout_ms > 0 ? culex__run_extended_ns(&flight->run) : 0;
+    int64_t until_ns =
+        flight->run.facts.timeout_ms > 0 ? culex__news_until_ns(&flight->run.news) : 0;
     if (flight->is_timed_out || until_ns <= flight->deadline_ns)
         return;
     flight->deadline_ns = until_ns;

@@ -22,7 +22,7 @@ static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
     flight->term_ns = INT64_MAX;
     flight->run.job = (struct culex_job){0};
     culex__run_forget_secrets(&flight->run);
-    culex__run_reset_news(&flight->run, &worker->executor->has_news);
+    culex__news_reset(&flight->run.news, &worker->executor->has_news);
     flight->progress_told = 0;
 }
 

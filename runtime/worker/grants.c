@@ -13,7 +13,8 @@
 
 #define MS INT64_C(1000000)
 
-static void run_fill(struct culex_flight *flight, const struct culex_grant *grant, int64_t sent_ns)
+static void grant_copy(struct culex_flight *flight, const struct culex_grant *grant,
+                       int64_t sent_ns)
 {
     flight->run.facts = grant->facts;
     flight->run.terms.store_timeout_ms = flight->lane->worker->store_settings.timeout_ms;
@@ -97,7 +98,7 @@ static bool grant_accept(struct culex_flight *flight, const struct culex_grant *
                          int64_t sent_ns)
 {
     culex_worker *worker = flight->lane->worker;
-    run_fill(flight, grant, sent_ns);
+    grant_copy(flight, grant, sent_ns);
     const struct culex_job *job = culex__jobs_find(worker, grant->job);
     const char *damage = grant_check(grant);
     if (job != NULL)

@@ -151,9 +151,10 @@ static void news_event(struct sim_world *world, void *subject, uint64_t token,
     if (hand == NULL || hands->process->is_killed || sim_process_is_paused(hands->process))
         return;
     snprintf(words, sizeof words, "50 attempt %u", (unsigned)hand->run->facts.attempt);
-    culex__run_report_progress(hand->run, words);
+    culex__news_progress(&hand->run->news, words);
     if (sim_chance(&world->random, 500))
-        culex__run_report_extend(hand->run, sim_between(&world->random, 1, 4000));
+        culex__news_extend(&hand->run->news, hand->run->log->env,
+                           sim_between(&world->random, 1, 4000));
     sim_process_poke(hands->process);
 }
 

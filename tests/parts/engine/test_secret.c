@@ -212,7 +212,7 @@ static void test_run__secrets_leave_in_no_text(void **state)
     char progress[CULEX_PROGRESS_MAX + 1];
     blab_run(false, "{\"token\":\"hunter2\"}", run);
     assert_non_null(strstr(written, "log [secret]\n"));
-    culex__run_take_progress(run, 0, progress);
+    culex__news_take_progress(&run->news, 0, progress);
     assert_string_equal(progress, "5 progress [secret]");
     assert_string_equal(run->end.text, "fail [secret]");
     assert_null(strstr(written, "hunter2"));

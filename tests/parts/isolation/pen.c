@@ -96,7 +96,7 @@ struct culex_run *pen_make(struct pen *pen, const char *name, int64_t n, const c
     snprintf(run->terms.fence, sizeof run->terms.fence, "token-%u", (unsigned)++pen->serial);
     memcpy(run->facts.id.b, &pen->serial, sizeof pen->serial);
     atomic_store(&run->lease_ns, pen_now_ns() + INT64_C(600000000000));
-    culex__run_reset_news(run, &pen->executor->has_news);
+    culex__news_reset(&run->news, &pen->executor->has_news);
     payload_set(run, n, text);
     pen->alive++;
     return run;

@@ -158,10 +158,10 @@ static void test_progress_and_extension_pass(void **state)
     char text[CULEX_PROGRESS_MAX + 1] = "";
     run->facts.timeout_ms = 1000;
     pen_hand_over(pen, run);
-    PEN_AWAIT(pen, culex__run_extended_ns(run) != 0);
-    assert_true(culex__run_extended_ns(run) > pen_now_ns() + INT64_C(30000000000));
+    PEN_AWAIT(pen, culex__news_until_ns(&run->news) != 0);
+    assert_true(culex__news_until_ns(&run->news) > pen_now_ns() + INT64_C(30000000000));
     assert_true(atomic_load(&pen->executor->has_news));
-    assert_int_not_equal(culex__run_take_progress(run, 0, text), 0);
+    assert_int_not_equal(culex__news_take_progress(&run->news, 0, text), 0);
     assert_string_equal(text, "40 half way");
     atomic_store(&zoo_board->may_end, 1);
     pen_await(pen, run);

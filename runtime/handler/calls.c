@@ -1,0 +1,186 @@
+/* handler/calls.c - what a handler asks and says of its run: culex_run_..., culex_log. */
+#include "handler/execution.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "core/codec.h"
+#include "core/duration.h"
+#include "handler/loan.h"
+
+enum { PROGRESS_TEXT_MAX = 250 };
+
+/* What is asked of a run that is none. */
+static const culex_run nobody;
+
+static const culex_run *known(const culex_run *run)
+{
+    return run != NULL ? run : &nobody;
+}
+
+culex_uuid culex_run_id(const culex_run *run)
+{
+    return known(run)->facts.id;
+}
+
+uint32_t culex_run_attempt(const culex_run *run)
+{
+    return known(run)->facts.attempt;
+}
+
+uint32_t culex_run_failures(const culex_run *run)
+{
+    return known(run)->facts.counters.failures;
+}
+
+const char *culex_run_job(const culex_run *run)
+{
+    return known(run)->job.type != NULL ? run->job.type->name : "";
+}
+
+const char *culex_run_queue(const culex_run *run)
+{
+    return known(run)->terms.queue;
+}
+
+culex_time culex_run_enqueued_at(const culex_run *run)
+{
+    return known(run)->facts.created_at_ms * 1000000;
+}
+
+/* In a process that a handler has forked: what it says would be taken for the handler's, and a lock
+ * of this copy may be held for ever. */
+static bool is_stray(const culex_run *run)
+{
+    return run->loan != NULL && run->loan->owner != getpid();
+}
+
+bool culex_run_cancelled(const culex_run *run)
+{
+    run = known(run);
+    return run->port != NULL ? run->port->is_cancelled(run)
+                             : atomic_load_explicit(&run->is_cancelled, memory_order_relaxed);
+}
+
+const char *culex_run_fence(const culex_run *run)
+{
+    return known(run)->terms.fence;
+}
+
+void culex_run_extend(culex_run *run, culex_duration duration)
+{
+    int64_t extend_ms = duration / 1000000 + (duration % 1000000 > 0);
+    if (run == NULL || duration <= 0 || run->facts.timeout_ms <= 0)
+        return;
+    if (culex__duration_is_slip(duration)) {
+        culex_log(run,
+                  "culex_run_extend by %lld ns is too short to be meant and does nothing: write "
+                  "culex_seconds(%lld)",
+                  (long long)duration, (long long)duration);
+        return;
+    }
+    if (is_stray(run))
+        return;
+    if (run->port != NULL)
+        run->port->extend(run, extend_ms);
+    else
+        culex__news_extend(&run->news, run->log->env, extend_ms);
+}
+
+void culex_run_progress(culex_run *run, int percent, const char *format, ...)
+{
+    char words[CULEX_LOG_TEXT_MAX], clean[PROGRESS_TEXT_MAX + 1];
+    char text[CULEX_PROGRESS_MAX + 1];
+    va_list list;
+    if (run == NULL || is_stray(run))
+        return;
+    va_start(list, format);
+    size_t len = culex__run_words(run, words, format, list);
+    va_end(list);
+    culex__utf8_clean(clean, sizeof clean, words, len);
+    percent = percent < 0 ? -1 : percent > 100 ? 100 : percent;
+    snprintf(text, sizeof text, "%d %s", percent, clean);
+    if (run->port != NULL)
+        run->port->progress(run, text);
+    else
+        culex__news_progress(&run->news, text);
+}
+
+culex_outcome culex_run_fail(culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    culex__run_set_text_list(run, format, list);
+    va_end(list);
+    return CULEX_FAILED;
+}
+
+culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    culex__run_set_text_list(run, format, list);
+    va_end(list);
+    return CULEX_DISCARDED;
+}
+
+culex_outcome culex_run_snooze(culex_run *run, culex_duration delay)
+{
+    if (culex__duration_is_slip(delay))
+        return culex_run_fail(run,
+                              "culex_run_snooze for %lld ns is too short to be meant: write "
+                              "culex_seconds(%lld)",
+                              (long long)delay, (long long)delay);
+    if (run != NULL)
+        run->end.delay_ms = delay > 0 ? delay / 1000000 + (delay % 1000000 != 0) : 0;
+    return CULEX_SNOOZED;
+}
+
+culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
+                                  culex_error *error)
+{
+    culex_buf fresh;
+    if (run == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no run");
+    culex_buf_init(&fresh, 0);
+    culex_status status = culex_encode(type, value, &fresh, error);
+    if (status != CULEX_OK) {
+        culex_buf_release(&fresh);
+        return status;
+    }
+    culex_buf_release(&run->result);
+    run->result = fresh;
+    run->has_result = true;
+    return CULEX_OK;
+}
+
+void culex_log(culex_run *run, const char *format, ...)
+{
+    char words[CULEX_LOG_TEXT_MAX];
+    va_list list;
+    if (run == NULL || format == NULL || !culex__log_wants(run->log, CULEX_LOG_INFO))
+        return;
+    struct culex_log_subject subject = culex__run_subject(run);
+    va_start(list, format);
+    culex__run_words(run, words, format, list);
+    va_end(list);
+    culex__log_write(run->log, CULEX_LOG_INFO, &subject, "%s", words);
+}
+
+void *culex_run_process(const culex_run *run)
+{
+    return known(run)->process;
+}
+
+culex_client *culex_run_client(culex_run *run)
+{
+    return known(run)->loan != NULL ? culex__loan_client(run->loan) : NULL;
+}
+
+void *culex_run_alloc(culex_run *run, size_t size)
+{
+    return culex_arena_alloc(known(run)->arena, size);
+}
