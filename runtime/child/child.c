@@ -140,14 +140,6 @@ static void port_extend(struct culex_run *run, int64_t extend_ms)
 
 static const struct culex_run_port child_port = {port_is_cancelled, port_progress, port_extend};
 
-static bool wants_to_leave(const struct child *child, int64_t duration_ns)
-{
-    if (child->runs >= RUNS_MAX)
-        return true;
-    bool is_time = duration_ns >= LOOK_NS || child->runs % LOOK_COUNT == 0;
-    return is_time && culex__allowance_is_outgrown(&child->allowance);
-}
-
 /* --- from the supervisor ---------------------------------------------------------------- */
 
 /* The next packet. Ends the process when the supervisor wants no more of it. */
@@ -184,7 +176,7 @@ static bool payload_receive(struct child *child, const char *bytes, size_t len, 
     return has_room;
 }
 
-/* --- a run ----------------------------------------------------------------------------- */
+/* --- what a run leaves behind ------------------------------------------------------------- */
 
 static void strays_tell(const struct child *child, size_t count, bool is_left)
 {
@@ -229,6 +221,16 @@ static void child_tidy(struct child *child, bool is_all)
     child->is_leaving = child->is_leaving || !is_same;
     child->is_tidy = is_all;
 }
+
+static bool wants_to_leave(const struct child *child, int64_t duration_ns)
+{
+    if (child->runs >= RUNS_MAX)
+        return true;
+    bool is_time = duration_ns >= LOOK_NS || child->runs % LOOK_COUNT == 0;
+    return is_time && culex__allowance_is_outgrown(&child->allowance);
+}
+
+/* --- how it ended ------------------------------------------------------------------------ */
 
 static uint32_t end_flags(const struct culex_run *run)
 {
@@ -277,6 +279,8 @@ static void end_tell(struct child *child)
         flags |= CULEX_END_LAST;
     end_publish(child, flags);
 }
+
+/* --- a run ------------------------------------------------------------------------------- */
 
 static void run_fill(struct child *child, const struct culex_record_run *record)
 {
@@ -333,7 +337,6 @@ static bool has_room(const struct child *child)
 static void run_take(struct child *child, uint64_t seq, const char *bytes, size_t len)
 {
     struct culex_record_run record;
-    assert(len >= sizeof record && seq == child->outbox.seq + 1);
     memcpy(&record, bytes, sizeof record);
     child->outbox.seq = seq;
     atomic_store(&child->reports, 0);
@@ -380,7 +383,9 @@ static void packet_run(struct child *child)
         struct culex_record record;
         memcpy(&record, child->packet + at, sizeof record);
         at += sizeof record;
-        assert(record.type == CULEX_RECORD_RUN && at + record.len <= child->packet_len);
+        if (record.type != CULEX_RECORD_RUN || record.len < sizeof(struct culex_record_run))
+            _exit(0); /* something that a handler left behind reads from our channel, too */
+        assert(at + record.len <= child->packet_len);
         run_take(child, record.seq, child->packet + at, record.len);
         at += culex__record_padded(record.len);
         if (at < child->packet_len)
@@ -388,6 +393,8 @@ static void packet_run(struct child *child)
     }
     child_announce(child);
 }
+
+/* --- before the first run ----------------------------------------------------------------- */
 
 static void mailbox_keep(const struct culex_zygote_config *config, size_t slot)
 {
