@@ -1,4 +1,4 @@
-/* verb_lint.c - says what is not as it should be in schemas without errors. */
+/* verb_lint.c - checks valid schemas for style and risks. */
 #include "cli.h"
 #include "lint.h"
 
@@ -66,10 +66,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_lint = {
     .name = "lint",
-    .summary = "say what is not as it should be",
+    .summary = "check valid schemas for style and risks",
     .help =
         "usage: culexc lint [OPTION...] [--tier TIER]... [FILE...]\n"
-        "Says what is allowed and not as it should be; exit status 1 when there is anything.\n"
+        "Checks valid schemas for style and risks; exit status 1 when a rule is broken.\n"
         "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
         "standard (the default, unless the project names others), strict (every bound set). Alone\n"
         "stands comments (everything documented); --tier may be given again. What another file of\n"

@@ -16,8 +16,8 @@
 /* DIAG_OFF stands only in the tables: a warning that is given when -WID asks for it. */
 enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_OFF };
 
-/* Three tables, one space of ids: what is wrong with a schema, what is not as it should be
- * (culexc lint), and what a change of it breaks (culexc breaking). */
+/* Three tables, one space of ids: errors and warnings of a schema, rules of style and risk
+ * (culexc lint), and what a change breaks (culexc breaking). */
 enum diag_id {
 #define DIAG(symbol, slug, severity, explanation)               DIAG_##symbol,
 #define LINT(symbol, slug, tier, explanation)                   DIAG_##symbol,
