@@ -200,6 +200,116 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
 }
 
+/* --- what may use half of the reserve --------------------------------------------------- */
+
+enum { SPARE_RUNS = 64 }; /* waiting, one for each try */
+
+struct spender {
+    struct culex_store *store;
+    culex_uuid ids[SPARE_RUNS];
+};
+
+typedef culex_status (*spend_fn)(const struct spender *spender, int number, culex_error *error);
+
+static culex_status spend_by_hello(const struct spender *spender, int number, culex_error *error)
+{
+    size_t released;
+    int64_t now_ms;
+    return spender->store->ops->hello(spender->store, "q", "worker", number % 2 == 0 ? ONE : TWO,
+                                      &released, &now_ms, error);
+}
+
+static culex_status spend_by_pause(const struct spender *spender, int number, culex_error *error)
+{
+    return spender->store->ops->pause(spender->store, "q", number % 2 == 0, error);
+}
+
+static culex_status spend_by_limit(const struct spender *spender, int number, culex_error *error)
+{
+    return spender->store->ops->limit(spender->store, "q", 1000000 + (uint64_t)number, error);
+}
+
+static culex_status spend_by_cancel(const struct spender *spender, int number, culex_error *error)
+{
+    culex_run_state state;
+    return spender->store->ops->cancel(spender->store, "q", spender->ids[number], &state, error);
+}
+
+static culex_status spend_by_forget(const struct spender *spender, int number, culex_error *error)
+{
+    return spender->store->ops->forget(spender->store, "q", spender->ids[number], error);
+}
+
+static culex_status spend_by_purge(const struct spender *spender, int number, culex_error *error)
+{
+    size_t deleted;
+    (void)number;
+    return spender->store->ops->purge(spender->store, "q", CULEX_RUN_WAITING, 1, &deleted, error);
+}
+
+static void spare_runs(struct fixture *fixture, struct spender *spender)
+{
+    for (int i = 0; i < SPARE_RUNS; i++) {
+        struct culex_new_run run = fixture_run(fixture, "", 0);
+        spender->ids[i] = run.id;
+        assert_int_equal(fixture_enqueue(spender->store, "q", &run), CULEX_ENQUEUED_NEW);
+    }
+}
+
+/* On a full disk, with a short log that a reader keeps from being written back: the verb goes on
+ * working, and one of its calls takes half of the reserve. */
+static void spends_half(struct fixture *fixture, const struct spender *spender, spend_fn spend)
+{
+    culex_error error = {.text = ""};
+    assert_int_equal(culex__sqlite_checkpoint(culex__sqlite_of(spender->store), true),
+                     CULEX__SQLITE_WRITTEN_BACK);
+    assert_int_equal(spend_by_limit(spender, 0, &error), CULEX_OK);
+    sqlite3 *reader = reader_open(fixture);
+    assert_int_equal(spend_by_limit(spender, 1, &error), CULEX_OK);
+    disk_fill(fixture);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+    int tries = 0;
+    while (tries < SPARE_RUNS && reserve_size(fixture) == CULEX__SQLITE_RESERVE_BYTES) {
+        if (spend(spender, tries++, &error) != CULEX_OK)
+            fail_msg("try %d: %s", tries, error.text);
+    }
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES / 2);
+    sqlite3_close(reader);
+    disk_relieve(fixture);
+    assert_int_equal(spend_by_pause(spender, 0, &error), CULEX_OK);
+    assert_int_equal(spend_by_pause(spender, 1, &error), CULEX_OK);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+}
+
+static void cancelled_runs(struct fixture *fixture, struct spender *spender)
+{
+    culex_error error;
+    spare_runs(fixture, spender);
+    for (int i = 0; i < SPARE_RUNS; i++)
+        assert_int_equal(spend_by_cancel(spender, i, &error), CULEX_OK);
+}
+
+static void test_disk_full__hello_and_operators_use_half_of_the_reserve(void **state)
+{
+    static const struct {
+        spend_fn spend;
+        void (*prepare)(struct fixture *fixture, struct spender *spender);
+    } cases[] = {{spend_by_hello, spare_runs},
+                 {spend_by_pause, NULL},
+                 {spend_by_limit, NULL},
+                 {spend_by_cancel, spare_runs},
+                 {spend_by_forget, cancelled_runs},
+                 {spend_by_purge, spare_runs}};
+    struct fixture *fixture = *state;
+    struct spender spender = {.store = fixture->store = fixture_open(fixture, GUARDED)};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].prepare != NULL)
+            cases[i].prepare(fixture, &spender);
+        spends_half(fixture, &spender, cases[i].spend);
+    }
+    assert_sound(fixture);
+}
+
 /* Producers stop while what the log holds can still be brought into the file, once the reader that
  * keeps it back has gone. */
 static void log_of_a_reader_is_worked_off(struct fixture *fixture, int version)
@@ -539,6 +649,7 @@ int main(void)
         ON_DISK(test_disk_full__workers_drain_and_enqueues_go_on_after_relief),
         ON_DISK(test_disk_full__the_same_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__without_room_for_claims_results_are_recorded),
+        ON_DISK(test_disk_full__hello_and_operators_use_half_of_the_reserve),
         ON_DISK(test_disk_full__file_does_not_grow_from_enqueues),
         ON_DISK(test_disk_full__log_that_a_reader_kept_back_is_worked_off),
         ON_DISK(test_disk_full__the_same_log_with_checkpoints_by_sqlite),
