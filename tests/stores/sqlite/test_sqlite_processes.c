@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SESSION "5e55"
+
 enum { PRODUCERS = 2, WORKERS = 2, RUNS_EACH = 400, KILLS = 20, DEADLINE_MS = 20000 };
 
 /* The children's stores: patient, real clock. */
@@ -397,7 +399,7 @@ static void test_wake__from_another_process(void **state)
     assert_true(is_readable(fd, DEADLINE_MS));
     assert_true(take(store));
     assert_false(is_readable(fd, 0));
-    struct culex_step_reply reply = fixture_step(store, "q", "s", 1, NULL, 0);
+    struct culex_step_reply reply = fixture_step(store, "q", SESSION, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     store->ops->step_release(store, &reply);
     /* Again, without being registered anew. */
@@ -443,7 +445,7 @@ static void test_wake__one_at_a_time_in_a_chain(void **state)
     assert_true(is_readable(fds[woken], 0));
     assert_false(is_readable(fds[1 - woken], 0));
     assert_true(take(stores[woken]));
-    struct culex_step_reply reply = fixture_step(stores[woken], "q", "s", 1, NULL, 0);
+    struct culex_step_reply reply = fixture_step(stores[woken], "q", SESSION, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     stores[woken]->ops->step_release(stores[woken], &reply);
     assert_true(is_readable(fds[1 - woken], 0));
@@ -462,7 +464,7 @@ static void test_wake__busy_worker_is_passed_over(void **state)
     fixture_enqueue(idle, "q", &run);
     assert_true(is_readable(busy_fd, DEADLINE_MS));
     assert_true(take(busy));
-    struct culex_step_reply reply = fixture_step(busy, "q", "s", 1, NULL, 0);
+    struct culex_step_reply reply = fixture_step(busy, "q", SESSION, 1, NULL, 0);
     busy->ops->step_release(busy, &reply);
     arm(idle);
     for (int i = 0; i < 8; i++) { /* the first to be tried is drawn by lot */
@@ -484,7 +486,7 @@ static void test_wake__foreign_writer(void **state)
     struct culex_new_run run = real_run(fixture);
     run.delay_ms = 3600000;
     fixture_enqueue(store, "q", &run);
-    struct culex_step_reply reply = fixture_step(store, "q", "s", 1, NULL, 0);
+    struct culex_step_reply reply = fixture_step(store, "q", SESSION, 1, NULL, 0);
     store->ops->step_release(store, &reply);
     int fd = arm(store);
     while (is_readable(fd, 0))
@@ -541,7 +543,7 @@ static void test_recent__not_past_another_writer(void **state)
         fixture_enqueue(i % 2 == 0 ? one : other, "q", &run);
     }
     assert_int_equal(fixture_ask(fixture, "SELECT pending FROM queue"), 4);
-    struct culex_step_reply reply = fixture_step(one, "q", "s", 4, NULL, 0);
+    struct culex_step_reply reply = fixture_step(one, "q", SESSION, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 4);
     one->ops->step_release(one, &reply);
     int fd = arm(other);
@@ -551,7 +553,7 @@ static void test_recent__not_past_another_writer(void **state)
     char byte; /* a knock, not inotify's notice */
     assert_int_equal(read(culex__sqlite_of(other)->wake.socket_fd, &byte, 1), 1);
     assert_int_equal(other->ops->pause(other, "q", true, NULL), CULEX_OK);
-    reply = fixture_step(one, "q", "s", 1, NULL, 0);
+    reply = fixture_step(one, "q", SESSION, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 0);
     assert_true(reply.is_paused);
     one->ops->step_release(one, &reply);
