@@ -7,6 +7,7 @@
  * exclusive around a checkpoint. The kernel drops the lock with its holder, however that ends. */
 #include "store/sqlite/checkpoint.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,7 +25,7 @@
  * thousand single enqueues, and the log stays at 8 MB. */
 enum { PAGES_TRY = 4000, PAGES_INSIST = 16000, INSIST_TRIES = 200 };
 
-/* In place of SQLite's own hook, which does the same but for telling us the log's length. */
+/* In place of SQLite's own hook: it does the same, and notes the log's length. */
 static int on_wal(void *user, sqlite3 *db, const char *name, int pages)
 {
     struct culex_sqlite *store = user;
@@ -74,7 +75,8 @@ void culex__sqlite_guard_leave(struct culex_sqlite *store)
         flock(store->lock_fd, LOCK_UN);
 }
 
-/* A log that has grown far must be written back some time, however busy the writers are. */
+/* Waits for its turn only when the log has grown far: then it must be written back, however busy
+ * the writers are. */
 static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
 {
     int most = is_urgent ? INSIST_TRIES : 1;
@@ -94,6 +96,7 @@ static bool enter_alone(struct culex_sqlite *store, bool is_urgent)
 static enum culex_sqlite_written run(struct culex_sqlite *store, int mode)
 {
     int in_log = 0, written_back = 0;
+    assert(sqlite3_get_autocommit(store->db)); /* one's own transaction would keep it waiting */
     store->is_checkpointing = true;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, &in_log, &written_back);
     store->is_checkpointing = false;

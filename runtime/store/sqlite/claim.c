@@ -1,5 +1,6 @@
 #include "store/sqlite/claim.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct scan {
     struct pick *picks;
     size_t pick_count, pick_max;
     size_t granted;
-    size_t passed;  /* suspects that stay, for they want no company */
+    size_t passed;  /* suspects left where they are: the worker has other runs at work */
     uint64_t bytes; /* of payload, beyond the first run */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
@@ -224,6 +225,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     if (run->timeout_ms > 0)
         run->limit_ms = culex__sqlite_later(culex__sqlite_later(store->now_ms, run->timeout_ms),
                                             CULEX_TIMEOUT_SLACK_MS);
+    assert(strlen(scan->step->session) < sizeof run->owner); /* or its acks would be stale */
     snprintf(run->owner, sizeof run->owner, "%s", scan->step->session);
     scan->queue->kept[CULEX_RUN_WAITING]--;
     scan->queue->kept[to]++;
@@ -265,6 +267,7 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
                               : scan_all(&scan, error);
     for (size_t i = 0; i < scan.pick_count && status == CULEX_OK; i++)
         status = pick_take(&scan, &scan.picks[i], error);
+    assert(reply->grant_count <= step->want && scan.pick_count <= scan.pick_max);
     bool is_full = scan.pick_count > 0 && scan.pick_count + scan.passed == scan.pick_max;
     *ret_is_cut = scan.is_over || scan.granted == step->want || is_full;
     free(scan.picks);

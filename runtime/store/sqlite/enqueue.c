@@ -1,5 +1,6 @@
 /* store/sqlite/enqueue.c - runs coming in. The body is apart from its transaction, as it also
  * runs within a caller's own: see sqlite/borrow.c. */
+#include <assert.h>
 #include <string.h>
 
 #include "store/sqlite/columns.h"
@@ -49,8 +50,8 @@ static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
     return capacity > 0 && live >= capacity;
 }
 
-/* What may stand in the way, but for the same id among the kept runs: that one weighs more, and
- * is found by the insert itself. Leaves `result` alone when there is nothing. */
+/* Looks for what keeps the run out, apart from a kept run of the same id: that one has precedence,
+ * and the insert finds it. Leaves `result` alone when nothing does. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, int64_t capacity,
                            struct culex_enqueue_result *result, culex_error *error)
@@ -106,6 +107,7 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue,
     const char *key =
         run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
     uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
+    assert(run->job != NULL && run->attempts_max >= 1); /* culex__argument_enqueue */
     const struct culex_sqlite_value values[NEW_COUNT] = {
         [NEW_queue] = SQL_INT(queue),
         [NEW_id] = SQL_ID(&run->id),

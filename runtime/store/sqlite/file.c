@@ -153,7 +153,7 @@ static culex_status create_schema(struct culex_sqlite *store, culex_error *error
 
 /* --- opening --------------------------------------------------------------------------- */
 
-/* What is said and done from now on holds wherever the program goes. */
+/* Makes the path absolute, so that a later chdir() changes neither the files nor the texts. */
 static culex_status anchor(struct culex_sqlite *store, const char *folder, culex_error *error)
 {
     errno = ENOMEM;
@@ -182,8 +182,8 @@ static culex_status follow(struct culex_sqlite *store, culex_error *error)
     return CULEX_OK;
 }
 
-/* One file has one name from now on, whatever links lead to it and wherever the program goes: the
- * lock file and the others beside it depend on it. */
+/* From now on the file has the one name that all links lead to: the lock and the other files beside
+ * it are found by it. */
 static culex_status resolve(struct culex_sqlite *store, culex_error *error)
 {
     char *path = realpath(store->path, NULL);

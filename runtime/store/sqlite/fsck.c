@@ -6,6 +6,7 @@
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, and the counters of the queue's row. */
+#include <assert.h>
 #include <string.h>
 
 #include "store/sqlite/queue.h"
@@ -246,6 +247,7 @@ static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_qu
     fsck->store = store;
     fsck->queue = queue;
     fsck->has_queue = queue->key != 0;
+    assert(fsck->share < SHARE_COUNT);
     return fsck->has_queue ? shares[fsck->share](fsck, error) : CULEX_OK;
 }
 

@@ -4,12 +4,14 @@
  * process inherits the list, but none of the kernel's locks: what it opens again goes by locks that
  * it does not have, and when its parent lets go, the next process to close the file removes the log
  * from under it, with every commit in there. A store in memory would be a copy that only the child
- * sees. Neither is told by SQLite, so this list of our own handles, which a fork inherits as well,
- * is the one thing that this library keeps for the whole process.
+ * sees. SQLite reports neither. So this list of our own handles, which a fork inherits as well, is
+ * the one thing that this library keeps for the whole process.
  *
- * A handle stays in the list of a child for good: nobody may close it there (see store_abandon). */
+ * A handle stays in the list of a child for good: nobody may close it there (see
+ * culex__sqlite_abandon). */
 #include "store/sqlite/heritage.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,8 +59,10 @@ void culex__sqlite_heritage_leave(struct culex_sqlite *store)
         return;
     pthread_mutex_lock(&lock);
     struct culex_sqlite **link = &first;
-    while (*link != store)
+    while (*link != store) {
+        assert(*link != NULL); /* it was entered */
         link = &(*link)->heritage.next;
+    }
     *link = store->heritage.next;
     pthread_mutex_unlock(&lock);
 }

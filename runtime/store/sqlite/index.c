@@ -12,6 +12,7 @@
  * own descriptor. */
 #include "store/sqlite/index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,7 @@ static uint32_t page_of(const struct culex_sqlite *store, uint32_t frame)
 /* Are the pages after `last`, to the end of the database, in the log only? */
 static bool log_holds(const struct culex_sqlite *store, const struct index *index, uint32_t last)
 {
+    assert(last < index->header.pages && index->written_back <= index->header.frames);
     uint32_t wanted = index->header.pages - last, found = 0;
     if (wanted > index->header.frames - index->written_back)
         return false;
@@ -91,7 +93,7 @@ static bool log_holds(const struct culex_sqlite *store, const struct index *inde
     for (uint32_t frame = index->written_back + 1; frame <= index->header.frames; frame++) {
         uint32_t page = page_of(store, frame);
         if (page == 0) {
-            found = wanted; /* of what cannot be read nothing bad is said */
+            found = wanted; /* what cannot be read is not taken for damage */
             break;
         }
         if (page <= last || page > index->header.pages || is_found[page - last - 1])
@@ -196,7 +198,7 @@ static int64_t frame_at(const struct header *header, uint32_t frame)
     return LOG_HEADER_BYTES + (int64_t)(frame - 1) * (FRAME_HEADER_BYTES + page_bytes(header));
 }
 
-/* Of what cannot be read nothing bad is said. */
+/* What cannot be read is not taken for damage. */
 static bool has_salt(sqlite3_file *log, int64_t at, const struct header *header)
 {
     unsigned char salt[sizeof header->salt];

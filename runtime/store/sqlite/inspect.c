@@ -63,7 +63,7 @@ enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
 
 /* --- GET ------------------------------------------------------------------------------- */
 
-/* At most `max` bytes: what is longer was not put there by us. */
+/* At most `max` bytes: a longer text was written by another program. */
 static char *text_copy(const char *text, size_t max)
 {
     return strndup(text != NULL ? text : "", max);

@@ -191,7 +191,7 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     if (has_rival)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->is_cancel_requested = false;
-    /* Its old date would kill it at once; somebody wants it to run now. */
+    /* Its old expiry would end it at once, and somebody wants it to run now. */
     status = culex__sqlite_finish(store, SQL_BIND(store, RUN_UNDATE, SQL_INT(run->seq)), error);
     if (status != CULEX_OK)
         return status;

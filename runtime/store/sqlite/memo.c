@@ -9,6 +9,7 @@
  * attempts are 32 bits, least byte first, answers one byte. */
 #include "store/sqlite/memo.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,7 @@ static culex_status keep_idle(struct culex_sqlite *store, const struct culex_ste
     free(store->idle.queue);
     store->idle.queue = queue;
     store->idle.nonce = step->nonce;
+    assert(strlen(step->session) < sizeof store->idle.session);
     snprintf(store->idle.session, sizeof store->idle.session, "%s", step->session);
     return CULEX_OK;
 }
@@ -190,6 +192,7 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
         cursor.at += sizeof(culex_uuid);
         put_u32(&cursor, reply->grants[i].facts.attempt);
     }
+    assert(cursor.at == cursor.end);
     /* A worker is known by its name for as long as it may hold a run without a word. */
     int64_t seen_ms = culex__sqlite_later(store->now_ms, step->lease_ms - CULEX_SESSION_TTL_MS);
     culex_status status = culex__sqlite_finish(

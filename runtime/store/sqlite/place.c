@@ -239,7 +239,8 @@ culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *e
     if (stat(store->path, &info) != 0)
         return fail(store, "removed", error);
     store->place.file = inode_of(&info);
-    /* The two looks at the name, SQLite's and this one, have met the same file. */
+    /* SQLite opened the file by this name before the stat above: both must have met the same one.
+     */
     sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &is_moved);
     if (is_moved)
         return fail(store, "replaced", error);
@@ -247,7 +248,7 @@ culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *e
     return status == CULEX_OK ? check_length_first(store, error) : status;
 }
 
-/* A name that cannot be asked for another reason (a folder that was closed to us) says nothing. */
+/* Any other error (a folder that was closed to us) does not show that the file is gone. */
 static bool is_gone(int cause)
 {
     return cause == ENOENT || cause == ENOTDIR;

@@ -1,5 +1,6 @@
 #include "store/sqlite/queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static uint32_t data_version(struct culex_sqlite *store)
     return version;
 }
 
-/* Only under the write lock: a reader's snapshot begins with its first statement. */
+/* Only under the write lock: a reader's snapshot begins with its first statement, so another
+ * connection may write between this look and that. */
 void culex__sqlite_queue_begin(struct culex_sqlite *store)
 {
     struct culex_sqlite_recent *recent = &store->recent;
@@ -100,6 +102,7 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error)
 {
+    assert(!sqlite3_get_autocommit(store->db)); /* a row is true within a transaction only */
     if (is_recent(&store->recent, name)) {
         recent_load(&store->recent, name, ret_queue);
         return CULEX_OK;
@@ -126,6 +129,7 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
                                       culex_error *error)
 {
     culex_status status = CULEX_OK;
+    assert(store->is_writing || store->schema != NULL); /* or in somebody else's transaction */
     if (queue->is_changed && queue->key != 0)
         status = queue_write(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)

@@ -1,5 +1,6 @@
 #include "store/sqlite/reserve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,7 @@ static bool grow(int fd, int64_t size)
 
 static bool lock(struct culex_sqlite *store)
 {
+    assert(store->reserve.fd >= 0);
     for (int tries = 0; flock(store->reserve.fd, LOCK_EX | LOCK_NB) != 0; tries++) {
         if (tries == LOCK_TRIES || !culex__sqlite_clock_pause(store, tries))
             return false;

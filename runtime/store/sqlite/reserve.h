@@ -39,8 +39,8 @@ struct culex_sqlite_reserve {
     int64_t next_try_ns; /* boot time from which on it is worth looking for room again */
 };
 
-/* Opens or makes PATH-reserve, as large as the disk allows. Where that file cannot be made there is
- * no reserve, which is the doctor's to tell. */
+/* Opens or makes PATH-reserve, as large as the disk allows. A store whose file cannot be made has
+ * no reserve; culex_doctor reports it. */
 void culex__sqlite_reserve_open(struct culex_sqlite *store);
 void culex__sqlite_reserve_close(struct culex_sqlite *store);
 

@@ -79,7 +79,7 @@ culex_status culex__sqlite_room_check(struct culex_sqlite *store,
     return status;
 }
 
-/* What is in the log must find room in the file, whoever keeps it from being written back. */
+/* The log has to fit into the file once it can be written back, with the reserve for its growth. */
 static bool log_fits(const struct culex_sqlite *store, int64_t bytes)
 {
     struct statvfs disk;
@@ -190,7 +190,7 @@ static culex_status reserved_step(struct culex_store *base, const struct culex_s
         if (!is_made && request.want == 0)
             break;
         if (!is_made)
-            request.want = 0; /* what there is is for results */
+            request.want = 0; /* the room that is left is for results */
         level = culex__sqlite_reserve_level(store);
     }
     if (status == CULEX_OK && level != CULEX__SQLITE_RESERVE_WHOLE)

@@ -68,7 +68,7 @@ static bool read_count(sqlite3_stmt *statement, int column, uint32_t *ret_count)
     return value >= 0 && value <= UINT32_MAX;
 }
 
-/* Dead when there is no such state, so that nobody looks for its holder. */
+/* Where the letter stands for no state, the run counts as dead: it has no holder to look for. */
 static bool read_state(sqlite3_stmt *statement, int column, culex_run_state *ret_state)
 {
     const char *letter = (const char *)sqlite3_column_text(statement, column);
@@ -239,6 +239,7 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
                                     const struct culex_sqlite_move *move, culex_error *error)
 {
     culex_run_state from = run->state, to;
+    assert(from != CULEX_RUN_SCHEDULED && queue->key != 0);
     if (!culex__run_apply(culex__sqlite_run_state(store, run), move->event,
                           run->is_cancel_requested, move->delay_ms > 0, &run->counters, &to))
         return CULEX_ESTATE;

@@ -60,7 +60,7 @@ struct culex_sqlite {
     bool is_guarded; /* this SQLite has the WAL-reset bug: see sqlite/checkpoint.c */
     int lock_fd;
     int wal_pages;
-    bool is_checkpointing; /* which is no reason to wait long for anybody */
+    bool is_checkpointing; /* while set, the busy handler waits only briefly */
     int64_t timeout_ms;
     int64_t deadline_ns; /* of the operation under way */
     int64_t now_ms;      /* the store's clock at its begin */

@@ -47,7 +47,7 @@ static culex_status found_nothing(struct culex_sqlite *store, struct culex_sqlit
     return status == CULEX_ENOTFOUND || status == CULEX_ECORRUPT ? CULEX_OK : status;
 }
 
-/* The last report of a run; most have said nothing, or nothing new. */
+/* Keeps the run's last report, if there is one. */
 static culex_status progress_keep(struct culex_sqlite *store, const struct culex_sqlite_run *run,
                                   const char *progress, culex_error *error)
 {
@@ -88,7 +88,7 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
     return status == CULEX_OK ? culex__sqlite_run_move(store, queue, &run, &move, error) : status;
 }
 
-/* What the queue knows about leases when this step has given one. */
+/* The queue remembers the longest lease that was ever given. */
 static void lease_note(struct culex_sqlite_queue *queue, const struct culex_step *step)
 {
     if (step->lease_ms <= queue->longest_lease_ms)

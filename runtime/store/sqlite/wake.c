@@ -24,6 +24,7 @@
  * the caller's own timer. */
 #include "store/sqlite/wake.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
@@ -289,7 +290,7 @@ static culex_status look(struct culex_sqlite *store, bool *ret_has_work, culex_e
     bool is_ready = false;
     int64_t due_ms = INT64_MAX;
     *ret_has_work = false;
-    /* Armed for all queues: which of them is the caller's to find out. */
+    /* Armed for all queues: the caller finds out which of them has work. */
     if (queue != NULL && queue[0] == '\0') {
         *ret_has_work = true;
         return CULEX_OK;
@@ -353,7 +354,7 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
     if (status == CULEX_OK && !wake->is_armed) {
         drain(wake->writes_fd);
         become_idle(store);
-        /* For all queues there is no telling; the caller's STEPs just before were the look. */
+        /* Armed for all queues: the caller's STEPs just before were the look. */
         if (count > 0)
             status = look(store, &has_work, error);
     }
@@ -400,6 +401,7 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
                                     culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
+    assert(store->is_writing && !sqlite3_get_autocommit(store->db));
     wake->target_count = 0;
     if (wake->dead[0] != '\0') {
         culex_status status = remove_address(store, wake->dead, error);
@@ -409,6 +411,7 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
         store->recent.has_targets = false;
     }
     if (store->recent.has_targets) {
+        assert(strcmp(store->recent.name, queue) == 0); /* saved just before */
         wake->target_count = store->recent.target_count;
         return CULEX_OK;
     }
@@ -426,7 +429,7 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
-/* True when the knock was heard, or will be: a full socket belongs to one that is told already. */
+/* True when the knock was heard, or will be: the owner of a full socket has been told already. */
 static bool knock(struct culex_sqlite *store, const char *name)
 {
     struct culex_sqlite_wake *wake = &store->wake;
@@ -448,6 +451,7 @@ void culex__sqlite_wake_send(struct culex_sqlite *store)
 {
     struct culex_sqlite_wake *wake = &store->wake;
     size_t count = wake->target_count;
+    assert(sqlite3_get_autocommit(store->db)); /* a woken worker finds what was committed */
     if (count == 0)
         return;
     if (wake->send_fd < 0)
