@@ -21,6 +21,13 @@ enum {
     GROUPS = 64 /* more than that are compared as far as this */
 };
 
+/* The C libraries do not agree on the type of a limit's number. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t limit_name;
+#else
+typedef int limit_name;
+#endif
+
 /* Who we are to the kernel. */
 struct identity {
     uid_t users[3];
@@ -200,9 +207,9 @@ static bool limits_restore(const struct culex_surroundings *surroundings)
     for (int resource = 0; resource < LIMITS; resource++) {
         const struct rlimit *before = &surroundings->limits[resource];
         struct rlimit now = {0, 0};
-        getrlimit((__rlimit_resource_t)resource, &now);
+        getrlimit((limit_name)resource, &now);
         if (now.rlim_cur != before->rlim_cur || now.rlim_max != before->rlim_max)
-            is_same = setrlimit((__rlimit_resource_t)resource, before) == 0 && is_same;
+            is_same = setrlimit((limit_name)resource, before) == 0 && is_same;
     }
     return is_same;
 }
@@ -253,7 +260,7 @@ struct culex_surroundings *culex__surroundings_note(void)
     timers_note(surroundings);
     signals_note(surroundings);
     for (int resource = 0; resource < LIMITS; resource++)
-        getrlimit((__rlimit_resource_t)resource, &surroundings->limits[resource]);
+        getrlimit((limit_name)resource, &surroundings->limits[resource]);
     surroundings->nice = nice_look();
     identity_look(&surroundings->identity);
     return surroundings;

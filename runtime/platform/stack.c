@@ -1,9 +1,25 @@
 #include "platform/stack.h"
 
 #include <assert.h>
-#include <execinfo.h>
 #include <string.h>
 #include <ucontext.h>
+
+#ifdef __GLIBC__
+#include <execinfo.h>
+#else
+/* Other C libraries neither walk the stack nor have short names of signals. */
+static int backtrace(void **ret_frames, int max)
+{
+    (void)ret_frames, (void)max;
+    return 0;
+}
+
+static const char *sigabbrev_np(int signal)
+{
+    (void)signal;
+    return NULL;
+}
+#endif
 
 void culex__stack_prepare(void)
 {
