@@ -1,4 +1,5 @@
 /* lock_make.c - a lock from the model of checked schemas. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static struct lock_allow *make_allows(struct arena *arena, const struct ast_attr
         if (strcmp(attr->name.text, "allow_breaking") != 0)
             continue;
         struct lock_allow *allow = arena_alloc(arena, sizeof(*allow));
+        assert(attr->args != NULL && attr->args->next != NULL);
         allow->id = attr->args->text;
         allow->reason = attr->args->next->text;
         *end = allow;
@@ -94,6 +96,7 @@ static void make_ref(struct maker *maker, const struct ir_field *field, struct l
         return;
     made->ref = field->enumeration != NULL ? field->enumeration->name : field->structure->name;
     made->target = map_get(&maker->types, made->ref);
+    assert(made->target != NULL); /* Types are made before the fields that use them. */
     made->version = made->target->version;
 }
 

@@ -49,6 +49,7 @@ static void delays_write(struct arena *arena, const struct ir_retry *retry, stru
 {
     const struct literal *step = retry->steps;
     double total = 0;
+    assert(retry->max > 0);
     for (int64_t n = 1; n <= retry->max; n++) {
         double delay = ir_retry_delay(retry, n, &step);
         bool is_last = n == retry->max;
@@ -104,12 +105,20 @@ static const char *c_type(const struct ir_field *field)
     return types[field->kind];
 }
 
-static const char *argument(struct arena *arena, const struct ir_field *field)
+/* Of one value, ready to stand before a name. */
+static const char *type_of(struct arena *arena, const struct ir_field *field)
 {
     const char *type = c_type(field);
-    if (type == NULL)
-        type = arena_printf(arena, "%s ",
-                            field->structure != NULL ? field->structure->c : field->enumeration->c);
+    if (type != NULL)
+        return type;
+    assert(field->structure != NULL || field->enumeration != NULL);
+    return arena_printf(arena, "%s ",
+                        field->structure != NULL ? field->structure->c : field->enumeration->c);
+}
+
+static const char *argument(struct arena *arena, const struct ir_field *field)
+{
+    const char *type = type_of(arena, field);
     if (field->shape != SHAPE_ARRAY)
         return arena_printf(arena, "%s%s", type, field->c);
     return arena_printf(arena, field->kind == IR_STRING ? "%sconst %s[%lld]" : "const %s%s[%lld]",
@@ -153,14 +162,11 @@ static void make_write(struct arena *arena, const struct ir_job *job, struct buf
 /* "const T *x" and "size_t x_len", or one value; at most two, behind `arguments`. */
 static void set_arguments(struct arena *arena, const struct ir_field *field, const char **arguments)
 {
-    const char *type = c_type(field);
+    const char *type = type_of(arena, field);
     if (field->shape != SHAPE_LIST) {
         arguments[0] = argument(arena, field);
         return;
     }
-    if (type == NULL)
-        type = arena_printf(arena, "%s ",
-                            field->structure != NULL ? field->structure->c : field->enumeration->c);
     arguments[0] = arena_printf(arena, field->kind == IR_STRING ? "%sconst *%s" : "const %s*%s",
                                 type, field->c);
     arguments[1] = arena_printf(arena, "size_t %s", field->len_c);

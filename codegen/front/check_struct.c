@@ -2,6 +2,8 @@
  * those that it contains. */
 #include "checker.h"
 
+#include <assert.h>
+
 #include "cname.h"
 #include "fingerprint.h"
 #include "limits.h"
@@ -57,6 +59,7 @@ static void struct_measure(struct ir_struct *type)
 static void struct_place(struct checker *checker, struct ir_struct *type, struct ir_struct ***end,
                          unsigned depth)
 {
+    assert(type->state == STRUCT_NEW);
     type->state = STRUCT_OPEN;
     for (struct ir_field *field = type->fields; field != NULL; field = field->next) {
         struct ir_struct *inner = (struct ir_struct *)(uintptr_t)field->structure;

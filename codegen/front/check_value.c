@@ -1,6 +1,7 @@
 /* check_value.c - what a literal means for a type: defaults and bounds. */
 #include "checker.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,7 @@ static struct ir_value value_enum(struct checker *checker, const struct ir_field
 {
     if (literal->kind != LITERAL_WORD)
         return refuse(checker, field, literal, "the name of one of its values");
+    assert(field->enumeration != NULL);
     for (const struct ir_enum_value *at = field->enumeration->values; at != NULL; at = at->next) {
         if (strcmp(at->name, literal->text) != 0)
             continue;
@@ -341,6 +343,7 @@ struct ir_value check_value(struct checker *checker, const struct ir_field *fiel
 
 int value_compare(const struct ir_value *a, const struct ir_value *b)
 {
+    assert(a->kind == b->kind);
     if (a->kind == VALUE_INT)
         return wide_compare(a->wide, b->wide);
     if (a->kind == VALUE_FLOAT) {

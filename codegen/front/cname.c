@@ -1,5 +1,6 @@
 #include "cname.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <stdlib.h>
 #include <stddef.h>
@@ -208,6 +209,7 @@ bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl)
 
 void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made)
 {
+    assert(decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT || decl->kind == DECL_JOB);
     for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
         if (!cname_is_made(row, decl))
             continue;

@@ -1,5 +1,6 @@
 #include "ir_json.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -292,6 +293,7 @@ static void write_every(struct json_out *json, const struct ir_every *every)
         json_null(json, "every");
         return;
     }
+    assert(every->interval_ns > 0 && every->jitter_ns >= 0); /* The model is whole. */
     json_open(json, "every", '{');
     json_decimal(json, "interval_ns", every->interval_ns);
     json_decimal(json, "jitter_ns", every->jitter_ns);

@@ -1,5 +1,6 @@
 #include "setting.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const struct {
 
 const char *setting_word(enum setting_kind kind)
 {
+    assert(kind < SETTING_COUNT);
     return infos[kind].word;
 }
 
