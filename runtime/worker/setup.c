@@ -300,6 +300,7 @@ static void end_executor(culex_worker *worker)
                          stuck, fate);
     worker->executor = NULL;
     worker->executor_count = worker->flight_count = 0;
+    worker->asked = NULL; /* a handler that is left behind keeps its flight */
 }
 
 /* The executor frees what it still holds. */

@@ -314,6 +314,32 @@ static void test_deaf_handler_past_its_timeout_is_told_in_time_and_once(void **s
     assert_int_equal(world_log_count(world, OVERSTAY), 1);
 }
 
+static void stop(struct world *world)
+{
+    culex_worker_stop(world->worker);
+}
+
+static void test_next_life_of_a_worker_forgets_who_was_deaf(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 10000;
+    type.retry.max = 0;
+    world_enqueue(world, &type, 60000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->then = stop;
+    world->then_ms = 10500;
+    world_worker(world, (culex_worker_options){.grace_ms = -1}, &type);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    assert_int_equal(culex_worker_run(world->worker, NULL), CULEX_OK);
+    assert_in_range(world_ms(world), 12000, 13000);
+    world->then = stop;
+    world->then_ms = 20000;
+    world_run(world);
+    assert_int_equal(world_log_count(world, OVERSTAY), 1);
+}
+
 static void lose_store(struct world *world)
 {
     world->fault = WORLD_REFUSE;
@@ -904,6 +930,7 @@ int main(void)
         UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
         UNIT(test_deaf_handler_past_its_timeout_is_told_in_time_and_once),
         UNIT(test_deaf_handler_past_its_lease_is_told_once),
+        UNIT(test_next_life_of_a_worker_forgets_who_was_deaf),
         UNIT(test_handler_that_obeys_its_flag_is_not_told_of),
         UNIT(test_last_words_before_a_timeout_on_a_thread_are_kept),
         UNIT(test_failure_at_a_stop_is_given_back_by_a_process),
