@@ -68,11 +68,6 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
         (struct culex_store){.ops = &checked, .table = table, .env = env, .until_ns = until_ns};
 }
 
-culex_status culex__store_no_queue(const char *queue, culex_error *error)
-{
-    return culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
-}
-
 void culex__store_abandon(struct culex_store *store)
 {
     if (store->ops->abandon != NULL)

@@ -288,9 +288,6 @@ struct culex_store_options {
     const atomic_int_fast64_t *until_ns;
 };
 
-/* CULEX_ENOTFOUND, in words that are the same for all stores. */
-culex_status culex__store_no_queue(const char *queue, culex_error *error);
-
 /* CULEX_EINVAL for a prefix of keys that no store takes. */
 culex_status culex__store_prefix_check(const char *prefix, culex_error *error);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/redis/record.h"
+#include "store/refusal.h"
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "base/limits.h"
@@ -100,7 +101,7 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     size_t lens[GET_TEXTS];
     struct culex__redis_record record;
     if (culex__redis_is_empty(reply))
-        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
+        return culex__refuse_run(queue, error);
     if (!get_texts(reply, texts, lens) || !culex__redis_record_parse(texts[0], lens[0], &record))
         return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
     culex_run_info *info = calloc(1, sizeof *info);
@@ -193,7 +194,7 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
 {
     int64_t next;
     if (culex__redis_is_empty(reply))
-        return culex__store_no_queue(queue, error);
+        return culex__refuse_queue(queue, error);
     if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
         reply->elements / 2 > limit)
         return culex__fail(error, CULEX_ECORRUPT, "the answer to LIST is no such answer");
@@ -284,7 +285,7 @@ culex_status culex__redis_stats_read(struct culex_store *base, const char *queue
         return status;
     memset(&stats, 0, sizeof stats);
     if (culex__redis_is_empty(reply))
-        status = culex__store_no_queue(queue, error);
+        status = culex__refuse_queue(queue, error);
     else if (stats_fill(reply, &stats))
         *ret_stats = stats;
     else

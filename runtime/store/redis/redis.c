@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/refusal.h"
 #include "base/error.h"
 #include "store/register.h"
 #include "store/redis/scripts.h"
@@ -33,7 +34,7 @@ static culex_status run_call(struct culex_store *base, const struct culex__redis
     if (status != CULEX_OK)
         return status;
     if (ret_answer[0] == '\0')
-        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
+        return culex__refuse_run(queue, error);
     if (ret_answer[0] == '?')
         return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
     return CULEX_OK;
@@ -51,8 +52,7 @@ static culex_status redis_cancel(struct culex_store *base, const char *queue, cu
     if (!culex__run_state_parse(answer[is_final], &state))
         return culex__redis_bad_reply(culex__redis_of(base), "CANCEL", error);
     if (is_final)
-        return culex__fail(error, CULEX_ESTATE, "the run is %s already",
-                           culex_run_state_name(state));
+        return culex__refuse_cancel(state, error);
     *ret_state = state;
     return CULEX_OK;
 }
@@ -65,9 +65,9 @@ static culex_status redis_retry(struct culex_store *base, const char *queue, cul
     if (status != CULEX_OK)
         return status;
     if (answer[0] == '!')
-        return culex__fail(error, CULEX_ESTATE, "only a dead run can be retried");
+        return culex__refuse_retry(error);
     if (answer[0] == 'U')
-        return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
+        return culex__refuse_rival(error);
     return CULEX_OK;
 }
 
@@ -77,7 +77,7 @@ static culex_status redis_forget(struct culex_store *base, const char *queue, cu
     char answer[4];
     culex_status status = run_call(base, &culex__redis_forget, queue, id, answer, error);
     if (status == CULEX_OK && answer[0] == '!')
-        return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
+        return culex__refuse_forget(error);
     return status;
 }
 
@@ -155,7 +155,7 @@ static culex_status setting_call(struct culex_store *base, const struct culex__r
     if (reply->type != REDIS_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
         status = culex__redis_bad_reply(redis, script->name, error);
     else if (reply->integer == 0)
-        status = culex__store_no_queue(queue, error);
+        status = culex__refuse_queue(queue, error);
     freeReplyObject(reply);
     return status;
 }
@@ -186,7 +186,7 @@ static culex_status purge_once(struct culex__redis *redis, const char *queue, cu
     status = culex__redis_finish(redis, &culex__redis_purge, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__redis_is_empty(reply) ? culex__store_no_queue(queue, error)
+    status = culex__redis_is_empty(reply) ? culex__refuse_queue(queue, error)
                                           : integers_read(redis, "PURGE", reply, values, 2, error);
     freeReplyObject(reply);
     return status;

@@ -10,6 +10,7 @@
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/refusal.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"
@@ -177,7 +178,7 @@ static culex_status get(struct culex_sqlite *store, struct culex_sqlite_queue *q
     sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&request->id));
     int has = culex__sqlite_next(store, statement, error);
     if (has == 0)
-        status = culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
+        status = culex__refuse_run(queue->name, error);
     else
         status = has < 0 ? (culex_status)has
                          : info_make(store, statement, queue->name, &request->info, error);

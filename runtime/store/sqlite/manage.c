@@ -11,6 +11,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/refusal.h"
 #include "base/error.h"
 
 /* --- HELLO ----------------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ static culex_status act(struct culex_sqlite *store, struct culex_sqlite_queue *q
         store, SQL_BIND(store, RUN_FIND, SQL_INT(queue->key), SQL_ID(&request->id)), request->run,
         error);
     if (status == CULEX_ENOTFOUND)
-        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue %s", queue->name);
+        return culex__refuse_run(queue->name, error);
     return status == CULEX_OK ? request->action(store, queue, request->run, error) : status;
 }
 
@@ -150,11 +151,6 @@ static culex_status act_on_run(struct culex_store *base, const char *queue, cule
                                     &request, error);
 }
 
-static culex_status wrong_state(const struct culex_sqlite_run *run, culex_error *error)
-{
-    return culex__fail(error, CULEX_ESTATE, "the run is %s", culex_run_state_name(run->state));
-}
-
 static culex_status cancel_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                struct culex_sqlite_run *run, culex_error *error)
 {
@@ -164,7 +160,7 @@ static culex_status cancel_run(struct culex_sqlite *store, struct culex_sqlite_q
         return culex__sqlite_run_save(store, run, NULL, error);
     }
     culex_status status = culex__sqlite_run_move(store, queue, run, &cancel, error);
-    return status == CULEX_ESTATE ? wrong_state(run, error) : status;
+    return status == CULEX_ESTATE ? culex__refuse_cancel(run->state, error) : status;
 }
 
 culex_status culex__sqlite_cancel(struct culex_store *base, const char *queue, culex_uuid id,
@@ -183,13 +179,13 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     static const struct culex_sqlite_move retry = {.event = CULEX_EVENT_RETRY};
     int64_t has_rival;
     if (run->state != CULEX_RUN_DEAD)
-        return wrong_state(run, error);
+        return culex__refuse_retry(error);
     culex_status status = culex__sqlite_first_int(
         store, SQL_BIND(store, RUN_RIVAL, SQL_INT(run->seq)), 0, &has_rival, error);
     if (status != CULEX_OK)
         return status;
     if (has_rival)
-        return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
+        return culex__refuse_rival(error);
     run->is_cancel_requested = false;
     /* Its old expiry would end it at once, and somebody wants it to run now. */
     status = culex__sqlite_finish(store, SQL_BIND(store, RUN_UNDATE, SQL_INT(run->seq)), error);
@@ -209,8 +205,7 @@ static culex_status forget_run(struct culex_sqlite *store, struct culex_sqlite_q
                                struct culex_sqlite_run *run, culex_error *error)
 {
     if (!culex__run_state_is_final(run->state))
-        return culex__fail(error, CULEX_ESTATE, "the run is %s",
-                           culex_run_state_name(culex__sqlite_run_state(store, run)));
+        return culex__refuse_forget(error);
     return culex__sqlite_run_forget(store, queue, run, error);
 }
 

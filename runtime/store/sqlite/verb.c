@@ -4,6 +4,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/wake.h"
+#include "store/refusal.h"
 
 static culex_status load(struct culex_sqlite *store, const char *name,
                          enum culex_sqlite_absent absent, struct culex_sqlite_queue *ret_queue,
@@ -12,7 +13,7 @@ static culex_status load(struct culex_sqlite *store, const char *name,
     bool is_wanted = absent == CULEX__SQLITE_ABSENT_MADE || absent == CULEX__SQLITE_ABSENT_FOR_RUN;
     culex_status status = culex__sqlite_queue_load(store, name, is_wanted, ret_queue, error);
     if (status == CULEX_OK && ret_queue->key == 0 && absent == CULEX__SQLITE_ABSENT_REFUSED)
-        return culex__store_no_queue(name, error);
+        return culex__refuse_queue(name, error);
     return status;
 }
 

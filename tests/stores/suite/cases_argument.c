@@ -1,5 +1,5 @@
-/* suite/cases_argument.c - the bounds of what every verb takes: the same for all stores, and in the
- * same words (store/argument.c). */
+/* suite/cases_argument.c - the bounds of what every verb takes, and why a verb is refused: the same
+ * for all stores, and in the same words (store/argument.c, store/refusal.c). */
 #include "suite.h"
 
 #include "cases.h"
@@ -151,4 +151,34 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
     refused(store->ops->wake_arm(store, &none, 0, 1, &fd, &error), CULEX_ELIMIT, &error,
             "1 to 1000 queues to wait for");
     assert_ok(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX, NULL));
+}
+
+void case_refusal__says_the_same_in_all_stores(struct suite *suite)
+{
+    struct culex_store *store = suite->store;
+    const struct culex_store_ops *ops = store->ops;
+    struct culex_new_run keyed = suite_run(suite), rival = suite_run(suite);
+    culex_run_state state;
+    culex_run_info *run;
+    culex_error error = {0};
+    refused(ops->pause(store, "nobody", true, &error), CULEX_ENOTFOUND, &error,
+            "the store has no queue 'nobody'");
+    snprintf(suite->queue, sizeof suite->queue, "mail");
+    keyed.unique_key = rival.unique_key = "abc";
+    suite_put_run(suite, &keyed);
+    refused(ops->get(store, "mail", suite_id(suite, suite->now_ms), &run, &error), CULEX_ENOTFOUND,
+            &error, "no such run in queue 'mail'");
+    refused(ops->cancel(store, "mail", suite_id(suite, suite->now_ms), &state, &error),
+            CULEX_ENOTFOUND, &error, "no such run in queue 'mail'");
+    refused(ops->retry(store, "mail", keyed.id, &error), CULEX_ESTATE, &error,
+            "only a dead run can be retried");
+    refused(ops->forget(store, "mail", keyed.id, &error), CULEX_ESTATE, &error,
+            "the run is not over yet");
+    uint32_t attempt = suite_take(suite, ANN, keyed.id);
+    suite_end(suite, ANN, keyed.id, attempt, CULEX_EVENT_DISCARD, 0);
+    refused(ops->cancel(store, "mail", keyed.id, &state, &error), CULEX_ESTATE, &error,
+            "the run is dead already");
+    suite_put_run(suite, &rival);
+    refused(ops->retry(store, "mail", keyed.id, &error), CULEX_EUNIQUE, &error,
+            "another run holds its unique key by now");
 }

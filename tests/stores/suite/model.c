@@ -855,7 +855,9 @@ static culex_status get_run(struct culex_store *store, const char *queue, culex_
                             struct model_run **ret_run, culex_error *error)
 {
     *ret_run = model_find(of(store), queue, id);
-    return *ret_run != NULL ? CULEX_OK : culex__fail(error, CULEX_ENOTFOUND, "no such run");
+    return *ret_run != NULL
+               ? CULEX_OK
+               : culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
 }
 
 static culex_status model_cancel(struct culex_store *store, const char *queue, culex_uuid id,
@@ -866,7 +868,8 @@ static culex_status model_cancel(struct culex_store *store, const char *queue, c
     if (status != CULEX_OK)
         return status;
     if (is_final(run->state))
-        return culex__fail(error, CULEX_ESTATE, "the run is over");
+        return culex__fail(error, CULEX_ESTATE, "the run is %s already",
+                           culex_run_state_name(run->state));
     if (run->state == CULEX_RUN_ACTIVE)
         run->is_cancel_requested = true;
     else
@@ -883,9 +886,9 @@ static culex_status model_retry(struct culex_store *store, const char *queue, cu
     if (status != CULEX_OK)
         return status;
     if (run->state != CULEX_RUN_DEAD)
-        return culex__fail(error, CULEX_ESTATE, "the run is not dead");
+        return culex__fail(error, CULEX_ESTATE, "only a dead run can be retried");
     if (unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
-        return culex__fail(error, CULEX_EUNIQUE, "another run holds the unique key");
+        return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
     run->is_cancel_requested = run->is_started = false;
     run->expires_at_ms = 0; /* somebody wants it to run now */
@@ -901,7 +904,7 @@ static culex_status model_forget(struct culex_store *store, const char *queue, c
     if (status != CULEX_OK)
         return status;
     if (!is_final(run->state))
-        return culex__fail(error, CULEX_ESTATE, "the run is not over");
+        return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
     run->is_gone = true;
     return CULEX_OK;
 }
@@ -909,8 +912,9 @@ static culex_status model_forget(struct culex_store *store, const char *queue, c
 /* CULEX_ENOTFOUND until somebody has used the queue. */
 static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
 {
-    return queue_of(model, queue)->is_begun ? CULEX_OK
-                                            : culex__fail(error, CULEX_ENOTFOUND, "no such queue");
+    return queue_of(model, queue)->is_begun
+               ? CULEX_OK
+               : culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
 }
 
 static culex_status model_pause(struct culex_store *store, const char *queue, bool is_paused,
