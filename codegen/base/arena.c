@@ -1,18 +1,10 @@
 #include "arena.h"
 
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024 };
-
-struct arena_block {
-    struct arena_block *next;
-    size_t used;
-    size_t size;
-    alignas(max_align_t) unsigned char bytes[];
-};
+#include <culex/codec.h>
 
 void memory_exhausted(void)
 {
@@ -30,32 +22,18 @@ void *memory_resize(void *block, size_t size)
 
 void arena_release(struct arena *arena)
 {
-    while (arena->head != NULL) {
-        struct arena_block *next = arena->head->next;
-        free(arena->head);
-        arena->head = next;
-    }
-}
-
-static void arena_grow(struct arena *arena, size_t size)
-{
-    size_t block_size = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct arena_block *block = memory_resize(NULL, sizeof(*block) + block_size);
-    block->next = arena->head;
-    block->used = 0;
-    block->size = block_size;
-    arena->head = block;
+    culex_arena_free(arena->memory);
+    arena->memory = NULL;
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-    size_t align = alignof(max_align_t);
-    size = (size + align - 1) / align * align;
-    if (arena->head == NULL || arena->head->size - arena->head->used < size)
-        arena_grow(arena, size);
-    void *bytes = arena->head->bytes + arena->head->used;
-    arena->head->used += size;
-    return memset(bytes, 0, size);
+    if (arena->memory == NULL)
+        arena->memory = culex_arena_create();
+    void *bytes = culex_arena_alloc(arena->memory, size); /* NULL of a NULL too */
+    if (bytes == NULL)
+        memory_exhausted();
+    return bytes;
 }
 
 char *arena_copy(struct arena *arena, const char *text, size_t len)

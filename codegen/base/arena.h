@@ -9,9 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-struct arena_block;
+/* The runtime's arena, with a promise of its own about running out of memory. */
 struct arena {
-    struct arena_block *head;
+    struct culex_arena *memory; /* NULL at first */
 };
 
 /* A zeroed struct is an empty arena. */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { WORD_MAX = 64 };
+#include "base/distance.h"
 
 static size_t least(size_t a, size_t b)
 {
@@ -34,7 +34,7 @@ static bool is_cut_short(const char *word, const char *candidate)
 void suggestion_offer(struct suggestion *suggestion, const char *candidate)
 {
     size_t far = suggestion->distance < SUGGESTION_FAR ? SUGGESTION_FAR : suggestion->distance + 1;
-    size_t distance = edit_distance(suggestion->word, candidate, far);
+    size_t distance = least(culex__edit_distance(suggestion->word, candidate), far);
     bool is_part = distance > 1 && is_cut_short(suggestion->word, candidate);
     if (is_part || (distance > 1 && strcasecmp(suggestion->word, candidate) == 0))
         distance = 1;
@@ -54,31 +54,4 @@ bool suggestion_is_plain(const struct suggestion *suggestion)
     return suggestion->best != NULL && suggestion->distance == 1 &&
            suggestion->next >= SUGGESTION_FAR && !suggestion->is_part && !suggestion->is_doubtful &&
            strlen(suggestion->word) >= 3;
-}
-
-/* One row of the table; `before` and `before2` are the two rows above it. */
-static void row_fill(const char *a, size_t i, const char *b, size_t len, size_t *row,
-                     const size_t *before, const size_t *before2)
-{
-    row[0] = i;
-    for (size_t j = 1; j <= len; j++) {
-        bool is_same = a[i - 1] == b[j - 1];
-        row[j] = least(least(before[j] + 1, row[j - 1] + 1), before[j - 1] + !is_same);
-        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-            row[j] = least(row[j], before2[j - 2] + 1);
-    }
-}
-
-size_t edit_distance(const char *a, const char *b, size_t limit)
-{
-    size_t rows[3][WORD_MAX + 1];
-    size_t a_len = strlen(a);
-    size_t b_len = strlen(b);
-    if (a_len > WORD_MAX || b_len > WORD_MAX)
-        return limit;
-    for (size_t j = 0; j <= b_len; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= a_len; i++)
-        row_fill(a, i, b, b_len, rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]);
-    return least(rows[a_len % 3][b_len], limit);
 }

@@ -24,8 +24,4 @@ void suggestion_offer(struct suggestion *suggestion, const char *candidate);
 /* Whether `best` is one edit away, is meant without a doubt, and nothing else is near. */
 bool suggestion_is_plain(const struct suggestion *suggestion);
 
-/* Damerau-Levenshtein distance (adjacent swap = 1), or `limit` when it is that
- * or more. Words over 64 bytes are at `limit` from everything. */
-size_t edit_distance(const char *a, const char *b, size_t limit);
-
 #endif

@@ -12,8 +12,7 @@ struct culex__nearest {
     size_t distance;  /* of `best` */
 };
 
-/* A missing, superfluous or wrong letter is one error, and so are two that have changed places.
- * Words of more than 64 bytes are near to nothing. */
+/* Counts errors as base/distance.h does; words of more than 64 bytes are near to nothing. */
 void culex__nearest_offer(struct culex__nearest *nearest, const char *candidate);
 
 /* Offers each of the NULL-terminated `names`, which may be NULL, until one is the word itself: then

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/distance.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -154,6 +155,22 @@ static void test_status__every_code_has_a_name_and_a_text(void **state)
     assert_string_equal(culex_status_text((culex_status)1), "unknown status");
 }
 
+static void test_distance__counts_swaps_as_one(void **state)
+{
+    char word[66];
+    (void)state;
+    memset(word, 'a', 65);
+    word[65] = '\0';
+    assert_int_equal(culex__edit_distance("sting", "string"), 1);
+    assert_int_equal(culex__edit_distance("monye", "money"), 1);
+    assert_int_equal(culex__edit_distance("", "abc"), 3);
+    assert_int_equal(culex__edit_distance("abc", ""), 3);
+    assert_int_equal(culex__edit_distance("abc", "xyz"), 3);
+    assert_int_equal(culex__edit_distance(word + 1, ""), 64);
+    assert_true(culex__edit_distance(word, word) == SIZE_MAX);
+    assert_true(culex__edit_distance("", word) == SIZE_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_error__text_is_cut_at_a_character),
         cmocka_unit_test(test_error__hostile_bytes_become_question_marks),
         cmocka_unit_test(test_error__context_goes_before_the_text),
+        cmocka_unit_test(test_distance__counts_swaps_as_one),
         cmocka_unit_test(test_status__every_code_has_a_name_and_a_text),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

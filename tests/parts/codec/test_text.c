@@ -568,6 +568,7 @@ static void test_utf8__prefix_ends_at_the_first_malformed_byte(void **state)
     assert_int_equal(culex__utf8_prefix("a\u20ac\U0001F600", 8), 8);
     assert_int_equal(culex__utf8_prefix("a\u20ac\U0001F600", 7), 4);
     assert_int_equal(culex__utf8_prefix("12345678\u00e9\xE9\u00e9", 13), 10);
+    assert_int_equal(culex__utf8_prefix("1234567\xE9", 8), 7);
     assert_int_equal(culex__utf8_prefix("\xff", 1), 0);
 }
 

@@ -102,26 +102,6 @@ static void test_wide__limits_of_types(void **state)
     assert_int_equal(wide_compare(wide, wide_from(0)), 0);
 }
 
-static void test_edit_distance__counts_swaps_as_one(void **state)
-{
-    (void)state;
-    assert_int_equal(edit_distance("sting", "string", 9), 1);
-    assert_int_equal(edit_distance("monye", "money", 9), 1);
-    assert_int_equal(edit_distance("", "abc", 9), 3);
-    assert_int_equal(edit_distance("abc", "xyz", 2), 2);
-    struct suggestion suggestion = suggestion_start("int33");
-    suggestion_offer(&suggestion, "bytes");
-    assert_null(suggestion.best);
-    suggestion_offer(&suggestion, "int32");
-    assert_string_equal(suggestion.best, "int32");
-    assert_true(suggestion_is_plain(&suggestion));
-    suggestion_offer(&suggestion, "int32"); /* the same again is no other */
-    assert_true(suggestion_is_plain(&suggestion));
-    suggestion_offer(&suggestion, "uint32");
-    assert_string_equal(suggestion.best, "int32");
-    assert_false(suggestion_is_plain(&suggestion));
-}
-
 static void test_suggest__near_is_not_plain(void **state)
 {
     static const char *const cases[][3] = {{"return", "retry", "returns"}, /* two are near */
@@ -351,7 +331,6 @@ int main(void)
         cmocka_unit_test(test_duration__units_large_to_small),
         cmocka_unit_test(test_wide__reads_and_prints_128_bits),
         cmocka_unit_test(test_wide__limits_of_types),
-        cmocka_unit_test(test_edit_distance__counts_swaps_as_one),
         cmocka_unit_test(test_suggest__near_is_not_plain),
         cmocka_unit_test(test_place__columns_are_code_points),
         cmocka_unit_test(test_lexer__kinds_and_offsets),
