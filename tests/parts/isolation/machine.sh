@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests of handlers' processes on a machine of its own, whose kernel counts memory in
+# Runs the tests of children on a machine of its own, whose kernel counts memory in
 # control groups: few machines that build software let a test have such groups.
 #
 #     machine.sh BUILD KERNEL
