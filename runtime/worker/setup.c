@@ -21,6 +21,9 @@
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
 
+/* Taken for the time of handlers until some have ended: too long to fetch runs ahead. */
+#define AVERAGE_NS INT64_C(2000000)
+
 /* --- lanes ----------------------------------------------------------------------------------- */
 
 static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
@@ -223,15 +226,14 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
 
 /* --- begin and end --------------------------------------------------------------------- */
 
-culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+/* The worker may have been run before. */
+static void life_reset(culex_worker *worker)
 {
-    const culex_worker_options *options = &worker->options;
-    bool is_apart = options->isolation != CULEX_ISOLATION_NONE;
     worker->phase = CULEX_WORKER_RUNNING;
     worker->phase_ns = INT64_MAX;
-    worker->average_ns = 2000000;
-    worker->wake_fd = -1;
-    worker->is_armed = worker->was_armed = worker->is_executor_broken = false;
+    worker->average_ns = AVERAGE_NS;
+    worker->wake = (struct culex_wake){.fd = -1};
+    worker->is_executor_broken = false;
     worker->held_count = worker->careful_count = 0;
     worker->outage = (struct culex_outage){0};
     worker->refusal = (culex_error){0};
@@ -239,18 +241,16 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->left = (struct culex_left){0};
     worker->stuck_look_ns = 0;
     culex__solitude_reset(worker);
-    name_choose(worker);
-    session_choose(worker);
-    culex_status status = lanes_create(worker, error);
-    if (status == CULEX_OK)
-        status = culex__ticks_create(worker, error);
-    if (getcwd(worker->folder, sizeof worker->folder) == NULL)
-        worker->folder[0] = '\0';
-    /* Processes of handlers are forked from this one as it is now: without a connection and,
-     * unless the program itself holds it, without the store's password. Threads may change folder
-     * and environment under us: what comes from there is read before they are. */
-    if (status == CULEX_OK && is_apart)
-        status = executor_start(worker, error);
+}
+
+/* Processes of handlers are forked from this one as it is before the URL is read: without a
+ * connection and, unless the program itself holds it, without the store's password. Threads may
+ * change folder and environment under us: what comes from there is read before they are. */
+static culex_status executor_and_url(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    bool is_apart = options->isolation != CULEX_ISOLATION_NONE;
+    culex_status status = is_apart ? executor_start(worker, error) : CULEX_OK;
     if (status == CULEX_OK && worker->is_private)
         culex__self_conceal();
     if (status == CULEX_OK)
@@ -259,20 +259,40 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = settings_read(worker, error);
     if (status == CULEX_OK && !is_apart)
         status = executor_start(worker, error);
+    return status;
+}
+
+static void begin_tell(const culex_worker *worker)
+{
+    char masked[256];
+    culex__log_mask_url(worker->url, masked, sizeof masked);
+    culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                     "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
+                     worker->lane_count, masked, worker->options.concurrency);
+    culex__advise_queues(worker);
+}
+
+culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+{
+    life_reset(worker);
+    name_choose(worker);
+    session_choose(worker);
+    if (getcwd(worker->folder, sizeof worker->folder) == NULL)
+        worker->folder[0] = '\0';
+    culex_status status = lanes_create(worker, error);
+    if (status == CULEX_OK)
+        status = culex__ticks_create(worker, error);
+    if (status == CULEX_OK)
+        status = executor_and_url(worker, error);
     if (status == CULEX_OK)
         status = store_open(worker, error);
     if (status == CULEX_OK)
         status = culex__queues_check(worker, error);
-    if (status == CULEX_OK) {
-        atomic_store(&worker->has_store, true);
-        char masked[256];
-        culex__log_mask_url(worker->url, masked, sizeof masked);
-        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                         "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
-                         worker->lane_count, masked, options->concurrency);
-        culex__advise_queues(worker);
-    }
-    return status;
+    if (status != CULEX_OK)
+        return status;
+    atomic_store(&worker->has_store, true);
+    begin_tell(worker);
+    return CULEX_OK;
 }
 
 static void end_log(const culex_worker *worker)

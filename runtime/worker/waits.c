@@ -20,10 +20,10 @@ static void lanes_set_hinting(culex_worker *worker)
 
 void culex__wake_leave(culex_worker *worker)
 {
-    if (!worker->was_armed)
+    if (!worker->wake.was_armed)
         return;
     worker->store->ops->wake_disarm(worker->store);
-    worker->is_armed = worker->was_armed = false;
+    worker->wake.is_armed = worker->wake.was_armed = false;
     lanes_set_hinting(worker);
 }
 
@@ -78,8 +78,9 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns =
         culex__min_ns(next_ns, culex__min_ns(worker->phase_ns, culex__overstay_next_ns(worker)));
     next_ns = culex__min_ns(next_ns, culex__solitude_next_ns(worker));
-    if (worker->arm_failures > 0 && worker->arm_retry_ns > now_ns && culex__worker_has_room(worker))
-        next_ns = culex__min_ns(next_ns, worker->arm_retry_ns);
+    if (worker->wake.failures > 0 && worker->wake.retry_ns > now_ns &&
+        culex__worker_has_room(worker))
+        next_ns = culex__min_ns(next_ns, worker->wake.retry_ns);
     if (worker->phase >= CULEX_WORKER_CANCELLING)
         next_ns =
             culex__min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
@@ -107,10 +108,10 @@ static bool all_well_are_awaited(const culex_worker *worker)
 static size_t awaited_choose(culex_worker *worker)
 {
     size_t count = 0;
-    if (worker->is_armed)
+    if (worker->wake.is_armed)
         worker->store->ops->wake_disarm(worker->store);
-    worker->is_armed = false;
-    worker->was_armed = worker->was_armed && all_well_are_awaited(worker);
+    worker->wake.is_armed = false;
+    worker->wake.was_armed = worker->wake.was_armed && all_well_are_awaited(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
         struct culex_lane *lane = &worker->lanes[i];
         lane->is_awaited = lane_is_well(lane);
@@ -123,18 +124,18 @@ static size_t awaited_choose(culex_worker *worker)
 /* The store has no wait for us now; it is asked again later. */
 static void wake_fail(culex_worker *worker, const culex_error *error)
 {
-    int64_t wait_ms = culex__patience_ms(++worker->arm_failures, culex__env_random(worker->env));
-    worker->wake_fd = -1;
-    worker->is_armed = worker->was_armed = false;
-    worker->arm_retry_ns = culex__worker_now_ns(worker) + wait_ms * MS;
+    int64_t wait_ms = culex__patience_ms(++worker->wake.failures, culex__env_random(worker->env));
+    worker->wake.fd = -1;
+    worker->wake.is_armed = worker->wake.was_armed = false;
+    worker->wake.retry_ns = culex__worker_now_ns(worker) + wait_ms * MS;
     culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s", error->text);
 }
 
 static bool may_arm(const culex_worker *worker, int64_t now_ns)
 {
     return !any_likely(worker) && culex__worker_has_room(worker) && !worker->solitude.is_on &&
-           now_ns >= worker->outage.until_ns && now_ns >= worker->arm_retry_ns &&
-           !(worker->is_armed && all_well_are_awaited(worker));
+           now_ns >= worker->outage.until_ns && now_ns >= worker->wake.retry_ns &&
+           !(worker->wake.is_armed && all_well_are_awaited(worker));
 }
 
 bool culex__wake_arm(culex_worker *worker, int64_t now_ns)
@@ -152,10 +153,10 @@ bool culex__wake_arm(culex_worker *worker, int64_t now_ns)
         wake_fail(worker, &error);
         return true;
     }
-    bool is_new = fd >= 0 && (fd != worker->wake_fd || !worker->was_armed);
-    worker->wake_fd = fd;
-    worker->is_armed = fd >= 0;
-    worker->was_armed = true;
+    bool is_new = fd >= 0 && (fd != worker->wake.fd || !worker->wake.was_armed);
+    worker->wake.fd = fd;
+    worker->wake.is_armed = fd >= 0;
+    worker->wake.was_armed = true;
     if (is_new)
         culex__lanes_set_likely(worker);
     return !is_new;
@@ -165,13 +166,13 @@ static void wake_take(culex_worker *worker)
 {
     bool is_woken = false;
     culex_error error = {0};
-    worker->is_armed = false;
+    worker->wake.is_armed = false;
     culex_status status = worker->store->ops->wake_take(worker->store, &is_woken, &error);
     if (status != CULEX_OK) {
         wake_fail(worker, &error);
         return;
     }
-    worker->arm_failures = 0;
+    worker->wake.failures = 0;
     if (!is_woken)
         return;
     if (culex__worker_has_room(worker) && !worker->solitude.is_on)
@@ -187,7 +188,7 @@ void culex__worker_wait(culex_worker *worker, int64_t now_ns)
     struct pollfd fds[3] = {
         {.fd = worker->stop_fd, .events = POLLIN},
         {.fd = worker->executor->ops->fd(worker->executor), .events = POLLIN},
-        {.fd = worker->is_armed ? worker->wake_fd : -1, .events = POLLIN},
+        {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
     };
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     int64_t wait_ms = (wait_ns + MS - 1) / MS;

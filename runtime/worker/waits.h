@@ -5,6 +5,15 @@
 
 #include <culex/worker.h>
 
+/* What the store was asked to tell of new work. */
+struct culex_wake {
+    int fd;         /* becomes readable with a wake-up; -1: none, the store is asked now and then */
+    bool is_armed;  /* a wake-up will come */
+    bool was_armed; /* for these queues before, too: what has come since left a mark */
+    int64_t retry_ns; /* after a failed call: not before */
+    uint32_t failures;
+};
+
 enum { CULEX_STALL_MS = 200 }; /* queued runs go back when the handlers stand still this long */
 
 /* Asks the store to tell about new work, when there is nothing to ask it for now. False when it

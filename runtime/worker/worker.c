@@ -265,7 +265,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
         return status;
     now_ns = culex__worker_now_ns(worker);
     if (culex__worker_is_finished(worker, now_ns)) {
-        *ret_is_finished = !worker->was_armed;
+        *ret_is_finished = !worker->wake.was_armed;
         culex__wake_leave(worker); /* when drained: one more step, for what has come just now */
         return CULEX_OK;
     }

@@ -42,6 +42,7 @@
 #include "worker/solitude.h"
 #include "worker/tick.h"
 #include "worker/unknown_jobs.h"
+#include "worker/waits.h"
 
 enum culex_worker_phase {
     CULEX_WORKER_RUNNING,
@@ -117,11 +118,7 @@ struct culex_worker {
     int64_t progress_ns;  /* last time a run came back, or the executor had nothing queued */
     uint64_t nonce;
     size_t lane_turn;
-    bool is_armed;
-    bool was_armed;
-    int wake_fd;
-    int64_t arm_retry_ns;
-    uint32_t arm_failures;
+    struct culex_wake wake;
     struct culex_tick_state *ticks;
     size_t tick_count;
     struct culex_worker_counts counts;
