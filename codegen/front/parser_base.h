@@ -1,6 +1,6 @@
-/* parser_base.h - what the two halves of the parser share: the current token,
- * expectations and recovery. A parse function returns false after it reported;
- * its caller then recovers. */
+/* parser_base.h - what the parts of the parser share, from the ground up: tokens, what stands
+ * ahead, expectations, items and recovery, values. A parse function returns false after it
+ * reported; its caller then recovers. */
 #ifndef CULEXC_PARSER_BASE_H
 #define CULEXC_PARSER_BASE_H
 
@@ -37,6 +37,19 @@ struct parser {
     struct diag *lacks_now, *lacks_before; /* what was said of a missing ';': now, an item before */
 };
 
+/* ---- parser_habit.c ---- */
+
+/* Reports what the item is known for, once, and goes on behind it. */
+bool parser_tell_item(struct parser *parser, enum diag_id id);
+
+/* The same for what stands where nothing of the kind can: it is passed over like a comment. */
+bool parser_tell_token(struct parser *parser, enum diag_id id, struct token token);
+
+/* Goes on at `end`, when that is ahead; the token is fetched by parser_advance(). */
+void parser_skip_to(struct parser *parser, uint32_t end);
+
+/* ---- parser_token.c ---- */
+
 void parser_advance(struct parser *parser);
 /* Whom ///< comments describe from here on: `doc` (NULL: nobody) gets them, behind what it has,
  * when it is somebody else's turn. */
@@ -47,14 +60,41 @@ struct span parser_span_before(const struct parser *parser);
 bool parser_at(const struct parser *parser, enum token_kind kind);
 bool parser_at_word(const struct parser *parser, const char *word);
 
-/* The kind of the token that is `ahead` of the current one. */
-enum token_kind parser_kind_ahead(const struct parser *parser, unsigned ahead);
-
 /* Consumes the token when it is there. */
 bool parser_accept(struct parser *parser, enum token_kind kind);
 bool parser_accept_word(struct parser *parser, const char *word);
 
-/* Reports "expected WHAT, found ...", or the habit that stands there: always false. */
+/* ---- parser_ahead.c ---- */
+
+/* The kind of the token that is `ahead` of the current one. */
+enum token_kind parser_kind_ahead(const struct parser *parser, unsigned ahead);
+
+/* One of `words`, which a NULL ends. */
+bool parser_at_word_of(const struct parser *parser, const char *const *words);
+
+/* Whether a declaration plainly starts here: inside a block, its '}' is missing then. */
+bool parser_at_declaration(const struct parser *parser);
+
+/* "job NAME ;" is a declaration too, but where it could be a param. */
+bool parser_at_short_job(const struct parser *parser);
+
+/* A word that an item of a job starts with; and whether it plainly is a setting or block of a job
+ * where params are expected. */
+bool parser_at_item_of_job(const struct parser *parser);
+bool parser_at_setting(const struct parser *parser);
+
+/* ---- parser_expect.c ---- */
+
+/* Whether what was reported before is the cause of what is wrong here. */
+bool parser_is_excused(const struct parser *parser);
+
+/* Reports what is known about the item at hand, or else about the token; false when nothing is. */
+bool parser_tell(struct parser *parser, enum diag_id id);
+
+/* Reports "expected WHAT, found ...", whatever else is known. */
+void parser_report_expected(struct parser *parser, const char *what);
+
+/* The same, unless it is excused or a habit stands there: always false. */
 bool parser_expected(struct parser *parser, const char *what);
 bool parser_expect(struct parser *parser, enum token_kind kind);
 
@@ -63,6 +103,12 @@ bool parser_close(struct parser *parser, struct span open);
 
 /* Like parser_expect, but a `;` that is plainly missing is reported and imagined. */
 bool parser_semicolon(struct parser *parser);
+
+/* Reports an unknown word and suggests one of `words` (a NULL ends them): false. */
+bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
+                    const char *const *words);
+
+/* ---- parser_item.c ---- */
 
 /* Skips to the end of the broken item: past `;`, past a block, or before `}` or a declaration. */
 void parser_recover(struct parser *parser);
@@ -76,11 +122,7 @@ bool parser_item_next(struct parser *parser, enum habit_place place);
 /* An item of a block was read; a broken one is skipped. Returns is_whole. */
 bool parser_item_end(struct parser *parser, bool is_whole);
 
-/* Whether a declaration plainly starts here: inside a block, its '}' is missing then. */
-bool parser_at_declaration(const struct parser *parser);
-
-/* The same for a setting or block of a job where params are expected. */
-bool parser_at_setting(const struct parser *parser);
+/* ---- parser_value.c ---- */
 
 bool parser_name(struct parser *parser, struct ast_name *ret_name);
 bool parser_path(struct parser *parser, struct ast_name *ret_path);
@@ -98,13 +140,10 @@ bool parser_number(struct parser *parser, struct literal *ret_literal);
 /* `item {"," item}` appended to a list. */
 bool parser_literals(struct parser *parser, enum token_kind kind, struct literal **ret_list);
 
-/* parse_setting.c */
+/* ---- parse_setting.c ---- */
+
 extern const char *const job_words[]; /* what an item of a job starts with */
 bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **ret_setting);
 bool parse_policy(struct parser *parser, struct ast_policy **ret_policy);
-
-/* Reports an unknown word and suggests one of `words` (a NULL ends them): false. */
-bool parser_unknown(struct parser *parser, enum diag_id id, const char *what,
-                    const char *const *words);
 
 #endif
