@@ -6,7 +6,7 @@
  *   conn.c      the connection; greeting.c makes it ready for scripts
  *   request.c   what goes over it; reply.c and record.c read what comes back
  *   enqueue.c, step.c, info.c (get, list, stats), fsck.c, wake.c: the larger verbs
- *   doctor.c    what the server's settings promise
+ *   doctor.c    what the server's settings promise: facts.c, durability.c, access.c
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_STORE_REDIS_REDIS_H
