@@ -168,8 +168,9 @@ static culex_status params_check(const struct culex__store_kind *kind, const str
 static culex_status url_read(const struct culex__store_kind *kind, const char *text,
                              struct culex__url *ret_url, culex_error *error)
 {
+    size_t scheme_len = strlen(kind->scheme);
     culex_status status = kind->is_path
-                              ? culex__url_parse_path(text + strlen(kind->scheme), ret_url, error)
+                              ? culex__url_parse_path(text + scheme_len, scheme_len, ret_url, error)
                               : culex__url_parse(text, ret_url, error);
     if (status != CULEX_OK)
         return status;

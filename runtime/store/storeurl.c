@@ -9,25 +9,18 @@
 #include <unistd.h>
 
 #include "store/register.h"
+#include "store/url.h"
 #include "base/error.h"
 #include "base/nearest.h"
 
-enum { URL_MAX = 2048, FILE_MAX = URL_MAX + 2 }; /* a newline may end the line */
+enum { FILE_MAX = CULEX__URL_LEN_MAX + 2 }; /* a newline may end the line */
 enum { FORGOTTEN_STARS = 3 };
-
-/* In a way that the compiler keeps. */
-static void wipe(void *bytes, size_t len)
-{
-    volatile char *at = bytes;
-    while (len-- > 0)
-        *at++ = 0;
-}
 
 void culex__store_url_free(char *url)
 {
     if (url == NULL)
         return;
-    wipe(url, strlen(url));
+    culex__wipe(url, strlen(url));
     free(url);
 }
 
@@ -201,8 +194,9 @@ static culex_status line_check(const char *path, char *text, size_t len, culex_e
         text[--len] = '\0';
     if (len == 0)
         return culex__fail(error, CULEX_EURL, "URL file %s is empty", path);
-    if (len > URL_MAX)
-        return culex__fail(error, CULEX_EURL, "URL file %s is longer than %d bytes", path, URL_MAX);
+    if (len > CULEX__URL_LEN_MAX)
+        return culex__fail(error, CULEX_EURL, "URL file %s is longer than %d bytes", path,
+                           CULEX__URL_LEN_MAX);
     if (strlen(text) != len || strcspn(text, "\r\n") != len)
         return culex__fail(error, CULEX_EURL, "URL file %s must hold one line, the URL", path);
     return CULEX_OK;
@@ -239,7 +233,7 @@ static culex_status file_read(const char *path, char **ret_url, culex_error *err
     close(fd);
     if (status == CULEX_OK)
         status = url_complete(text, ret_url, error);
-    wipe(text, sizeof text);
+    culex__wipe(text, sizeof text);
     return status;
 }
 
@@ -385,7 +379,7 @@ static void url_forget(volatile char *url)
 static __attribute__((noinline)) void stack_scrub(void)
 {
     char deep[SCRUB_SIZE];
-    wipe(deep, sizeof deep);
+    culex__wipe(deep, sizeof deep);
 }
 
 void culex__environment_forget(void)

@@ -234,9 +234,8 @@ static bool is_control(char c)
 }
 
 /* What a script or a file adds: a file of that name would be another, and made in silence. */
-static culex_status path_check(const char *rest, culex_error *error)
+static culex_status path_check(const char *rest, size_t scheme_len, culex_error *error)
 {
-    enum { SCHEME_LEN = 7 }; /* "sqlite:", "memory:" */
     size_t len = strcspn(rest, "?");
     char first = rest[0], last = len > 0 ? rest[len - 1] : '\0';
     for (const char *at = rest; *at != '\0'; at++) {
@@ -244,7 +243,7 @@ static culex_status path_check(const char *rest, culex_error *error)
             return culex__fail(error, CULEX_EURL,
                                "store URL: the control character 0x%02X at position %zu, like a "
                                "line's end that a script or a file adds: take it out",
-                               (unsigned)*at, (size_t)(at - rest) + SCHEME_LEN + 1);
+                               (unsigned)*at, (size_t)(at - rest) + scheme_len + 1);
     }
     if (first == ' ' || last == ' ')
         return culex__fail(error, CULEX_EURL, "store URL: the path %s with a blank: take it out",
@@ -257,10 +256,11 @@ static culex_status path_check(const char *rest, culex_error *error)
     return CULEX_OK;
 }
 
-culex_status culex__url_parse_path(const char *rest, struct culex__url *ret_url, culex_error *error)
+culex_status culex__url_parse_path(const char *rest, size_t scheme_len, struct culex__url *ret_url,
+                                   culex_error *error)
 {
     struct culex__url url = {.scheme = "", .host = "", .path = ""};
-    culex_status status = path_check(rest, error);
+    culex_status status = path_check(rest, scheme_len, error);
     if (status != CULEX_OK)
         return status;
     url.storage_len = strlen(rest) + 1;

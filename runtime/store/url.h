@@ -35,9 +35,10 @@ struct culex__url {
 /* Splits `text`. CULEX_EURL with nothing to release, or release with culex__url_release. */
 culex_status culex__url_parse(const char *text, struct culex__url *ret_url, culex_error *error);
 
-/* The same of what follows "sqlite:" and "memory:": a path as it is, then parameters. CULEX_EURL
- * for a control character anywhere, and a path with a blank at an end of it or in quotes. */
-culex_status culex__url_parse_path(const char *rest, struct culex__url *ret_url,
+/* The same of what follows a scheme that means a path: the path as it is, then parameters.
+ * CULEX_EURL for a control character anywhere, whose position counts from the beginning of the
+ * scheme, and for a path with a blank at an end of it or in quotes. */
+culex_status culex__url_parse_path(const char *rest, size_t scheme_len, struct culex__url *ret_url,
                                    culex_error *error);
 
 /* Wipes and frees. Accepts a zeroed url. */

@@ -42,7 +42,7 @@ culex_status culex__sqlite_option_read(const char *rest, bool is_memory,
 {
     struct culex_sqlite_options options = {0};
     struct culex__url url;
-    culex_status status = culex__url_parse_path(rest, &url, error);
+    culex_status status = culex__url_parse_path(rest, 0, &url, error);
     if (status != CULEX_OK)
         return status;
     if (!is_memory)
