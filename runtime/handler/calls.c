@@ -13,7 +13,7 @@
 
 enum { PROGRESS_TEXT_MAX = 250 };
 
-/* What is asked of a run that is none. */
+/* Stands for a run that is NULL. */
 static const culex_run nobody;
 
 static const culex_run *known(const culex_run *run)

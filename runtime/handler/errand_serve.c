@@ -37,7 +37,7 @@ void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, siz
 
 /* --- answers ----------------------------------------------------------------------------- */
 
-/* Whoever asked gets no answer when there is no memory for it, and waits until its time is up. */
+/* When there is no memory for the answer, the handler waits for it until its time is up. */
 static void answer_write(culex_buf *answer, culex_status status, const culex_error *error,
                          const void *bytes, size_t len)
 {

@@ -27,7 +27,7 @@ bool culex__worker_has_room(const culex_worker *worker);
 /* Every lane may have a run for us. */
 void culex__lanes_set_likely(culex_worker *worker);
 
-/* When the lane asks for runs though nothing says that there are any: wake-ups may get lost. */
+/* When the lane asks for runs even without a wake-up, as those may get lost. */
 int64_t culex__worker_look_ns(const struct culex_lane *lane);
 
 #endif

@@ -12,8 +12,8 @@ struct culex_left {
     bool has_others;                  /* of other jobs */
 };
 
-/* Nothing is left in any lane but runs of jobs that are not registered here, and none of them is
- * being run elsewhere. Reads the store: up to all scheduled and waiting runs when it is true,
+/* All runs that are left are of jobs that are not registered here, and no other worker is running
+ * one of them. Reads the store: up to all scheduled and waiting runs when it is true,
  * mostly one page when it is not. False also when the store does not let us list. */
 bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left);
 

@@ -61,7 +61,7 @@ void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
 
 /* --- ends --------------------------------------------------------------------------------- */
 
-/* What the handler has reported so far and the store does not know. */
+/* Copies a report that the store has not been told yet. */
 static void progress_copy(struct culex_flight *flight, struct culex_flight *stand_in)
 {
     char text[CULEX_PROGRESS_MAX + 1];
@@ -302,7 +302,7 @@ static void flight_abandon(struct culex_flight *flight)
 
 void culex__flight_abandon_all(culex_worker *worker)
 {
-    /* Processes that were killed come back; only a broken executor may not notice. */
+    /* The runs of killed processes come back, unless the executor is broken. */
     if (worker->executor->ops->can_kill && !worker->is_executor_broken)
         return;
     flights_each(worker, flight_abandon);

@@ -83,7 +83,7 @@ static void settle_damaged(struct culex_flight *flight, const char *text)
     culex__acks_settle(flight);
 }
 
-/* What is longer than it can be, NULL for nothing. */
+/* NULL, or which part of the grant is longer than any producer of ours writes it. */
 static const char *grant_check(const struct culex_grant *grant)
 {
     if (strnlen(grant->job, CULEX_JOB_NAME_MAX + 1) > CULEX_JOB_NAME_MAX)
@@ -157,7 +157,7 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
     }
     if (accepted == 0)
         return;
-    /* Nothing waited for a handler until now, however long the ones at work take. */
+    /* The stall of queued runs is measured from now: until now none was queued. */
     if (worker->executor->ops->queued(worker->executor) == 0)
         worker->progress_ns = culex__worker_now_ns(worker);
     worker->executor_count += accepted;

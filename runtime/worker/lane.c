@@ -67,7 +67,7 @@ bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_
     return !lane_should_gather(lane, queued, room, now_ns);
 }
 
-/* Handlers that nothing is meant for yet, not even what an unanswered step may bring. */
+/* Handlers that are idle, less those that the grants of unanswered steps will take. */
 static uint32_t free_handlers(const culex_worker *worker)
 {
     size_t busy = worker->executor_count;

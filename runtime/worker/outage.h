@@ -37,7 +37,7 @@ void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t s
 /* Logs that the store is short of room, once a minute, and that it has room again. */
 void culex__worker_learn_room(culex_worker *worker, enum culex_room room);
 
-/* A status that no waiting cures: the call of culex_worker_run ends. */
+/* Waiting does not help against this status: culex_worker_run ends with it. */
 bool culex__status_is_fatal(culex_status status);
 
 #endif

@@ -42,7 +42,7 @@ static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
                      span);
 }
 
-/* What has not started comes back without being run: nothing to tell. */
+/* A run that has not started comes back without being run, so that it needs no warning. */
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns)
 {
     for (struct culex_flight *flight = worker->asked; flight != NULL; flight = flight->next_asked) {

@@ -9,7 +9,7 @@
 
 struct culex_flight;
 
-/* The run's flag has been set. Nothing where the executor kills by itself; once is enough. */
+/* The run's flag has been set. Does nothing where the executor kills, nor a second time. */
 void culex__overstay_begin(struct culex_flight *flight);
 
 /* It is back from the executor, or has been told of in another way. */

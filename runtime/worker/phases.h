@@ -18,7 +18,7 @@ void culex__phases_advance(culex_worker *worker, int64_t now_ns);
 /* Results that the store has not taken. */
 size_t culex__worker_unsent(const culex_worker *worker);
 
-/* Nothing is left to be done, or no time for it. */
+/* All is done, or the time for it is over. */
 bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns);
 
 #endif

@@ -21,7 +21,7 @@ void culex__solitude_reset(culex_worker *worker)
                                                .patience_ns = PATIENCE_MS * MS};
 }
 
-/* Handlers on threads that were given up and go on. Nobody knows when they will have ended. */
+/* Some handler on a thread was given up and goes on, for an unknown time. */
 static bool has_deaf(const culex_worker *worker)
 {
     return !worker->executor->ops->can_kill && worker->executor_count > worker->flight_count;
@@ -44,7 +44,7 @@ static bool is_settled(const struct culex_lane *lane)
     return lane->ends.count == 0 && !lane->step.is_pending;
 }
 
-/* Nobody would have to wait: no lane has, or may have, anything else. */
+/* A solitude would delay no other run: no lane has one, or may have one. */
 static bool is_idle(const culex_worker *worker)
 {
     bool is_idle = worker->executor_count == 0;
@@ -111,7 +111,7 @@ static int64_t alone_ns(const struct culex_flight *flight)
     return ALONE_MS * MS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
 }
 
-/* The suspect at work that may not have been told of yet; NULL for none. */
+/* The suspect at work that is not excused yet; NULL for none. */
 static struct culex_flight *suspect_find(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count && worker->solitude.count > 0; i++) {

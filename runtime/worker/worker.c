@@ -111,7 +111,7 @@ static culex_error *setup_error(culex_worker *worker)
     return worker != NULL ? &worker->setup_error : NULL;
 }
 
-/* Its executor has been made, perhaps in other processes: nothing would come of it. */
+/* The executor has been made, perhaps in other processes, and would not hear of the change. */
 static bool is_too_late(culex_worker *worker, const char *what)
 {
     if (worker == NULL || !atomic_load(&worker->is_running))
@@ -214,7 +214,7 @@ static void executor_check(culex_worker *worker)
         culex__phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
 }
 
-/* Whoever refused this worker ends it; what it holds of other queues is theirs to get back. */
+/* A queue that refuses this worker ends it; the other queues get back what it holds of theirs. */
 static void refusal_heed(culex_worker *worker)
 {
     if (worker->refusal.code != CULEX_OK && worker->phase == CULEX_WORKER_RUNNING)
@@ -285,8 +285,6 @@ static culex_status worker_loop(culex_worker *worker, culex_error *error)
     return status;
 }
 
-/* Runs that never came back from their handlers end with their leases, as do those whose ends
- * nobody took. */
 static culex_status left_tell(const culex_worker *worker, culex_error *error)
 {
     const struct culex_left *left = &worker->left;
@@ -295,6 +293,8 @@ static culex_status left_tell(const culex_worker *worker, culex_error *error)
         (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
 }
 
+/* Runs that never came back from their handlers end with their leases, as do those whose ends the
+ * store has not taken. */
 static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 {
     size_t unsent = culex__worker_unsent(worker) + worker->flight_count;
@@ -318,7 +318,8 @@ static culex_status end_reason(const culex_worker *worker, culex_error *error)
 
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
 {
-    /* The loop needs the texts of passing troubles for its log, whoever wants the last one. */
+    /* The loop logs the texts of passing troubles, so it needs an error even if the caller gave
+     * none. */
     culex_error own = {0};
     if (worker == NULL)
         return culex__fail(error, CULEX_EINVAL, "no worker");
