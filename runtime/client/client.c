@@ -1,6 +1,7 @@
 /* client/client.c - the life of a client: opening it, lending it, its clock and its ids. */
 #include "client/client_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,7 @@ static void client_draw(culex_client *client, uint64_t ret_bits[2])
 culex_uuid culex__client_next_id(culex_client *client)
 {
     uint64_t bits[2];
+    assert(client->clock.is_known); /* an id holds the store's time: see culex__client_know_clock */
     client_draw(client, bits);
     return culex__uuid7_next(&client->ids, culex__storeclock_now_ms(&client->clock, client->env),
                              bits);

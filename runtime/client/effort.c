@@ -1,5 +1,7 @@
 #include "client/effort.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "client/client_private.h"
 #include "core/patience.h"
@@ -74,6 +76,7 @@ culex_status culex__effort_judge(const struct culex_effort *effort, culex_status
 culex_status culex__effort_end(const struct culex_effort *effort, culex_status status,
                                culex_error *error)
 {
+    assert(atomic_load(&effort->client->until_ns) == effort->deadline_ns); /* its turn still */
     atomic_store(&effort->client->until_ns, 0);
     culex__turn_give(&effort->client->turn);
     return culex__effort_judge(effort, status, error);

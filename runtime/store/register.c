@@ -1,6 +1,7 @@
 /* store/register.c - which store a URL means, and which parameters the URL may have. */
 #include "store/register.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,5 +216,6 @@ culex_status culex__store_open(const char *url, const struct culex_store_options
     culex__url_release(&parts);
     if (kind->refusal != NULL)
         return culex__fail(error, CULEX_EUNSUPPORTED, "%s", kind->refusal);
+    assert(kind->open != NULL); /* or it would say why not */
     return kind->open(kind, url, options != NULL ? options : &defaults, env, ret_store, error);
 }

@@ -1,6 +1,8 @@
 /* store/store.c - the verbs as callers have them: arguments are checked before a store is asked. */
 #include "store/store.h"
 
+#include <assert.h>
+
 #include "store/argument.h"
 #include "base/error.h"
 #include "core/queue_name.h"
@@ -64,6 +66,7 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
         .close = store_close,
         .abandon = store_abandon,
     };
+    assert(table->close != NULL && table->now != NULL); /* what no store may leave out */
     *store =
         (struct culex_store){.ops = &checked, .table = table, .env = env, .until_ns = until_ns};
 }

@@ -116,6 +116,7 @@ static int request_send(const struct culex__redis_conn *conn, const char *head, 
                         struct culex__redis_request *request, int64_t deadline_ns)
 {
     const size_t room = CULEX__REDIS_HEAD_ROOM;
+    assert(request->len == 0 || request->len > room);
     if (request->len == 0)
         return bytes_send(conn, head, head_len, deadline_ns);
     if (head_len <= room) {
@@ -241,6 +242,7 @@ culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *
                                     size_t head_len, struct culex__redis_request *request,
                                     int64_t deadline_ns, culex_error *error)
 {
+    assert(conn->fd >= 0); /* opened by the caller: see greeting.h */
     if (request->is_too_long)
         return culex__fail(error, CULEX_ELIMIT, "the request is larger than %d MiB or than memory",
                            CULEX__REDIS_REQUEST_BYTES_MAX / 1024 / 1024);

@@ -1,12 +1,14 @@
 /* store/redis/enqueue.c - ENQUEUE and TICK. */
 #include "store/redis/redis.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/redis/record.h"
 #include "base/error.h"
+#include "core/record_text.h"
 #include "store/redis/scripts.h"
 
 static const char *text_or_empty(const char *text)
@@ -26,6 +28,8 @@ static void tail_add(struct culex__redis_request *request, const struct culex_ne
         snprintf(rest, sizeof rest, "|%d|%" PRId64 "|%" PRId64 "|%016" PRIx64 "|%016" PRIx64 "|",
                  run->priority, culex__redis_delay(run->timeout_ms),
                  culex__redis_delay(run->keep_failure_ms), run->fingerprint, run->content);
+    assert(culex__record_text_is_valid(tags, strlen(tags))); /* or the next field would shift */
+    assert(culex__record_text_is_valid(key, strlen(key)));
     struct culex__redis_piece pieces[] = {
         {keep, (size_t)keep_len},     {key, strlen(key)},       {attempts, (size_t)attempts_len},
         {run->job, strlen(run->job)}, {rest, (size_t)rest_len}, {tags, strlen(tags)}};

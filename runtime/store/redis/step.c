@@ -10,6 +10,7 @@
 #include "store/redis/record.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "core/progress.h"
 #include "store/redis/scripts.h"
 
 /* --- request ------------------------------------------------------------------------- */
@@ -54,6 +55,7 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
     if (blob != NULL)
         blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : text_cut(blob);
     char order[64 + CULEX_PROGRESS_MAX];
+    assert(culex__progress_is_valid(ack->progress)); /* it fits */
     bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';
     snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s", event_name(ack->event),
              ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0, has_progress ? "|" : "",
@@ -66,6 +68,7 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
 static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
 {
     char order[64 + CULEX_PROGRESS_MAX];
+    assert(culex__progress_is_valid(beat->progress)); /* it fits */
     const char *progress = beat->progress != NULL ? beat->progress : "";
     culex__redis_id(redis, beat->id);
     snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%d|%s", beat->attempt,
