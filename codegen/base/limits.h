@@ -1,9 +1,14 @@
 /* limits.h - every bound that the compiler puts on a schema, in one place.
  *
  * A schema within these bounds is compiled in bounded time and memory; one
- * beyond them gets a diagnostic. Lengths are bytes unless the name says else. */
+ * beyond them gets a diagnostic. Lengths are bytes unless the name says else. What the runtime
+ * bounds too has its number from there. */
 #ifndef CULEXC_LIMITS_H
 #define CULEXC_LIMITS_H
+
+#include <assert.h>
+
+#include "base/limits.h"
 
 /* Files. */
 #define LIMIT_FILE_BYTES    (1024u * 1024u)
@@ -39,20 +44,20 @@
 #define LIMIT_ANSWERS        1000u /* places or words in one answer */
 
 /* Names and texts. */
-#define LIMIT_NAME_BYTES  64u
-#define LIMIT_QUEUE_BYTES 64u
-#define LIMIT_TAGS        16u
-#define LIMIT_PACKAGE_BYTES                                                                        \
-    190u /* '.' and a name behind it, and it is the longest job of a store */
-#define LIMIT_WAS 16u
+#define LIMIT_NAME_BYTES    64u
+#define LIMIT_QUEUE_BYTES   ((unsigned)CULEX_QUEUE_NAME_MAX)
+#define LIMIT_TAGS          ((unsigned)CULEX_TAGS_MAX)
+/* '.' and a name behind it, and it is the longest job of a store. */
+#define LIMIT_PACKAGE_BYTES (CULEX_JOB_NAME_MAX - 1 - LIMIT_NAME_BYTES)
+#define LIMIT_WAS           16u
 
 /* Shapes. */
-#define LIMIT_VERSIONS      256u  /* of one job that a lock remembers */
-#define LIMIT_FIELDS        1024u /* of one struct, params or returns */
+#define LIMIT_VERSIONS      256u                         /* of one job that a lock remembers */
+#define LIMIT_FIELDS        ((unsigned)CULEX_FIELDS_MAX) /* of one struct, params or returns */
 #define LIMIT_ENUM_VALUES   4096u
-#define LIMIT_LIST_COUNT    65535u /* N of [<=N] and [N] */
-/* Params, structs and lists inside each other, as the runtime's decoder allows. */
-#define LIMIT_PAYLOAD_DEPTH 16u
+#define LIMIT_LIST_COUNT    ((unsigned)CULEX_LIST_MAX) /* N of [<=N] and [N] */
+/* Params, structs and lists inside each other. */
+#define LIMIT_PAYLOAD_DEPTH ((unsigned)CULEX_PAYLOAD_DEPTH_MAX)
 #define LIMIT_STRUCT_DEPTH  (LIMIT_PAYLOAD_DEPTH - 1) /* params are the outermost */
 #define LIMIT_STRUCT_CELLS  1000000u /* values inside one struct, arrays multiplied out */
 #define LIMIT_LEN           (64u * 1024u * 1024u) /* N of max_len, min_len, len */
@@ -68,5 +73,9 @@
 #define LIMIT_SETTING_NS  (3650 * INT64_C(86400000000000)) /* of all durations: ten years */
 #define LIMIT_MEMORY_MIN  (INT64_C(1) << 20)
 #define LIMIT_MEMORY_MAX  (INT64_C(1) << 40)
+
+/* A figure, because tables outside of C are held to it. */
+static_assert(LIMIT_PRIORITY == CULEX_PRIORITY_MAX, "as many as the runtime keeps apart");
+static_assert(LIMIT_PACKAGE_BYTES == 190, "as the language reference says");
 
 #endif
