@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import goldens  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 
@@ -49,17 +52,6 @@ def said(culexc, case, work):
     return f"{fault}{messages}exit {status}\n"
 
 
-def compare(path, actual, accept):
-    if accept:
-        path.write_text(actual, encoding="utf-8")
-        return True
-    expected = path.read_text(encoding="utf-8") if path.exists() else ""
-    if actual == expected:
-        return True
-    print(f"--- {path.parent.name}: expected\n{expected}--- actual\n{actual}")
-    return False
-
-
 def cases():
     return sorted(path for path in HERE.iterdir() if (path / "new.job").exists())
 
@@ -69,7 +61,7 @@ def changes(culexc, accept):
     with tempfile.TemporaryDirectory() as name:
         for case in cases():
             actual = said(culexc, case, pathlib.Path(name) / case.name)
-            is_good &= compare(case / "expected", actual, accept)
+            is_good &= goldens.holds(case / "expected", actual, accept)
     return is_good and len(cases()) > 60
 
 

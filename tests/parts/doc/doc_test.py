@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import goldens  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = sorted((HERE / "golden").glob("*.job"))
 
@@ -34,12 +37,7 @@ def golden():
     is_good = True
     for case in CASES:
         for markup, suffix in (("md", ".md"), ("man", ".3")):
-            expected, actual = case.with_suffix(suffix), page(case, markup)
-            if sys.argv[-1] == "--accept":
-                expected.write_bytes(actual)
-            if not expected.exists() or expected.read_bytes() != actual:
-                print(f"--- {expected.name}: actual\n{actual.decode()}")
-                is_good = False
+            is_good &= goldens.holds(case.with_suffix(suffix), page(case, markup), sys.argv[-1] == "--accept")
     assert is_good and CASES
 
 

@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import goldens  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CULEXC = str(pathlib.Path(sys.argv[2]).resolve())
@@ -56,12 +59,7 @@ def golden():
         done = run("fmt", case.name, folder=case.parent)
         actual = done.stdout + done.stderr + f"exit {done.returncode}\n".encode()
         layout = case.with_suffix(".layout")
-        if sys.argv[-1] == "--accept":
-            layout.write_bytes(actual)
-        expected = layout.read_bytes() if layout.exists() else b""
-        if actual != expected:
-            print(f"--- {case.name}: expected\n{expected.decode()}--- actual\n{actual.decode()}")
-            is_good = False
+        is_good &= goldens.holds(layout, actual, sys.argv[-1] == "--accept")
     expect(is_good and len(cases) > 5, f"of {len(cases)} goldens, some differ")
 
 

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import goldens  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CASES = HERE
@@ -33,13 +36,7 @@ def golden():
         tier = re.match(r"// tier: (\w+)\n", case.read_text()).group(1)
         status, messages = run("--tier", tier, case.name, folder=CASES)
         actual = f"{messages}exit {status}\n"
-        path = case.with_suffix(".expected")
-        if sys.argv[-1] == "--accept":
-            path.write_text(actual)
-        expected = path.read_text() if path.exists() else ""
-        if actual != expected:
-            print(f"--- {path.name}: expected\n{expected}--- actual\n{actual}")
-            is_good = False
+        is_good &= goldens.holds(case.with_suffix(".expected"), actual, sys.argv[-1] == "--accept")
     return is_good
 
 
