@@ -75,16 +75,6 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
     return CULEX_OK;
 }
 
-/* The checksum covers what will be executed; a mismatch means the file was damaged. */
-static bool is_intact(sqlite3_stmt *statement, const struct culex_sqlite_run *run,
-                      const void *payload)
-{
-    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
-    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_checksum);
-    return job != NULL &&
-           culex__sqlite_checksum(run->id, job, payload, (size_t)run->payload_len) == expected;
-}
-
 /* --- the scan --------------------------------------------------------------------------------- */
 
 static bool is_suspect(const struct culex_sqlite_run *run)
@@ -117,19 +107,15 @@ static bool is_too_much(struct scan *scan, const struct culex_sqlite_run *run)
 static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struct pick *pick,
                                culex_error *error)
 {
-    sqlite3_stmt *holder;
-    const void *payload;
-    bool is_there =
-        culex__sqlite_run_payload(scan->store, statement, &pick->run, &payload, &holder);
-    culex_status status = CULEX_OK;
-    if (!is_there || !is_intact(statement, &pick->run, payload)) {
+    struct culex_sqlite_payload payload;
+    culex_status status =
+        culex__sqlite_payload_read(scan->store, statement, &pick->run, &payload, error);
+    if (status == CULEX_OK && !culex__sqlite_payload_is_intact(statement, &pick->run, &payload))
         pick->verdict = VERDICT_DAMAGED;
-    } else {
+    else if (status == CULEX_OK)
         status = grant_fill(&scan->reply->grants[scan->reply->grant_count], statement, &pick->run,
-                            pick->run.attempt + 1, payload, error);
-    }
-    if (holder != NULL)
-        culex__sqlite_end(holder);
+                            pick->run.attempt + 1, payload.bytes, error);
+    culex__sqlite_payload_end(&payload);
     if (status == CULEX_OK && pick->verdict == VERDICT_GRANT) {
         scan->reply->grant_count++;
         pick->starts = scan->granted++ < culex__step_starts(scan->step);
@@ -280,22 +266,23 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
                                        uint32_t attempt, struct culex_step_reply *reply,
                                        culex_error *error)
 {
-    sqlite3_stmt *holder = NULL;
+    struct culex_sqlite_payload payload = {.bytes = NULL};
     struct culex_sqlite_run run;
-    const void *payload;
     sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&id));
     int has = culex__sqlite_next(store, statement, error);
+    bool is_held = has > 0 && culex__sqlite_run_read(statement, &run) &&
+                   run.state == CULEX_RUN_ACTIVE && run.attempt == attempt &&
+                   strcmp(run.owner, step->session) == 0;
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
-    if (has > 0 && culex__sqlite_run_read(statement, &run) && run.state == CULEX_RUN_ACTIVE &&
-        run.attempt == attempt && strcmp(run.owner, step->session) == 0 &&
-        culex__sqlite_run_payload(store, statement, &run, &payload, &holder) &&
-        is_intact(statement, &run, payload)) {
-        status = grant_fill(&reply->grants[reply->grant_count], statement, &run, attempt, payload,
-                            error);
+    if (is_held)
+        status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
+    if (status == CULEX_OK && is_held &&
+        culex__sqlite_payload_is_intact(statement, &run, &payload)) {
+        status = grant_fill(&reply->grants[reply->grant_count], statement, &run, attempt,
+                            payload.bytes, error);
         reply->grant_count += status == CULEX_OK;
     }
-    if (holder != NULL)
-        culex__sqlite_end(holder);
+    culex__sqlite_payload_end(&payload);
     culex__sqlite_end(statement);
     return status;
 }

@@ -51,21 +51,6 @@ static culex_status aside_put(struct fsck *fsck, sqlite3_stmt *statement, int64_
     return culex__sqlite_run_aside(fsck->store, fsck->queue, state, seq, error);
 }
 
-static bool is_intact(struct fsck *fsck, sqlite3_stmt *statement,
-                      const struct culex_sqlite_run *run)
-{
-    sqlite3_stmt *holder;
-    const void *payload;
-    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
-    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_checksum);
-    bool is_good =
-        culex__sqlite_run_payload(fsck->store, statement, run, &payload, &holder) && job != NULL &&
-        culex__sqlite_checksum(run->id, job, payload, (size_t)run->payload_len) == expected;
-    if (holder != NULL)
-        culex__sqlite_end(holder);
-    return is_good;
-}
-
 /* A done run has no payload any more; an active one was read before, and its result counts. */
 static bool is_payload_wanted(const struct culex_sqlite_run *run)
 {
@@ -116,13 +101,33 @@ static bool place_check(struct fsck *fsck, struct culex_sqlite_run *run)
     return true;
 }
 
+/* Sets *ret_is_intact; also when nobody wants the payload, or when its damage is known. */
+static culex_status payload_look(struct fsck *fsck, sqlite3_stmt *statement,
+                                 const struct culex_sqlite_run *run, bool *ret_is_intact,
+                                 culex_error *error)
+{
+    struct culex_sqlite_payload payload;
+    *ret_is_intact = true;
+    if (!is_payload_wanted(run) || is_marked(statement))
+        return CULEX_OK;
+    culex_status status = culex__sqlite_payload_read(fsck->store, statement, run, &payload, error);
+    if (status == CULEX_OK)
+        *ret_is_intact = culex__sqlite_payload_is_intact(statement, run, &payload);
+    culex__sqlite_payload_end(&payload);
+    return status;
+}
+
 static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_t seq,
                               culex_error *error)
 {
     struct culex_sqlite_run run;
+    bool is_intact;
     if (!culex__sqlite_run_read(statement, &run))
         return aside_put(fsck, statement, seq, error);
-    if (is_payload_wanted(&run) && !is_marked(statement) && !is_intact(fsck, statement, &run))
+    culex_status status = payload_look(fsck, statement, &run, &is_intact, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!is_intact)
         return damage_mark(fsck, &run, error);
     if (!place_check(fsck, &run) || !fsck->is_repairing)
         return CULEX_OK;

@@ -97,6 +97,13 @@ static void info_release(culex_run_info *info)
     free((void *)info->result.data);
 }
 
+static void info_free(culex_run_info *info)
+{
+    if (info != NULL)
+        info_release(info);
+    free(info);
+}
+
 static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
                       const struct culex_sqlite_run *run, sqlite3_stmt *statement)
 {
@@ -142,23 +149,23 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
                               const char *queue, culex_run_info **ret_run, culex_error *error)
 {
     struct culex_sqlite_run run;
-    const void *payload = NULL;
-    sqlite3_stmt *holder = NULL;
+    struct culex_sqlite_payload payload;
     if (!culex__sqlite_run_read(statement, &run))
         return culex__sqlite_bad_row(store, error);
+    culex_status status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
+    if (status != CULEX_OK)
+        return status;
     culex_run_info *info = calloc(1, sizeof *info);
-    if (info == NULL)
-        return culex__sqlite_no_memory(error);
-    /* A damaged payload is shown as far as it is there. */
-    bool has_payload = culex__sqlite_run_payload(store, statement, &run, &payload, &holder);
-    size_t len = has_payload ? (size_t)run.payload_len : 0;
-    info_fill(info, store, &run, statement);
-    bool is_copied = info_copy(info, statement, queue, payload, len);
-    if (holder != NULL)
-        culex__sqlite_end(holder);
+    bool is_copied = false;
+    if (info != NULL) {
+        /* A damaged payload is shown as far as it is there. */
+        info_fill(info, store, &run, statement);
+        is_copied = info_copy(info, statement, queue, payload.bytes,
+                              payload.is_whole ? (size_t)run.payload_len : 0);
+    }
+    culex__sqlite_payload_end(&payload);
     if (!is_copied) {
-        info_release(info);
-        free(info);
+        info_free(info);
         return culex__sqlite_no_memory(error);
     }
     *ret_run = info;
@@ -192,12 +199,10 @@ culex_status culex__sqlite_get(struct culex_store *base, const char *queue, cule
     struct get_request request = {id, NULL};
     culex_status status = culex__sqlite_verb_read(culex__sqlite_of(base), queue,
                                                   CULEX__SQLITE_ABSENT_EMPTY, get, &request, error);
-    if (status == CULEX_OK) {
+    if (status == CULEX_OK)
         *ret_run = request.info;
-    } else if (request.info != NULL) {
-        info_release(request.info);
-        free(request.info);
-    }
+    else
+        info_free(request.info);
     return status;
 }
 

@@ -303,21 +303,54 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
 
 /* --- payload ---------------------------------------------------------------------------------- */
 
-bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *statement,
-                               const struct culex_sqlite_run *run, const void **ret_payload,
-                               sqlite3_stmt **ret_holder)
+/* *ret_row is NULL when there is none. */
+static culex_status payload_fetch(struct culex_sqlite *store, int64_t seq, sqlite3_stmt **ret_row,
+                                  culex_error *error)
 {
+    sqlite3_stmt *statement = SQL_BIND(store, PAYLOAD_GET, SQL_INT(seq));
+    int has = culex__sqlite_next(store, statement, error);
+    *ret_row = has > 0 ? statement : NULL;
+    if (has <= 0)
+        culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+culex_status culex__sqlite_payload_read(struct culex_sqlite *store, sqlite3_stmt *statement,
+                                        const struct culex_sqlite_run *run,
+                                        struct culex_sqlite_payload *ret_payload,
+                                        culex_error *error)
+{
+    struct culex_sqlite_payload payload = {.bytes = NULL};
     int column = CULEX__SQLITE_COLUMN_payload;
-    *ret_holder = NULL;
-    if (run->payload_len > CULEX__SQLITE_INLINE_MAX) {
-        statement = SQL_BIND(store, PAYLOAD_GET, SQL_INT(run->seq));
-        *ret_holder = statement;
-        column = 0;
-        if (sqlite3_step(statement) != SQLITE_ROW)
-            return false;
-    }
+    culex_status status = CULEX_OK;
+    *ret_payload = payload;
     if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
-        return false;
-    *ret_payload = sqlite3_column_blob(statement, column);
-    return sqlite3_column_bytes(statement, column) == run->payload_len;
+        return CULEX_OK;
+    if (run->payload_len > CULEX__SQLITE_INLINE_MAX) {
+        status = payload_fetch(store, run->seq, &payload.holder, error);
+        statement = payload.holder;
+        column = 0;
+    }
+    if (status != CULEX_OK || statement == NULL)
+        return status;
+    payload.bytes = sqlite3_column_blob(statement, column);
+    payload.is_whole = sqlite3_column_bytes(statement, column) == run->payload_len;
+    *ret_payload = payload;
+    return CULEX_OK;
+}
+
+bool culex__sqlite_payload_is_intact(sqlite3_stmt *statement, const struct culex_sqlite_run *run,
+                                     const struct culex_sqlite_payload *payload)
+{
+    const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
+    uint64_t expected = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_checksum);
+    return payload->is_whole && job != NULL &&
+           culex__sqlite_checksum(run->id, job, payload->bytes, (size_t)run->payload_len) ==
+               expected;
+}
+
+void culex__sqlite_payload_end(const struct culex_sqlite_payload *payload)
+{
+    if (payload->holder != NULL)
+        culex__sqlite_end(payload->holder);
 }

@@ -98,12 +98,24 @@ culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_s
 /* Deletes the run; its id is remembered within the horizon. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);
-/* The payload of the row that `statement` (of a whole run, or a claim) stands on. It is borrowed
- * until the statement moves; `*ret_holder`, when not NULL, is to be ended then. False: it is
- * missing. */
-bool culex__sqlite_run_payload(struct culex_sqlite *store, sqlite3_stmt *statement,
-                               const struct culex_sqlite_run *run, const void **ret_payload,
-                               sqlite3_stmt **ret_holder);
+/* The payload of a run as the file has it. */
+struct culex_sqlite_payload {
+    const void *bytes;    /* run->payload_len of them when it is_whole */
+    bool is_whole;        /* else it is missing, damaged or of another length */
+    sqlite3_stmt *holder; /* NULL: it is in the run's own row */
+};
+
+/* Of the row that `statement` (of a whole run, or a claim) stands on. It is borrowed until that one
+ * moves; end it before. Fails, without anything to end, when the file cannot be read for the
+ * moment: that says nothing about the run. */
+culex_status culex__sqlite_payload_read(struct culex_sqlite *store, sqlite3_stmt *statement,
+                                        const struct culex_sqlite_run *run,
+                                        struct culex_sqlite_payload *ret_payload,
+                                        culex_error *error);
+/* By the checksum, which covers what will be executed: else the file was damaged. */
+bool culex__sqlite_payload_is_intact(sqlite3_stmt *statement, const struct culex_sqlite_run *run,
+                                     const struct culex_sqlite_payload *payload);
+void culex__sqlite_payload_end(const struct culex_sqlite_payload *payload);
 /* What the world calls the run's state: a delayed one is scheduled until its time. */
 culex_run_state culex__sqlite_run_state(const struct culex_sqlite *store,
                                         const struct culex_sqlite_run *run);

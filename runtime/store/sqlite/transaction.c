@@ -1,5 +1,7 @@
 #include "store/sqlite/transaction.h"
 
+#include <assert.h>
+
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/place.h"
@@ -53,6 +55,7 @@ culex_status culex__sqlite_begin_read(struct culex_sqlite *store, culex_error *e
 culex_status culex__sqlite_end_transaction(struct culex_sqlite *store, culex_status status,
                                            culex_error *error)
 {
+    assert(status != CULEX_OK || !sqlite3_get_autocommit(store->db)); /* nothing gave it up */
     if (status == CULEX_OK)
         status = culex__sqlite_finish(
             store, culex__sqlite_bind(store, CULEX__SQLITE_COMMIT, NULL, 0), error);

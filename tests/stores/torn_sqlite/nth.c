@@ -223,6 +223,73 @@ static void test_nth_failure__checkpoints_by_sqlite(void **state)
     all(CULEX__SQLITE_WAL_RESET_FIXED);
 }
 
+/* --- what cannot be read for the moment ---------------------------------------------------- */
+
+/* What is done to a run by a handle that has nothing in its cache. */
+typedef culex_status (*reading_fn)(struct culex_store *store, uint64_t number, culex_error *error);
+
+static culex_status read_by_claim(struct culex_store *store, uint64_t number, culex_error *error)
+{
+    struct culex_step step = {
+        .queue = "q", .session = ONE, .nonce = number + 1, .want = 1, .lease_ms = 60000};
+    struct culex_step_reply reply;
+    culex_status status = store->ops->step(store, &step, &reply, error);
+    if (status == CULEX_OK)
+        store->ops->step_release(store, &reply);
+    return status;
+}
+
+static culex_status read_by_fsck(struct culex_store *store, uint64_t number, culex_error *error)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_status status;
+    (void)number;
+    do {
+        status = store->ops->fsck(store, "q", reply.cursor, true, &reply, error);
+    } while (status == CULEX_OK && reply.cursor != 0);
+    return status;
+}
+
+/* True when a read was made to fail. */
+static bool reading_fails(struct fixture *fixture, reading_fn reading, long n, int code)
+{
+    struct culex_store_options options = {.timeout_ms = 500};
+    struct culex_store *store;
+    culex_error error = {.text = ""};
+    assert_int_equal(
+        culex__sqlite_open(fixture->path, false, &options, &fixture->env, &store, &error),
+        CULEX_OK);
+    shim_fail(SHIM_CALL_READ, n, code, false);
+    reading(store, (uint64_t)n, &error);
+    bool has_failed = shim_heal() > 0;
+    store->ops->close(store);
+    return has_failed;
+}
+
+static void condemns_no_run(struct fixture *fixture, reading_fn reading, int code)
+{
+    long n = 0;
+    for (; n < CALLS_MAX && reading_fails(fixture, reading, n, code); n++) {
+        if (fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X'") != 0)
+            fail_msg("read %ld, SQLite code %d: the run is dead", n, code);
+    }
+    assert_in_range(n, 3, CALLS_MAX - 1);
+}
+
+/* A payload in a row of its own that cannot be read says nothing about its run. */
+static void test_failed_read__condemns_no_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pass pass = {.fixture = *fixture, .failure = &failures[0]};
+    culex_error error;
+    struct culex_store *store = fixture_open(fixture, GUARDED);
+    assert_true(enqueue(&pass, store, 4000, &error));
+    store->ops->close(store);
+    condemns_no_run(fixture, read_by_fsck, SQLITE_IOERR_READ);
+    condemns_no_run(fixture, read_by_fsck, SQLITE_IOERR_NOMEM);
+    condemns_no_run(fixture, read_by_claim, SQLITE_IOERR_READ);
+}
+
 /* --- a lock held for long ------------------------------------------------------------------ */
 
 /* A world in which waiting costs no time, and in which another program ends its transaction when
@@ -313,6 +380,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nth_failure__our_checkpoints),
         cmocka_unit_test(test_nth_failure__checkpoints_by_sqlite),
+        cmocka_unit_test_setup_teardown(test_failed_read__condemns_no_run, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lock_held_for_long__engine_asks_again, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lock_held_for_ever__gives_up_in_time, fixture_setup,
