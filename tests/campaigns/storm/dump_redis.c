@@ -1,3 +1,4 @@
+/* storm/dump_redis.c - what a storm has left in Redis, for its checker. */
 #include "dump.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* storm/dump_sqlite.c - what a storm has left in an SQLite file, for its checker. */
 #include "dump.h"
 
 #include <sqlite3.h>

@@ -1,3 +1,4 @@
+/* engine/world_executor.c - the executor of a driven world: runs end when the test says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

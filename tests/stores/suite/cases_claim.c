@@ -1,3 +1,4 @@
+/* suite/cases_claim.c - which runs a worker is granted, in which order, and who waits. */
 #include "suite.h"
 
 #include "cases.h"

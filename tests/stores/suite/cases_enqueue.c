@@ -1,3 +1,4 @@
+/* suite/cases_enqueue.c - runs coming in: new, known, unique, delayed. */
 #include "suite.h"
 
 #include "cases.h"

@@ -1,3 +1,4 @@
+/* suite/cases_fsck.c - FSCK of a sound queue, and what it answers in all stores. */
 #include "suite.h"
 
 #include "cases.h"

@@ -1,3 +1,4 @@
+/* suite/cases_operate.c - TICK, the operator's verbs, and what a queue tells of itself. */
 #include "suite.h"
 
 #include <poll.h>

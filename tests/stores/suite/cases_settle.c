@@ -1,3 +1,4 @@
+/* suite/cases_settle.c - ends of runs: each event in each state, leases, beats, repeats. */
 #include "suite.h"
 
 #include "cases.h"
