@@ -9,7 +9,7 @@
 /* Bounds of what looks meant. */
 #define FAILURE_KEPT_MIN (60 * SECOND)
 #define KEPT_MAX         (90 * DAY)
-enum { DELAY_DAYS_MAX = 7 };
+static const double delay_days_max = 7;
 
 static bool is_periodic(const struct ir_job *job)
 {
@@ -56,7 +56,7 @@ static void lint_retry(struct linter *linter, const struct ast_decl *decl, const
     if (retry->max == 0 || step != NULL)
         return;
     double days = ir_retry_delay(retry, retry->max, &step) / 86400;
-    if (days > DELAY_DAYS_MAX &&
+    if (days > delay_days_max &&
         lint_report(linter, DIAG_BACKOFF_ENDLESS, setting_span(decl, job, SETTING_RETRY),
                     "retry %lld comes %.0f days after the one before", (long long)retry->max,
                     days < 1e6 ? days : 1e6))

@@ -21,11 +21,13 @@ enum {
     GROUPS = 64 /* more than that are compared as far as this */
 };
 
-/* The C libraries do not agree on the type of a limit's number. */
+/* The C libraries do not agree on the types of a limit's and a timer's number. */
 #ifdef __GLIBC__
 typedef __rlimit_resource_t limit_name;
+typedef __itimer_which_t timer_name;
 #else
 typedef int limit_name;
+typedef int timer_name;
 #endif
 
 /* Who we are to the kernel. */
@@ -140,9 +142,8 @@ static void cwd_note(struct culex_surroundings *surroundings)
 
 /* --- timers ------------------------------------------------------------------------------ */
 
-/* ORDER TIMERS: the profiler's is the last one. One that the program had is left as it is.
- * Unsigned, as the enumeration that glibc has for them. */
-static const unsigned timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+/* ORDER TIMERS: the profiler's is the last one. One that the program had is left as it is. */
+static const timer_name timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
 static void timers_stop(const struct culex_surroundings *surroundings, size_t count)
 {

@@ -22,7 +22,7 @@
 
 enum {
     MIB = 1024 * 1024,
-    PAGE_SIZE = 2048,
+    STORE_PAGE = 2048,
     WAL_LARGE = 64 * MIB, /* twice of what a busy store lets it grow to */
     FREE_LOW = 12 * MIB,  /* below it a spent reserve would stay so */
     CHECK_MS = 2000,      /* longest integrity check */
@@ -89,15 +89,15 @@ static culex_status add_page_size(struct culex_sqlite *store, struct culex_repor
     culex_status status = culex__sqlite_ask(store, "PRAGMA page_size", &size, error);
     if (status != CULEX_OK)
         return status;
-    if (size == PAGE_SIZE)
+    if (size == STORE_PAGE)
         culex__report_add(report, CULEX_SEVERITY_OK, "sqlite-page-size", NULL,
-                          "pages have %d bytes", PAGE_SIZE);
+                          "pages have %d bytes", STORE_PAGE);
     else
         culex__report_add(report, CULEX_SEVERITY_NOTE, "sqlite-page-size",
                           "VACUUM with that page size set, when nobody uses the file",
                           "pages have %lld bytes, new files get %d: each small change writes more "
                           "than it has to",
-                          (long long)size, PAGE_SIZE);
+                          (long long)size, STORE_PAGE);
     return CULEX_OK;
 }
 

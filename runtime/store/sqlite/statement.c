@@ -84,7 +84,7 @@ static void bind_one(sqlite3_stmt *statement, int at, const struct culex_sqlite_
         sqlite3_bind_blob64(statement, at, value->bytes, value->len, SQLITE_STATIC);
         break;
     case CULEX__SQLITE_VALUE_MISSING:
-        assert(!"a parameter without a value");
+        assert(false && "a parameter without a value");
     }
 }
 
