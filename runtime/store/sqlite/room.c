@@ -15,6 +15,7 @@
 
 enum {
     STEP_TRIES = 6,
+    ATTEMPT_TRIES = 3,      /* as it is, with the log written back, with half of the reserve */
     PAGES_MAX = 1073741823, /* SQLite's own default */
     MIB = 1024 * 1024,
 };
@@ -42,7 +43,9 @@ static bool log_work_off(struct culex_sqlite *store)
 }
 
 /* After try number `tries` of an operation that found no room, when `seen` was left of the reserve
- * and it may go down to `least`: true when another try is worth while. */
+ * and it may go down to `least`: true when another try is worth while. A log that is written back
+ * may still be too short for the operation, and an empty one always is: then the next try finds no
+ * room either, and the one after it has the reserve. */
 static bool make_room(struct culex_sqlite *store, int tries, enum culex_sqlite_reserve_level seen,
                       enum culex_sqlite_reserve_level least)
 {
@@ -203,8 +206,8 @@ static culex_status reserved_step(struct culex_store *base, const struct culex_s
 /* What a worker says at its start, and an operator does to make room, may use the first half. */
 struct attempt {
     struct culex_sqlite *store;
-    enum culex_sqlite_reserve_level level; /* before it */
-    bool is_second;
+    enum culex_sqlite_reserve_level level; /* before the next try */
+    int tries;                             /* that found no room */
 };
 
 static struct attempt attempt_first(struct culex_store *base)
@@ -213,13 +216,16 @@ static struct attempt attempt_first(struct culex_store *base)
     return (struct attempt){.store = store, .level = culex__sqlite_reserve_renew(store)};
 }
 
-/* After an attempt that came to `status`: true when there is room now for a second one. */
+/* After a try that came to `status`: true when there may be room now for another one. */
 static bool attempt_again(struct attempt *attempt, culex_status status)
 {
-    if (status != CULEX_EFULL || attempt->is_second)
+    if (status != CULEX_EFULL || attempt->tries + 1 == ATTEMPT_TRIES)
         return false;
-    attempt->is_second = true;
-    return make_room(attempt->store, 0, attempt->level, CULEX__SQLITE_RESERVE_HALF);
+    bool is_made =
+        make_room(attempt->store, attempt->tries, attempt->level, CULEX__SQLITE_RESERVE_HALF);
+    attempt->level = culex__sqlite_reserve_level(attempt->store);
+    attempt->tries++;
+    return is_made;
 }
 
 #define ATTEMPT_ADDS(name, parameters, arguments)

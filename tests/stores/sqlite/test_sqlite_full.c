@@ -256,13 +256,30 @@ static void spare_runs(struct fixture *fixture, struct spender *spender)
     }
 }
 
-/* On a full disk, with a short log that a reader keeps from being written back: the verb goes on
- * working, and one of its calls takes half of the reserve. */
-static void spends_half(struct fixture *fixture, const struct spender *spender, spend_fn spend)
+/* The disk was relieved: the next calls that write make the reserve whole again. */
+static void reserve_comes_back(struct fixture *fixture, const struct spender *spender)
 {
-    culex_error error = {.text = ""};
+    culex_error error;
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES / 2);
+    disk_relieve(fixture);
+    assert_int_equal(spend_by_pause(spender, 0, &error), CULEX_OK);
+    assert_int_equal(spend_by_pause(spender, 1, &error), CULEX_OK);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+}
+
+static void log_cut_off(const struct spender *spender)
+{
     assert_int_equal(culex__sqlite_checkpoint(culex__sqlite_of(spender->store), true),
                      CULEX__SQLITE_WRITTEN_BACK);
+}
+
+/* On a full disk, with a short log that a reader keeps from being written back: the verb goes on
+ * working, and one of its calls takes half of the reserve. */
+static void spends_half_beside_reader(struct fixture *fixture, const struct spender *spender,
+                                      spend_fn spend)
+{
+    culex_error error = {.text = ""};
+    log_cut_off(spender);
     assert_int_equal(spend_by_limit(spender, 0, &error), CULEX_OK);
     sqlite3 *reader = reader_open(fixture);
     assert_int_equal(spend_by_limit(spender, 1, &error), CULEX_OK);
@@ -273,12 +290,22 @@ static void spends_half(struct fixture *fixture, const struct spender *spender, 
         if (spend(spender, tries++, &error) != CULEX_OK)
             fail_msg("try %d: %s", tries, error.text);
     }
-    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES / 2);
     sqlite3_close(reader);
-    disk_relieve(fixture);
-    assert_int_equal(spend_by_pause(spender, 0, &error), CULEX_OK);
-    assert_int_equal(spend_by_pause(spender, 1, &error), CULEX_OK);
+    reserve_comes_back(fixture, spender);
+}
+
+/* On a full disk, with a log of no bytes: there is nothing to write back, and so no room from that;
+ * the first call of the verb takes half of the reserve. */
+static void spends_half_on_empty_log(struct fixture *fixture, const struct spender *spender,
+                                     spend_fn spend)
+{
+    culex_error error = {.text = ""};
+    log_cut_off(spender);
+    disk_fill(fixture);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+    if (spend(spender, 0, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    reserve_comes_back(fixture, spender);
 }
 
 static void cancelled_runs(struct fixture *fixture, struct spender *spender)
@@ -289,7 +316,10 @@ static void cancelled_runs(struct fixture *fixture, struct spender *spender)
         assert_int_equal(spend_by_cancel(spender, i, &error), CULEX_OK);
 }
 
-static void test_disk_full__hello_and_operators_use_half_of_the_reserve(void **state)
+/* All verbs that may spend half of the reserve, each of them by `spends_half`. */
+static void all_spend_half(struct fixture *fixture, int version,
+                           void (*spends_half)(struct fixture *fixture,
+                                               const struct spender *spender, spend_fn spend))
 {
     static const struct {
         spend_fn spend;
@@ -300,14 +330,28 @@ static void test_disk_full__hello_and_operators_use_half_of_the_reserve(void **s
                  {spend_by_cancel, spare_runs},
                  {spend_by_forget, cancelled_runs},
                  {spend_by_purge, spare_runs}};
-    struct fixture *fixture = *state;
-    struct spender spender = {.store = fixture->store = fixture_open(fixture, GUARDED)};
+    struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].prepare != NULL)
             cases[i].prepare(fixture, &spender);
         spends_half(fixture, &spender, cases[i].spend);
     }
     assert_sound(fixture);
+}
+
+static void test_disk_full__hello_and_operators_use_half_of_the_reserve(void **state)
+{
+    all_spend_half(*state, GUARDED, spends_half_beside_reader);
+}
+
+static void test_disk_full__they_use_it_at_once_on_an_empty_log(void **state)
+{
+    all_spend_half(*state, GUARDED, spends_half_on_empty_log);
+}
+
+static void test_disk_full__the_same_empty_log_with_checkpoints_by_sqlite(void **state)
+{
+    all_spend_half(*state, CULEX__SQLITE_WAL_RESET_FIXED, spends_half_on_empty_log);
 }
 
 /* Producers stop while what the log holds can still be brought into the file, once the reader that
@@ -650,6 +694,8 @@ int main(void)
         ON_DISK(test_disk_full__the_same_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__without_room_for_claims_results_are_recorded),
         ON_DISK(test_disk_full__hello_and_operators_use_half_of_the_reserve),
+        ON_DISK(test_disk_full__they_use_it_at_once_on_an_empty_log),
+        ON_DISK(test_disk_full__the_same_empty_log_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__file_does_not_grow_from_enqueues),
         ON_DISK(test_disk_full__log_that_a_reader_kept_back_is_worked_off),
         ON_DISK(test_disk_full__the_same_log_with_checkpoints_by_sqlite),
