@@ -9,7 +9,7 @@
 #include "program/variables.h"
 #include "platform/cgroup.h"
 #include "log/log_line.h"
-#include "settings/options.h"
+#include "settings/settings.h"
 #include "program/signals.h"
 #include "log/stderr.h"
 #include "worker/worker_private.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "settings/options.h"
+#include "settings/settings.h"
 
 static bool variable_is_known(struct culex__nearest *nearest)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "settings/options.h"
+#include "settings/settings.h"
 
 /* Of what options.c has looked at. */
 static void found_take(struct culex_store_settings *settings, const culex_worker_options *found)

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "settings/options.h"
+#include "settings/settings.h"
 #include "store/register.h"
 #include "store/storeurl.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "log/log.h"
-#include "settings/options.h"
+#include "settings/settings.h"
 
 /* What was written last. */
 static char line[65536];

@@ -1,10 +1,10 @@
-/* settings/options.h - the options of our programs, from variables and the command line.
+/* settings/settings.h - the options of our programs, from variables and the command line.
  *
- * One table (options.c) has every option with its variable, kind, bounds and help text. A value
+ * One table (settings.c) has every option with its variable, kind, bounds and help text. A value
  * on the command line wins over the variable, the variable over the default; what is said of the
  * store has one more place between them: see storesettings.h. */
-#ifndef CULEX_SETTINGS_OPTIONS_H
-#define CULEX_SETTINGS_OPTIONS_H
+#ifndef CULEX_SETTINGS_SETTINGS_H
+#define CULEX_SETTINGS_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "settings/options.h"
+#include "settings/settings.h"
 
 #include <getopt.h>
 #include <stdlib.h>
