@@ -1,8 +1,8 @@
-/* settings/settings.h - the options of our programs, from variables and the command line.
+/* settings/settings.h - what our programs are told, by variables and the command line.
  *
- * One table (settings.c) has every option with its variable, kind, bounds and help text. A value
- * on the command line wins over the variable, the variable over the default; what is said of the
- * store has one more place between them: see storesettings.h. */
+ * All options stand in one table (option.h). A value on the command line wins over the variable,
+ * the variable over the default; what is said of the store has one more place between them: see
+ * storesettings.h. */
 #ifndef CULEX_SETTINGS_SETTINGS_H
 #define CULEX_SETTINGS_SETTINGS_H
 
@@ -50,9 +50,5 @@ const char *culex__settings_variable(size_t i);
 
 /* The text of --help, at most 80 columns wide; `program` is its name. */
 void culex__settings_help(FILE *out, enum culex_program owner, const char *program);
-
-/* "500ms", "30s", "1.5s", "5m", "2h", "1d", "0" to ms; false when it is anything else or
- * more than 10000 days. */
-bool culex__span_parse(const char *text, int64_t *ret_ms);
 
 #endif

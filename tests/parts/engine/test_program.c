@@ -12,6 +12,7 @@
 
 #include "log/log.h"
 #include "settings/settings.h"
+#include "settings/value.h"
 
 /* What was written last. */
 static char line[65536];

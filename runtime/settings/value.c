@@ -1,0 +1,240 @@
+#include "settings/value.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "base/error.h"
+#include "core/queue_name.h"
+#include "log/log.h"
+#include "store/storeurl.h"
+
+/* --- what a text means --------------------------------------------------------------------- */
+
+static int64_t unit_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", CULEX_OPTION_DAY_MS}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    }
+    return 0;
+}
+
+bool culex__span_parse(const char *text, int64_t *ret_ms)
+{
+    int64_t whole = 0, thousandths = 0, scale = 100;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && whole < INT64_C(1000000000000); at++)
+        whole = whole * 10 + (*at - '0');
+    if (at == text)
+        return false;
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9' && scale > 0; at++, scale /= 10)
+            thousandths += (*at - '0') * scale;
+        if (scale == 100)
+            return false;
+    }
+    int64_t unit = whole == 0 && thousandths == 0 && *at == '\0' ? 1 : unit_ms(at);
+    if (unit == 0 || whole > 10000 * CULEX_OPTION_DAY_MS / unit)
+        return false;
+    *ret_ms = whole * unit + thousandths * unit / 1000;
+    return true;
+}
+
+static bool number_parse(const char *text, int64_t *ret_number)
+{
+    int64_t number = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' || number > 1000000000)
+            return false;
+        number = number * 10 + (*text - '0');
+    }
+    *ret_number = number;
+    return true;
+}
+
+/* Which word of "a|b|c" `value` is, from 0; -1 for none. */
+static int choice_find(const char *words, const char *value)
+{
+    size_t len = strlen(value);
+    for (int i = 0; len > 0; i++) {
+        size_t word = strcspn(words, "|");
+        if (word == len && memcmp(words, value, len) == 0)
+            return i;
+        if (words[word] == '\0')
+            break;
+        words += word + 1;
+    }
+    return -1;
+}
+
+/* --- one option into the settings ------------------------------------------------------------- */
+
+static void *member(struct culex_settings *settings, const struct culex_option *option)
+{
+    return (char *)&settings->options + option->offset;
+}
+
+static culex_status set_text(struct culex_settings *settings, const struct culex_option *option,
+                             const char *from, const char *value, culex_error *error)
+{
+    if (value[0] == '\0')
+        return culex__fail(error, CULEX_EUSAGE, "%s: the value is empty", from);
+    if (option->offset == CULEX_OPTION_AT(url) && from[0] == '-' &&
+        culex__store_url_has_password(value))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: every user of this machine can read a password on a command line; "
+                           "write the URL into a file (--url-file, mode 0600), or leave the "
+                           "password out and put it into CULEX_PASSWORD",
+                           from);
+    if (option->offset == CULEX_OPTION_AT(prefix) &&
+        culex__store_prefix_check(value, error) != CULEX_OK) {
+        culex__error_context(error, "%s", from);
+        if (error != NULL)
+            error->code = CULEX_EUSAGE;
+        return CULEX_EUSAGE;
+    }
+    *(const char **)member(settings, option) = value;
+    return CULEX_OK;
+}
+
+static culex_status set_number(struct culex_settings *settings, const struct culex_option *option,
+                               const char *from, const char *value, culex_error *error)
+{
+    int64_t number;
+    if (!number_parse(value, &number) || number < option->min || number > option->max)
+        return culex__fail(error, CULEX_EUSAGE, "%s: '%s' is not a whole number from %d to %d",
+                           from, value, (int)option->min, (int)option->max);
+    *(unsigned *)member(settings, option) = (unsigned)number;
+    return CULEX_OK;
+}
+
+static culex_status set_duration(struct culex_settings *settings, const struct culex_option *option,
+                                 const char *from, const char *value, culex_error *error)
+{
+    int64_t ms;
+    char min[CULEX_LOG_SPAN_SIZE], max[CULEX_LOG_SPAN_SIZE];
+    culex__log_format_span(option->min, min);
+    culex__log_format_span(option->max, max);
+    if (!culex__span_parse(value, &ms) || ms < option->min || ms > option->max)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: '%s' is not a time from %s to %s, written like 500ms, 30s or 5m",
+                           from, value, min, max);
+    /* Zero means the default in the options; only the grace period may be none at all. */
+    *(int64_t *)member(settings, option) = ms > 0 ? ms : -1;
+    return CULEX_OK;
+}
+
+static void words_format(const char *words, char *ret_text, size_t size)
+{
+    size_t at = 0;
+    for (; *words != '\0' && at + 3 < size; words++) {
+        if (*words == '|')
+            ret_text[at++] = ',';
+        ret_text[at++] = *words == '|' ? ' ' : *words;
+    }
+    ret_text[at] = '\0';
+}
+
+static culex_status set_choice(struct culex_settings *settings, const struct culex_option *option,
+                               const char *from, const char *value, culex_error *error)
+{
+    static const char *const synchronous[] = {"full", "normal", "off"}; /* a value may be gone */
+    char words[64];
+    int choice = choice_find(option->value, value);
+    words_format(option->value, words, sizeof words);
+    if (choice < 0)
+        return culex__fail(error, CULEX_EUSAGE, "%s: '%s' is not one of: %s", from, value, words);
+    if (option->offset == CULEX_OPTION_AT(isolation))
+        settings->options.isolation = (culex_isolation)(CULEX_ISOLATION_NONE + choice);
+    else if (option->offset == CULEX_OPTION_AT(log_format))
+        settings->options.log_format = choice == 0 ? CULEX_LOG_TEXT : CULEX_LOG_JSON;
+    else if (option->offset == CULEX_OPTION_AT(log_level))
+        settings->options.log_level = choice + 1;
+    else {
+        assert((size_t)choice < sizeof synchronous / sizeof synchronous[0]);
+        settings->options.synchronous = synchronous[choice];
+    }
+    return CULEX_OK;
+}
+
+static culex_status set_queues(struct culex_settings *settings, const char *from, const char *value,
+                               culex_error *error)
+{
+    size_t count = 0;
+    free(settings->queues_text);
+    free(settings->queues);
+    settings->queues_text = strdup(value);
+    settings->queues = calloc(strlen(value) / 2 + 1, sizeof *settings->queues);
+    if (settings->queues_text == NULL || settings->queues == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the queue names");
+    char *rest = settings->queues_text;
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
+        if (culex__queue_check(name, error) != CULEX_OK) {
+            culex__error_context(error, "%s: '%s' is not a list of queues like a,b", from, value);
+            if (error != NULL)
+                error->code = CULEX_EUSAGE;
+            return CULEX_EUSAGE;
+        }
+        settings->queues[count++] = name;
+    }
+    settings->options.queues = settings->queues;
+    settings->options.queue_count = count;
+    return CULEX_OK;
+}
+
+/* On the command line a flag stands alone; its variable says yes or no. */
+static culex_status set_flag(struct culex_settings *settings, const struct culex_option *option,
+                             const char *from, const char *value, culex_error *error)
+{
+    int choice = value == NULL ? 0 : choice_find("1|true|yes|on|0|false|no|off", value);
+    if (choice < 0)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "%s: '%s' is not one of: 1, true, yes, on, 0, "
+                           "false, no, off",
+                           from, value);
+    *(bool *)member(settings, option) = choice < 4;
+    return CULEX_OK;
+}
+
+culex_status culex__value_apply(struct culex_settings *settings, const struct culex_option *option,
+                                const char *from, const char *value, culex_error *error)
+{
+    switch (option->kind) {
+    case CULEX_OPTION_TEXT:
+        return set_text(settings, option, from, value, error);
+    case CULEX_OPTION_QUEUES:
+        return set_queues(settings, from, value, error);
+    case CULEX_OPTION_NUMBER:
+        return set_number(settings, option, from, value, error);
+    case CULEX_OPTION_DURATION:
+        return set_duration(settings, option, from, value, error);
+    case CULEX_OPTION_CHOICE:
+        return set_choice(settings, option, from, value, error);
+    case CULEX_OPTION_FLAG:
+        return set_flag(settings, option, from, value, error);
+    case CULEX_OPTION_DOCTOR:
+        settings->wants_doctor = true;
+        return CULEX_OK;
+    case CULEX_OPTION_ENDED:
+        settings->wants_ended = true;
+        return CULEX_OK;
+    case CULEX_OPTION_ALLOW_EMPTY:
+        settings->allows_empty = true;
+        return CULEX_OK;
+    case CULEX_OPTION_HELP:
+        settings->wants_help = true;
+        return CULEX_OK;
+    case CULEX_OPTION_VERSION:
+        settings->wants_version = true;
+        return CULEX_OK;
+    }
+    return CULEX_OK;
+}
