@@ -36,6 +36,8 @@ static bool has_same_prefix(const char *a, const char *b)
 static void check_prefix(struct checker *checker)
 {
     const struct module *module = checker->module;
+    if (module->package == NULL)
+        return; /* too long, which is an error already */
     for (const struct module *at = checker->compilation->modules; at != module; at = at->next) {
         if (at->package == NULL || strcmp(at->package, module->package) == 0 ||
             !has_same_prefix(at->package, module->package))

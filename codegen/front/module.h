@@ -35,7 +35,7 @@ struct module {
     const char *file; /* relative to its root: never depends on the machine */
     const char *stem; /* file name without folder and .job */
     const char *header;
-    const char *package; /* NULL: none */
+    const char *package; /* NULL: none, or one that is too long */
     struct source *source;
     struct ast_file *ast;
     struct module_import *imports;

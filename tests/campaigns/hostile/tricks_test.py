@@ -99,6 +99,12 @@ class Sizes(Tricks):
         self.assertEqual(status, BROKEN)
         self.assertIn("larger than 1 MiB", text)
 
+    def test_package_that_is_too_long_is_refused_beside_another_file(self) -> None:
+        (self.work / "y.job").write_text("package y; job b;")
+        for name in ("a" * 100000, ".".join("a" * 50000)):
+            with self.subTest(name=name[:5]):
+                self.assert_refused(self.gen_text(f"package {name}; job a;", "y.job"), "name-too-long")
+
     def test_endless_texts_are_carried(self) -> None:
         long = "*/??/\\ " * 100000
         for text in (f"/// {long}\njob a;", f'job a {{ params {{ string s = "{long[:-2] * 1}"; }} }}'.replace("\\", "/"),
