@@ -113,8 +113,8 @@ static void queue_choose(struct culex__redis_doctor *doctor, char *ret_name, siz
 {
     char **names = NULL;
     culex_error scratch;
-    bool is_known = culex__redis_queue_names(&doctor->redis->base, &names, &scratch) == CULEX_OK &&
-                    names[0] != NULL;
+    bool is_known =
+        culex__redis_queues(&doctor->redis->base, &names, &scratch) == CULEX_OK && names[0] != NULL;
     snprintf(ret_name, size, "%s", is_known ? names[0] : "doctor");
     free(names);
 }

@@ -66,9 +66,9 @@ static struct culex__redis_queue *queue_find(struct culex__redis *redis, const c
 static enum culex__redis_level script_level(const struct culex__redis_script *script)
 {
     static const struct culex__redis_script *const reading[] = {
-        &culex__redis_get, &culex__redis_list, &culex__redis_stats};
-    static const struct culex__redis_script *const producing[] = {&culex__redis_enqueue,
-                                                                  &culex__redis_tick};
+        &culex__redis_script_get, &culex__redis_script_list, &culex__redis_script_stats};
+    static const struct culex__redis_script *const producing[] = {&culex__redis_script_enqueue,
+                                                                  &culex__redis_script_tick};
     for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
         if (script == reading[i])
             return CULEX__REDIS_READS;
@@ -77,7 +77,7 @@ static enum culex__redis_level script_level(const struct culex__redis_script *sc
         if (script == producing[i])
             return CULEX__REDIS_PRODUCES;
     }
-    return script == &culex__redis_fsck ? CULEX__REDIS_REPAIRS : CULEX__REDIS_WORKS;
+    return script == &culex__redis_script_fsck ? CULEX__REDIS_REPAIRS : CULEX__REDIS_WORKS;
 }
 
 /* --- calls ------------------------------------------------------------------------------- */
@@ -192,10 +192,10 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
     redisReply *reply = NULL;
     if (queue->generation == redis->conn.generation && queue->level >= level)
         return CULEX_OK;
-    request_begin(redis, &culex__redis_probe, queue->name, &request);
+    request_begin(redis, &culex__redis_script_probe, queue->name, &request);
     culex__redis_request_text(&request, roles[level]);
     culex_status status =
-        script_run(redis, &culex__redis_probe, &request, deadline_ns, &reply, error);
+        script_run(redis, &culex__redis_script_probe, &request, deadline_ns, &reply, error);
     culex__redis_request_release(&request);
     if (status != CULEX_OK)
         return status;

@@ -189,7 +189,7 @@ static culex_status expiry_examine(struct culex__redis_doctor *doctor, culex_err
     size_t count = 0;
     culex_error scratch;
     /* Not permitted, or on another node: then there is nothing to say. */
-    if (culex__redis_queue_names(&doctor->redis->base, &names, &scratch) != CULEX_OK)
+    if (culex__redis_queues(&doctor->redis->base, &names, &scratch) != CULEX_OK)
         return CULEX_OK;
     culex_status status = CULEX_OK;
     for (; names[count] != NULL && count < QUEUES_MAX && status == CULEX_OK; count++)

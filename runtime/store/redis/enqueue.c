@@ -95,22 +95,22 @@ static bool results_read(const redisReply *reply, size_t count,
     return reply->elements == holders + 1;
 }
 
-culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *queue,
-                                       const struct culex_new_run *runs, size_t count,
-                                       struct culex_enqueue_result *results, culex_error *error)
+culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
+                                  const struct culex_new_run *runs, size_t count,
+                                  struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     if (count == 0)
         return CULEX_OK;
     culex_status status = culex__redis_register(redis, queue, false, error);
     if (status == CULEX_OK)
-        status = culex__redis_begin(redis, &culex__redis_enqueue, queue, error);
+        status = culex__redis_begin(redis, &culex__redis_script_enqueue, queue, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < count; i++)
         run_add(redis, &runs[i]);
     redisReply *reply = NULL;
-    status = culex__redis_finish(redis, &culex__redis_enqueue, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_enqueue, &reply, error);
     if (status != CULEX_OK)
         return status;
     if (!results_read(reply, count, results))
@@ -119,15 +119,15 @@ culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *que
     return status;
 }
 
-culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_tick *tick,
-                                   struct culex_tick_reply *ret_reply, culex_error *error)
+culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick *tick,
+                               struct culex_tick_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
     culex_status status = culex__redis_register(redis, tick->queue, false, error);
     if (status == CULEX_OK)
-        status = culex__redis_begin(redis, &culex__redis_tick, tick->queue, error);
+        status = culex__redis_begin(redis, &culex__redis_script_tick, tick->queue, error);
     if (status != CULEX_OK)
         return status;
     culex__redis_request_text(&redis->request, tick->schedule);
@@ -135,7 +135,7 @@ culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_
     culex__redis_request_int(&redis->request, culex__redis_delay(tick->interval_ms));
     run_add(redis, &run);
     redisReply *reply = NULL;
-    status = culex__redis_finish(redis, &culex__redis_tick, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_tick, &reply, error);
     if (status != CULEX_OK)
         return status;
     int64_t now_ms, is_enqueued, mark_ms;

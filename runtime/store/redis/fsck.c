@@ -218,7 +218,7 @@ static culex_status share_call(struct culex__redis *redis, unsigned share, bool 
 {
     struct culex__redis_fsck *fsck = redis->fsck;
     redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, &culex__redis_fsck, fsck->queue, error);
+    culex_status status = culex__redis_begin(redis, &culex__redis_script_fsck, fsck->queue, error);
     if (status != CULEX_OK)
         return status;
     /* While something else is wrong, the ghosts of a report would only be wrong after it. */
@@ -230,7 +230,7 @@ static culex_status share_call(struct culex__redis *redis, unsigned share, bool 
     culex__redis_request_text(&redis->request, is_repairing ? "1" : "0");
     if (share == SHARE_VERIFY)
         *place = (int64_t)suspects_send(redis, (size_t)*place);
-    status = culex__redis_finish(redis, &culex__redis_fsck, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_fsck, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = reply_read(redis, share, reply, place, ret_counts, error);
@@ -238,9 +238,9 @@ static culex_status share_call(struct culex__redis *redis, unsigned share, bool 
     return status;
 }
 
-culex_status culex__redis_fsck_share(struct culex_store *base, const char *queue, uint64_t cursor,
-                                     bool is_repairing, struct culex_fsck_reply *ret_reply,
-                                     culex_error *error)
+culex_status culex__redis_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
+                               bool is_repairing, struct culex_fsck_reply *ret_reply,
+                               culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     unsigned share = (unsigned)(cursor >> PLACE_BITS);

@@ -126,16 +126,16 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     return CULEX_OK;
 }
 
-culex_status culex__redis_get_run(struct culex_store *base, const char *queue, culex_uuid id,
-                                  culex_run_info **ret_run, culex_error *error)
+culex_status culex__redis_get(struct culex_store *base, const char *queue, culex_uuid id,
+                              culex_run_info **ret_run, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, &culex__redis_get, queue, error);
+    culex_status status = culex__redis_begin(redis, &culex__redis_script_get, queue, error);
     if (status != CULEX_OK)
         return status;
     culex__redis_id(redis, id);
-    status = culex__redis_finish(redis, &culex__redis_get, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_get, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = culex__redis_get_read(reply, queue, id, ret_run, error);
@@ -211,15 +211,15 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
     return CULEX_OK;
 }
 
-culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
-                                    culex_run_state state, uint64_t cursor, size_t limit,
-                                    struct culex_list_reply *ret_reply, culex_error *error)
+culex_status culex__redis_list(struct culex_store *base, const char *queue, culex_run_state state,
+                               uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                               culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
     if (cursor > (is_any ? INT64_MAX : INT32_MAX))
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of LIST");
-    culex_status status = culex__redis_begin(redis, &culex__redis_list, queue, error);
+    culex_status status = culex__redis_begin(redis, &culex__redis_script_list, queue, error);
     if (status != CULEX_OK)
         return status;
     char letter = is_any ? '*' : culex__run_state_letter(state);
@@ -227,7 +227,7 @@ culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
     culex__redis_request_add(&redis->request, &letter, 1);
     culex__redis_request_int(&redis->request, (int64_t)cursor);
     culex__redis_request_int(&redis->request, (int64_t)limit);
-    status = culex__redis_finish(redis, &culex__redis_list, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_list, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = culex__redis_list_read(reply, queue, is_any ? SIZE_MAX : limit, ret_reply, error);
@@ -272,15 +272,15 @@ static bool stats_fill(const redisReply *reply, culex_queue_stats *stats)
     return reply->elements == at;
 }
 
-culex_status culex__redis_stats_read(struct culex_store *base, const char *queue,
-                                     culex_queue_stats *ret_stats, culex_error *error)
+culex_status culex__redis_stats(struct culex_store *base, const char *queue,
+                                culex_queue_stats *ret_stats, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
     culex_queue_stats stats;
-    culex_status status = culex__redis_begin(redis, &culex__redis_stats, queue, error);
+    culex_status status = culex__redis_begin(redis, &culex__redis_script_stats, queue, error);
     if (status == CULEX_OK)
-        status = culex__redis_finish(redis, &culex__redis_stats, &reply, error);
+        status = culex__redis_finish(redis, &culex__redis_script_stats, &reply, error);
     if (status != CULEX_OK)
         return status;
     memset(&stats, 0, sizeof stats);
@@ -389,8 +389,7 @@ static char **names_pack(const struct names *names)
     return packed;
 }
 
-culex_status culex__redis_queue_names(struct culex_store *base, char ***ret_names,
-                                      culex_error *error)
+culex_status culex__redis_queues(struct culex_store *base, char ***ret_names, culex_error *error)
 {
     enum { PAGES_MAX = 100000 }; /* a server that never ends a scan must not hold us */
     struct culex__redis *redis = culex__redis_of(base);

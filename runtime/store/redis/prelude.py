@@ -1,8 +1,9 @@
 """Renders the Lua scripts of the Redis store into one C file.
 
-    prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...
+    prelude.py RULES.def OUT.c OUT.h [DEPFILE]
 
-Every script gets a prelude that holds what it mentions and nothing more: names for its
+The scripts are those that stand beside this program; the depfile names them and their folder, so
+that a new one is noticed. Every script gets a prelude that holds what it mentions and nothing more: names for its
 KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
 says so in its first lines:
 
@@ -210,7 +211,7 @@ def source_text(scripts):
                 f"static const char {name}_text[] =", c_string(text) + ";", ""]
     for name, keys, text in scripts:
         digest = hashlib.sha1(text.encode()).hexdigest()
-        out += [f"const struct culex__redis_script culex__redis_{name} = {{",
+        out += [f"const struct culex__redis_script culex__redis_script_{name} = {{",
                 f'    "{name}", "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
                 "};"]
     out += ["", "const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
@@ -226,25 +227,31 @@ def header_text(scripts):
         "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
         "    CULEX__REDIS_KEY_COUNT", "};",
         "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",
-        *(f"extern const struct culex__redis_script culex__redis_{name};" for name, _, _ in scripts),
+        *(f"extern const struct culex__redis_script culex__redis_script_{name};" for name, _, _ in scripts),
         "", "#endif", ""])
 
 
-def main(arguments):
-    rules, out_c, out_h, *paths = map(pathlib.Path, arguments)
+def changed_write(path, text):
+    """Leaves a file alone that is right already, so that nothing is compiled anew."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(rules, out_c, out_h, depfile=None):
     rows = rows_read(rules)
     definitions, limits = definitions_make(rows), dict(rows["LIMIT"])
-    scripts = []
-    for path in sorted(paths):
-        if path.name.startswith("lib_"):
-            continue
-        keys, text = script_render(path, definitions, limits)
-        scripts.append((path.stem, keys, text))
-    out_c.write_text(source_text(scripts))
-    out_h.write_text(header_text(scripts))
+    folder = pathlib.Path(__file__).parent
+    paths = sorted(folder.glob("*.lua"))
+    scripts = [(path.stem, *script_render(path, definitions, limits))
+               for path in paths if not path.name.startswith("lib_")]
+    changed_write(out_c, source_text(scripts))
+    changed_write(out_h, header_text(scripts))
+    if depfile:
+        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, *paths])
+        depfile.write_text(f"{out_c}: {needed}\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5:
-        fail("usage: prelude.py RULES.def OUT.c OUT.h SCRIPT.lua...")
-    main(sys.argv[1:])
+    if len(sys.argv) not in (4, 5):
+        fail("usage: prelude.py RULES.def OUT.c OUT.h [DEPFILE]")
+    main(*map(pathlib.Path, sys.argv[1:]))

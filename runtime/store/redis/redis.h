@@ -1,11 +1,12 @@
 /* store/redis/redis.h - the Redis store: its struct, and the verbs of its files.
  *
- *   redis.c     opening, the table of operations, the small verbs
+ *   redis.c     opening, the table of operations
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   target.c    what the URL says
  *   conn.c      the connection; greeting.c makes it ready for scripts
  *   request.c   what goes over it; reply.c and record.c read what comes back
- *   enqueue.c, step.c, info.c (get, list, stats), fsck.c, wake.c: the larger verbs
+ *   enqueue.c   ENQUEUE and TICK; step.c STEP; manage.c HELLO and what an operator changes;
+ *               info.c what he reads; fsck.c and wake.c the rest
  *   doctor.c    what the server's settings promise: facts.c, durability.c, access.c
  *
  * schemas/record.md specifies keys and records. */
@@ -112,35 +113,16 @@ void culex__redis_key(const struct culex__redis *redis, struct culex__redis_requ
 
 /* --- verbs --------------------------------------------------------------------------- */
 
-culex_status culex__redis_enqueue_runs(struct culex_store *base, const char *queue,
-                                       const struct culex_new_run *runs, size_t count,
-                                       struct culex_enqueue_result *results, culex_error *error);
-culex_status culex__redis_tick_run(struct culex_store *base, const struct culex_tick *tick,
-                                   struct culex_tick_reply *ret_reply, culex_error *error);
-culex_status culex__redis_step_all(struct culex_store *base, const struct culex_step *step,
-                                   struct culex_step_reply *ret_reply, culex_error *error);
+/* culex__redis_enqueue and so on, each as store/verbs.def promises it. */
+#define VERB(name, effect, parameters, arguments, check)                                           \
+    culex_status culex__redis_##name parameters;
+#include "store/verbs.def"
+#undef VERB
+
 void culex__redis_step_release(struct culex_store *base, struct culex_step_reply *reply);
-culex_status culex__redis_stats_read(struct culex_store *base, const char *queue,
-                                     culex_queue_stats *ret_stats, culex_error *error);
-culex_status culex__redis_get_run(struct culex_store *base, const char *queue, culex_uuid id,
-                                  culex_run_info **ret_run, culex_error *error);
-culex_status culex__redis_list_runs(struct culex_store *base, const char *queue,
-                                    culex_run_state state, uint64_t cursor, size_t limit,
-                                    struct culex_list_reply *ret_reply, culex_error *error);
 void culex__redis_list_release(struct culex_store *base, struct culex_list_reply *reply);
-culex_status culex__redis_queue_names(struct culex_store *base, char ***ret_names,
-                                      culex_error *error);
-culex_status culex__redis_fsck_share(struct culex_store *base, const char *queue, uint64_t cursor,
-                                     bool is_repairing, struct culex_fsck_reply *ret_reply,
-                                     culex_error *error);
+void culex__redis_wake_disarm(struct culex_store *base);
 /* Forgets the FSCK under way, if any. */
 void culex__redis_fsck_release(struct culex__redis *redis);
-culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *queues,
-                                   size_t count, int64_t timeout_ms, int *ret_fd,
-                                   culex_error *error);
-culex_status culex__redis_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error);
-void culex__redis_wake_disarm(struct culex_store *base);
-culex_status culex__redis_doctor(struct culex_store *base, struct culex_report *report,
-                                 culex_error *error);
 
 #endif

@@ -216,17 +216,17 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
     return CULEX_OK;
 }
 
-culex_status culex__redis_step_all(struct culex_store *base, const struct culex_step *step,
-                                   struct culex_step_reply *ret_reply, culex_error *error)
+culex_status culex__redis_step(struct culex_store *base, const struct culex_step *step,
+                               struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
-    culex_status status = culex__redis_begin(redis, &culex__redis_step, step->queue, error);
+    culex_status status = culex__redis_begin(redis, &culex__redis_script_step, step->queue, error);
     if (status != CULEX_OK)
         return status;
     culex__redis_announce(redis, step->queue);
     step_add(redis, step);
     redisReply *reply = NULL;
-    status = culex__redis_finish(redis, &culex__redis_step, &reply, error);
+    status = culex__redis_finish(redis, &culex__redis_script_step, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);

@@ -161,10 +161,10 @@ static const struct {
     const struct culex__redis_script *script;
     enum sim_verb verb;
 } known[] = {
-    {&culex__redis_step, SIM_STEP},     {&culex__redis_enqueue, SIM_ENQUEUE},
-    {&culex__redis_hello, SIM_HELLO},   {&culex__redis_tick, SIM_TICK},
-    {&culex__redis_cancel, SIM_CANCEL}, {&culex__redis_retry, SIM_RETRY},
-    {&culex__redis_forget, SIM_FORGET}, {&culex__redis_purge, SIM_PURGE},
+    {&culex__redis_script_step, SIM_STEP},     {&culex__redis_script_enqueue, SIM_ENQUEUE},
+    {&culex__redis_script_hello, SIM_HELLO},   {&culex__redis_script_tick, SIM_TICK},
+    {&culex__redis_script_cancel, SIM_CANCEL}, {&culex__redis_script_retry, SIM_RETRY},
+    {&culex__redis_script_forget, SIM_FORGET}, {&culex__redis_script_purge, SIM_PURGE},
 };
 
 static enum sim_verb verb_of(const char *digest)

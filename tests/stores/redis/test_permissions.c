@@ -350,9 +350,9 @@ static void test_permission_worker_is_refused_without_each_command(void **state)
 {
     struct stage *s = *state;
     struct commands commands = {.count = 0};
-    commands_collect(&commands, &culex__redis_hello);
-    commands_collect(&commands, &culex__redis_step);
-    commands_collect(&commands, &culex__redis_tick);
+    commands_collect(&commands, &culex__redis_script_hello);
+    commands_collect(&commands, &culex__redis_script_step);
+    commands_collect(&commands, &culex__redis_script_tick);
     command_add(&commands, "blpop");
     command_add(&commands, "evalsha");
     assert_true(commands.count > 20);
@@ -390,7 +390,7 @@ static void test_permission_producer_is_refused_without_each_command(void **stat
 {
     struct stage *s = *state;
     struct commands commands = {.count = 0};
-    commands_collect(&commands, &culex__redis_enqueue);
+    commands_collect(&commands, &culex__redis_script_enqueue);
     assert_true(commands.count > 10);
     for (size_t i = 0; i < commands.count; i++) {
         struct culex_store *store = without(s, commands.names[i]);
@@ -430,8 +430,8 @@ static culex_status operate_once(struct culex_store *store, size_t verb, culex_u
 static void test_permission_operator_is_refused_without_each_command(void **state)
 {
     static const struct culex__redis_script *const scripts[] = {
-        &culex__redis_cancel, &culex__redis_retry, &culex__redis_forget,
-        &culex__redis_purge,  &culex__redis_fsck,  &culex__redis_pause};
+        &culex__redis_script_cancel, &culex__redis_script_retry, &culex__redis_script_forget,
+        &culex__redis_script_purge,  &culex__redis_script_fsck,  &culex__redis_script_pause};
     static const char *const names[] = {"cancel", "retry", "delete", "purge", "fsck", "pause"};
     struct stage *s = *state;
     struct culex_store *owner = store_open(s->server.url);
