@@ -141,7 +141,8 @@ culex_status executor_asking_create(const struct culex_executor_config *config,
                                     struct culex_executor **ret_executor, culex_error *error);
 
 /* The same, but a handler may go on (world->hang_ms) while time passes, and be killed. Its
- * processes keep the times of executor.h on the world's clock, whatever the worker does. */
+ * processes keep the times of executor.h on the world's clock, whatever the worker does. No more
+ * handlers than the worker's concurrency go on at a time; what comes besides is queued. */
 culex_status executor_killing_create(const struct culex_executor_config *config,
                                      struct culex_executor **ret_executor, culex_error *error);
 

@@ -139,6 +139,7 @@ struct killing_run {
 struct killing_executor {
     struct inline_executor base; /* what has not started, and the arena */
     struct world *world;
+    size_t hands;
     struct killing_run running[KILLING_MAX];
     size_t running_count;
 };
@@ -249,6 +250,25 @@ static void killing_reap(struct killing_executor *self)
     }
 }
 
+static bool killing_has_hand(const struct killing_executor *self)
+{
+    size_t busy = 0;
+    for (size_t i = 0; i < self->running_count; i++)
+        busy += !self->running[i].is_over;
+    return busy < self->hands;
+}
+
+/* The rest stays queued until a handler has ended. */
+static void killing_fill(struct killing_executor *self)
+{
+    size_t count = 0;
+    while (count < self->base.count && killing_has_hand(self))
+        killing_start(self, self->base.runs[count++]);
+    self->base.count -= count;
+    memmove(self->base.runs, self->base.runs + count,
+            self->base.count * sizeof(struct culex_run *));
+}
+
 static size_t killing_collect(struct culex_executor *executor, struct culex_run **ret_runs,
                               size_t max)
 {
@@ -258,9 +278,8 @@ static size_t killing_collect(struct culex_executor *executor, struct culex_run 
     eventfd_read(self->base.fd, &told);
     if (self->base.arena == NULL)
         self->base.arena = culex_arena_create();
-    for (size_t i = 0; i < self->base.count; i++)
-        killing_start(self, self->base.runs[i]);
-    self->base.count = 0;
+    killing_reap(self);
+    killing_fill(self);
     killing_reap(self);
     for (size_t i = 0; i < self->running_count; i++) {
         if (self->running[i].is_over && count < max)
@@ -359,6 +378,7 @@ static culex_status running_create(const struct culex_executor_ops *ops,
     inline_init(&self->base, ops, config);
     self->world = config->env->self;
     self->world->executor = self;
+    self->hands = config->count;
     *ret_executor = &self->base.base;
     return CULEX_OK;
 }

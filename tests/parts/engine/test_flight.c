@@ -1,0 +1,243 @@
+/* Runs that the worker holds while no handler has them: queued behind others, given up before they
+ * started, or ended and not told to the store yet. On a driven clock. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "store/sqlite/sqlite.h"
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+/* Goes on for as many milliseconds as its parameter says. */
+static culex_outcome act_hang(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = n;
+    return CULEX_DONE;
+}
+
+static void stop_worker(struct world *world)
+{
+    culex_worker_stop(world->worker);
+}
+
+static void assert_counts(struct world *world, uint64_t waiting, uint64_t active, uint64_t done)
+{
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], waiting);
+    assert_int_equal(stats.count[CULEX_RUN_ACTIVE], active);
+    assert_int_equal(stats.count[CULEX_RUN_DONE], done);
+}
+
+/* --- what is queued ------------------------------------------------------------------------ */
+
+enum { SHORT = 20, BEHIND = 5, LONG_MS = 3000 };
+
+/* Short runs, after which the worker claims more than its one handler can begin, then a long one
+ * with others behind it. Returns the last one. */
+static culex_uuid enqueue_behind_a_long_one(struct world *world, const culex_job_type *type)
+{
+    culex_uuid id = {0};
+    for (int i = 0; i < SHORT; i++)
+        world_enqueue(world, type, 0);
+    world_enqueue(world, type, LONG_MS);
+    for (int i = 0; i < BEHIND; i++)
+        id = world_enqueue(world, type, 0);
+    world->act = act_hang;
+    return id;
+}
+
+static void run_worker(struct world *world, const culex_job_type *type, bool drain,
+                       culex_status (*create)(const struct culex_executor_config *config,
+                                              struct culex_executor **ret_executor,
+                                              culex_error *error))
+{
+    world_worker(world, (culex_worker_options){.drain = drain}, type);
+    culex__worker_set_executor(world->worker, create);
+    world_run(world);
+}
+
+static void assert_uncharged(struct world *world, culex_uuid id, culex_run_state state,
+                             uint32_t attempt)
+{
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, state);
+    assert_int_equal(run->attempt, attempt);
+    assert_int_equal(run->failures + run->crashes + run->losses, 0);
+    culex_run_info_free(run);
+}
+
+static void expect_all_queued(struct world *world)
+{
+    assert_counts(world, 0, 1 + BEHIND, SHORT);
+}
+
+static void expect_none_queued(struct world *world)
+{
+    assert_counts(world, BEHIND, 1, SHORT);
+    assert_int_equal(world->worker->flight_count, 1);
+}
+
+static void test_runs_behind_a_long_one_are_given_back_for_others_to_start(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid last = enqueue_behind_a_long_one(world, &type);
+    world->then = expect_none_queued;
+    world->then_ms = 1000;
+    run_worker(world, &type, true, executor_killing_create);
+    assert_null(world->then);
+    assert_int_equal(world->calls, SHORT + 1 + BEHIND);
+    assert_counts(world, 0, 0, SHORT + 1 + BEHIND);
+    assert_uncharged(world, last, CULEX_RUN_DONE, 2);
+}
+
+static void stop_with_a_queue(struct world *world)
+{
+    expect_all_queued(world);
+    culex_worker_stop(world->worker);
+}
+
+static void test_stop_gives_back_what_is_queued_and_lets_the_rest_end(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid last = enqueue_behind_a_long_one(world, &type);
+    world->then = stop_with_a_queue;
+    world->then_ms = 100;
+    run_worker(world, &type, false, executor_killing_create);
+    assert_int_equal(world->calls, SHORT + 1);
+    assert_counts(world, BEHIND, 0, SHORT + 1);
+    assert_uncharged(world, last, CULEX_RUN_WAITING, 1);
+    assert_true(world_log_has(world, "stopping: 1 runs still active"));
+    assert_in_range(world_ms(world), LONG_MS, LONG_MS + 100);
+}
+
+/* On a thread a timeout gives a run up, also one that has not started, and a stand-in tells the
+ * store at once. The worker is granted them again; when it is stopped, the executor hands back
+ * those that were given up and those that were granted since, and only these are to be told. */
+static void test_queued_run_that_was_given_up_is_not_told_again(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 150;
+    type.retry.max = 0;
+    culex_uuid last = enqueue_behind_a_long_one(world, &type);
+    world->manner = WORLD_STUBBORN;
+    world->then = stop_worker;
+    world->then_ms = 190;
+    run_worker(world, &type, false, executor_asking_create);
+    assert_int_equal(world->calls, SHORT + 1);
+    assert_counts(world, BEHIND, 0, SHORT);
+    assert_uncharged(world, last, CULEX_RUN_WAITING, 2);
+    size_t acks = 0;
+    for (size_t i = 0; i < world->step_count; i++)
+        acks += world->steps[i].ack_count;
+    assert_int_equal(acks, SHORT + 1 + 2 * BEHIND);
+}
+
+/* --- a store that was set back ------------------------------------------------------------- */
+
+static sqlite3 *saved;
+
+static void db_copy(sqlite3 *to, sqlite3 *from)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    assert_non_null(backup);
+    assert_int_equal(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+    assert_int_equal(sqlite3_backup_finish(backup), SQLITE_OK);
+}
+
+static sqlite3 *db_of(struct world *world)
+{
+    return culex__sqlite_of(world->store)->db;
+}
+
+static void set_back(struct world *world)
+{
+    db_copy(db_of(world), saved);
+    world->fault_count = 0;
+}
+
+static void cut_off(struct world *world)
+{
+    world->fault = WORLD_REFUSE;
+    world->fault_count = UINT_MAX;
+    world->then = set_back;
+    world->then_ms = 2500;
+}
+
+/* The worker is known to the store and no run is due. */
+static void save(struct world *world)
+{
+    assert_int_equal(sqlite3_open(":memory:", &saved), SQLITE_OK);
+    db_copy(saved, db_of(world));
+    world->then = cut_off;
+    world->then_ms = 500;
+}
+
+static culex_uuid enqueue_late(struct world *world, const culex_job_type *type, int64_t n)
+{
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number params = {n};
+    culex_uuid id;
+    late.has_delay = true;
+    late.delay = 100 * CULEX_MILLISECOND;
+    assert_int_equal(culex_client_enqueue(world->client, type, &params, &late, &id, NULL),
+                     CULEX_OK);
+    return id;
+}
+
+/* The first run's end waits behind a step without an answer, which carries the second one's. That
+ * step is answered with a grant of the first run, the very same attempt: its older end would be
+ * taken for the newer one's. */
+static void test_end_from_before_a_set_back_is_not_told_for_the_new_execution(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid first = enqueue_late(world, &type, 2000);
+    enqueue_late(world, &type, 600);
+    world->act = act_hang;
+    world->then = save;
+    world->then_ms = 50;
+    world_worker(world, (culex_worker_options){.concurrency = 2, .drain = true}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+    sqlite3_close(saved);
+    assert_int_equal(world->calls, 4);
+    assert_counts(world, 0, 0, 2);
+    assert_uncharged(world, first, CULEX_RUN_DONE, 1);
+    assert_int_equal(world_log_count(world, "result refused"), 1); /* of the second run's first */
+    assert_false(world_log_has(world, "lease lost"));
+    assert_true(world_ms(world) >= world->call_ms[2] + 2000);
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_runs_behind_a_long_one_are_given_back_for_others_to_start),
+        UNIT(test_stop_gives_back_what_is_queued_and_lets_the_rest_end),
+        UNIT(test_queued_run_that_was_given_up_is_not_told_again),
+        UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
