@@ -38,10 +38,10 @@ struct culex_job {
     void *user;
 };
 
-/* How this worker has a run executed; the handler's process is told of it as it is. */
+/* How this worker has a run executed; the child is told of it as it is. */
 struct culex_run_terms {
-    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a process of handlers,
-                                 which was forked before it was known; 0: the executor's */
+    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a child, which was
+                                 forked before it was known; 0: the executor's */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     char fence[CULEX_FENCE_SIZE]; /* the token of culex_run_fence */
     bool is_suspect;              /* to be run alone, by a process that has run nothing before */

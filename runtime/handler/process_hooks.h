@@ -1,5 +1,5 @@
-/* handler/process_hooks.h - what the program does once in each process of handlers: see
- * culex_worker_on_process. */
+/* handler/process_hooks.h - what the program does once in each child: see culex_worker_on_process.
+ */
 #ifndef CULEX_HANDLER_PROCESS_HOOKS_H
 #define CULEX_HANDLER_PROCESS_HOOKS_H
 

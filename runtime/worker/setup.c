@@ -243,9 +243,9 @@ static void life_reset(culex_worker *worker)
     culex__solitude_reset(worker);
 }
 
-/* Processes of handlers are forked from this one as it is before the URL is read: without a
- * connection and, unless the program itself holds it, without the store's password. Threads may
- * change folder and environment under us: what comes from there is read before they are. */
+/* Children are forked from this process as it is before the URL is read: without a connection and,
+ * unless the program itself holds it, without the store's password. Threads may change folder and
+ * environment under us: what comes from there is read before they are. */
 static culex_status executor_and_url(culex_worker *worker, culex_error *error)
 {
     const culex_worker_options *options = &worker->options;

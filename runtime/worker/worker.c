@@ -29,7 +29,7 @@
 #include "worker/waits.h"
 #include "worker/worker_options.h"
 
-enum { SETUP_MS = 30000 }; /* of a handlers' process, by the program */
+enum { SETUP_MS = 30000 }; /* of a child, by the program */
 #define MS INT64_C(1000000)
 #define BROKEN_TEXT                                                                                \
     "the process that starts handler processes has died: no more runs can be executed, the "       \

@@ -638,8 +638,7 @@ static void test_store_that_is_away_is_told_in_time(void **state)
     assert_true(board->text[0] != '\0');
 }
 
-/* Which the processes of handlers do not have, as they are older than the worker's reading of it.
- */
+/* Which children do not have, as they are older than the worker's reading of it. */
 static void test_store_that_is_away_is_told_in_the_time_of_the_url(void **state)
 {
     struct scene *scene = *state;

@@ -1,4 +1,4 @@
-/* Control groups around the processes of handlers: what a run's processes hold together is bounded,
+/* Control groups around children: what a run's processes hold together is bounded,
  * what a run leaves behind dies however it was started, and no group outlives its worker for long.
  *
  *     test_cgroup [memory]
