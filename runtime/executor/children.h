@@ -18,6 +18,7 @@
 #ifndef CULEX_EXECUTOR_CHILDREN_H
 #define CULEX_EXECUTOR_CHILDREN_H
 
+#include "base/instant.h"
 #include "base/notice.h"
 #include "platform/cgroup.h"
 #include "platform/symbols.h"
@@ -26,8 +27,6 @@
 #include "executor/zygote_link.h"
 #include "handler/run_list.h"
 #include "platform/process_effects.h"
-
-#define CULEX_MS_NS INT64_C(1000000)
 
 /* What an event of the watched descriptors is about; from CHILDREN on, the slot of a child. */
 enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_BELL, CULEX_WATCH_ALARM, CULEX_WATCH_CHILDREN };
@@ -74,11 +73,6 @@ struct culex_children {
 static inline int64_t culex__children_now_ns(const struct culex_children *children)
 {
     return culex__env_boottime_ns(children->config.env);
-}
-
-static inline int64_t culex__min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* --- children_runs.c: each takes the run over --------------------------------------------- */

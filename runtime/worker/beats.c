@@ -43,7 +43,7 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_flight *fli
         .attempt = flight->run.facts.attempt,
         .is_started = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0,
         .is_excused = flight->is_excused,
-        .extend_ms = (more_ns + 999999) / 1000000};
+        .extend_ms = (more_ns + CULEX_MS_NS - 1) / CULEX_MS_NS};
     step->beat_flights[i] = flight;
     step->beat_told_ns[i] = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
     *ret_text_at = beat_add_progress(step, flight, i);

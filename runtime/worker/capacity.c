@@ -7,7 +7,6 @@ enum {
     LOOK_LEAST_MS = 1000, /* where leases are short, the store is asked up to this often */
     DRAIN_LOOK_MS = 200,  /* and while draining, when others hold the last runs */
 };
-#define MS INT64_C(1000000)
 
 bool culex__worker_runs_are_short(const culex_worker *worker)
 {
@@ -46,7 +45,7 @@ int64_t culex__worker_look_ns(const struct culex_lane *lane)
     int64_t wait_ms = worker->wake.fd < 0 ? worker->options.idle_wait_ms : idle_look_ms(worker);
     if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
         wait_ms = DRAIN_LOOK_MS;
-    return lane->asked_ns + wait_ms * MS;
+    return lane->asked_ns + wait_ms * CULEX_MS_NS;
 }
 
 void culex__lanes_set_likely(culex_worker *worker)

@@ -17,7 +17,6 @@ enum {
     /* The store takes nothing from a run after its timeout and this. */
     SLACK_SAFE_MS = CULEX_TIMEOUT_SLACK_MS - CULEX_TIMEOUT_SLACK_MS / 10,
 };
-#define MS INT64_C(1000000)
 
 /* --- what is due next ------------------------------------------------------------------- */
 
@@ -25,7 +24,7 @@ enum {
  * cut off. */
 static int64_t cut_off_ns(const struct culex_flight *flight)
 {
-    int64_t lease_ns = flight->lane->worker->options.lease_ms * MS;
+    int64_t lease_ns = flight->lane->worker->options.lease_ms * CULEX_MS_NS;
     return flight->is_cut_off ? INT64_MAX : flight->beat_ns + lease_ns - lease_ns / 4;
 }
 
@@ -51,10 +50,10 @@ static void flight_ask(struct culex_flight *flight, int64_t term_ns, int64_t kil
 
 void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
 {
-    int64_t lease_ns = flight->lane->worker->options.lease_ms * MS;
+    int64_t lease_ns = flight->lane->worker->options.lease_ms * CULEX_MS_NS;
     int64_t over_ns = sent_ns + lease_ns - lease_ns / 10;
-    if (flight->told_ns < over_ns - SLACK_SAFE_MS * MS)
-        over_ns = flight->told_ns + SLACK_SAFE_MS * MS;
+    if (flight->told_ns < over_ns - SLACK_SAFE_MS * CULEX_MS_NS)
+        over_ns = flight->told_ns + SLACK_SAFE_MS * CULEX_MS_NS;
     flight->beat_ns = sent_ns;
     atomic_store_explicit(&flight->run.lease_ns, over_ns, memory_order_relaxed);
 }
@@ -93,7 +92,7 @@ static void flight_give_up(struct culex_flight *flight)
     culex__flight_remove(flight);
     flight->state = CULEX_FLIGHT_GIVEN_UP;
     culex__solitude_let_go(flight);
-    flight_ask(flight, now_ns, now_ns + HURRY_KILL_MS * MS);
+    flight_ask(flight, now_ns, now_ns + HURRY_KILL_MS * CULEX_MS_NS);
 }
 
 /* A thread cannot be killed, and the store takes no result for ever. So the failure is told at
@@ -118,9 +117,9 @@ static void flight_time_out(struct culex_flight *flight, int64_t now_ns)
         flight_leave_timed_out(flight);
         return;
     }
-    int64_t term_ns = now_ns + TIMEOUT_TERM_MS * MS;
+    int64_t term_ns = now_ns + TIMEOUT_TERM_MS * CULEX_MS_NS;
     flight->is_timed_out = true;
-    flight_ask(flight, term_ns, term_ns + HURRY_KILL_MS * MS);
+    flight_ask(flight, term_ns, term_ns + HURRY_KILL_MS * CULEX_MS_NS);
 }
 
 static void lease_log(const struct culex_flight *flight, const char *text)
@@ -267,12 +266,12 @@ void culex__flight_hear_all(culex_worker *worker)
 
 void culex__flight_cancel(struct culex_flight *flight)
 {
-    int64_t term_ns = culex__worker_now_ns(flight->lane->worker) + CANCEL_TERM_MS * MS;
+    int64_t term_ns = culex__worker_now_ns(flight->lane->worker) + CANCEL_TERM_MS * CULEX_MS_NS;
     struct culex_log_subject subject = culex__run_subject(&flight->run);
     if (flight->has_cancel)
         return;
     flight->has_cancel = true;
-    flight_ask(flight, term_ns, term_ns + TERM_KILL_MS * MS);
+    flight_ask(flight, term_ns, term_ns + TERM_KILL_MS * CULEX_MS_NS);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, &subject,
                      "cancellation requested");
 }
@@ -280,7 +279,7 @@ void culex__flight_cancel(struct culex_flight *flight)
 static void flight_stop(struct culex_flight *flight)
 {
     int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
-    flight_ask(flight, now_ns, now_ns + TERM_KILL_MS * MS);
+    flight_ask(flight, now_ns, now_ns + TERM_KILL_MS * CULEX_MS_NS);
 }
 
 void culex__flight_cancel_all(culex_worker *worker)

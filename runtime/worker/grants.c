@@ -11,8 +11,6 @@
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
-#define MS INT64_C(1000000)
-
 static void grant_copy(struct culex_flight *flight, const struct culex_grant *grant,
                        int64_t sent_ns)
 {
@@ -25,7 +23,7 @@ static void grant_copy(struct culex_flight *flight, const struct culex_grant *gr
     flight->claimed_ns = sent_ns;
     flight->deadline_ns =
         grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
-            ? sent_ns + grant->facts.timeout_ms * MS
+            ? sent_ns + grant->facts.timeout_ms * CULEX_MS_NS
             : INT64_MAX;
     flight->told_ns = flight->deadline_ns;
     culex__flight_renew(flight, sent_ns);

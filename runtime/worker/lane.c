@@ -185,7 +185,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     lane->is_paused = reply->is_paused;
     lane->due_ns = INT64_MAX;
     if (reply->due_in_ms >= 0 && reply->due_in_ms < INT64_MAX / 2000000) {
-        int64_t wait_ns = reply->due_in_ms * 1000000;
+        int64_t wait_ns = reply->due_in_ms * CULEX_MS_NS;
         lane->due_ns = now_ns + (wait_ns > RESTEP_NS ? wait_ns : RESTEP_NS);
     }
     culex__acks_take(lane, reply->acks);

@@ -11,7 +11,6 @@ enum {
     JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
     ROOM_LOG_MS = 60000,   /* and about a store that has no room */
 };
-#define MS INT64_C(1000000)
 
 bool culex__status_is_fatal(culex_status status)
 {
@@ -30,7 +29,7 @@ static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status
         outage->is_on = true;
         outage->since_ns = outage->logged_ns = now_ns;
     } else if (now_ns - outage->logged_ns >=
-               (status == outage->logged_status ? OUTAGE_LOG_MS : CHANGE_LOG_MS) * MS) {
+               (status == outage->logged_status ? OUTAGE_LOG_MS : CHANGE_LOG_MS) * CULEX_MS_NS) {
         culex__log_format_span((now_ns - outage->since_ns) / 1000000000 * 1000, span);
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
                          "the store is still in trouble after %s: %s", span, text);
@@ -65,7 +64,7 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
      */
     if (wait_ms > worker->options.lease_ms / LEASE_PARTS)
         wait_ms = worker->options.lease_ms / LEASE_PARTS;
-    int64_t until_ns = now_ns + wait_ms * MS;
+    int64_t until_ns = now_ns + wait_ms * CULEX_MS_NS;
     if (is_away || lane == NULL)
         worker->outage.until_ns = until_ns;
     if (lane == NULL)
@@ -87,7 +86,7 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
             return;
     }
     char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / MS, span);
+    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / CULEX_MS_NS, span);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
     *outage = (struct culex_outage){0};
 }
@@ -95,10 +94,10 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
 void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)
 {
     int64_t jump_ms =
-        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / 1000000);
+        culex__storeclock_learn(&worker->clock, worker->env, store_ms, sent_ns / CULEX_MS_NS);
     int64_t size_ms = jump_ms < 0 ? -jump_ms : jump_ms, now_ns = culex__worker_now_ns(worker);
     bool is_told =
-        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * MS;
+        worker->jump_logged_ns != 0 && now_ns - worker->jump_logged_ns < JUMP_LOG_MS * CULEX_MS_NS;
     if (size_ms <= worker->options.lease_ms / 4 || is_told)
         return;
     char span[CULEX_LOG_SPAN_SIZE];
@@ -117,7 +116,8 @@ void culex__worker_learn_room(culex_worker *worker, enum culex_room room)
     if (room == CULEX_ROOM_ENOUGH && shortage->told == CULEX_ROOM_ENOUGH)
         return;
     int64_t now_ns = culex__worker_now_ns(worker);
-    bool is_told = shortage->logged_ns != 0 && now_ns - shortage->logged_ns < ROOM_LOG_MS * MS;
+    bool is_told =
+        shortage->logged_ns != 0 && now_ns - shortage->logged_ns < ROOM_LOG_MS * CULEX_MS_NS;
     if (room == CULEX_ROOM_ENOUGH) {
         culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store has room again");
         shortage->told = room;

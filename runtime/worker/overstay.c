@@ -5,7 +5,6 @@
 #include "worker/worker_private.h"
 
 enum { PATIENCE_MS = 2000 };
-#define MS INT64_C(1000000)
 
 void culex__overstay_begin(struct culex_flight *flight)
 {
@@ -35,7 +34,7 @@ static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
 {
     char span[CULEX_LOG_SPAN_SIZE];
     struct culex_log_subject subject = culex__run_subject(&flight->run);
-    culex__log_format_span((now_ns - flight->asked_ns) / MS, span);
+    culex__log_format_span((now_ns - flight->asked_ns) / CULEX_MS_NS, span);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject,
                      "the handler was asked to stop %s ago and goes on; it keeps its thread until "
                      "it returns",
@@ -46,7 +45,7 @@ static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns)
 {
     for (struct culex_flight *flight = worker->asked; flight != NULL; flight = flight->next_asked) {
-        if (flight->is_overstay_told || now_ns - flight->asked_ns < PATIENCE_MS * MS)
+        if (flight->is_overstay_told || now_ns - flight->asked_ns < PATIENCE_MS * CULEX_MS_NS)
             continue;
         flight->is_overstay_told = true;
         if (atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) != 0)
@@ -59,7 +58,7 @@ int64_t culex__overstay_next_ns(const culex_worker *worker)
     int64_t next_ns = INT64_MAX;
     for (const struct culex_flight *flight = worker->asked; flight != NULL;
          flight = flight->next_asked) {
-        int64_t due_ns = flight->asked_ns + PATIENCE_MS * MS;
+        int64_t due_ns = flight->asked_ns + PATIENCE_MS * CULEX_MS_NS;
         if (!flight->is_overstay_told && due_ns < next_ns)
             next_ns = due_ns;
     }

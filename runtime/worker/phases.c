@@ -14,12 +14,11 @@ enum {
     REAP_MS = 1000,       /* and to wait for those that were killed then */
     ANSWER_MS = 500,      /* and for each call after that, while the store answers */
 };
-#define MS INT64_C(1000000)
 
 void culex__until_set(culex_worker *worker, int64_t wait_ms)
 {
     int64_t now_ns = culex__worker_now_ns(worker);
-    atomic_store(&worker->until_ns, wait_ms > 0 ? now_ns + wait_ms * MS : now_ns);
+    atomic_store(&worker->until_ns, wait_ms > 0 ? now_ns + wait_ms * CULEX_MS_NS : now_ns);
 }
 
 /* There is no time for long waits any more. */
@@ -51,13 +50,13 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         culex__until_set(worker, CANCEL_MS);
         worker->patient_ns = atomic_load(&worker->until_ns);
         culex__flight_cancel_all(worker);
-        worker->phase_ns = now_ns + CANCEL_MS * MS;
+        worker->phase_ns = now_ns + CANCEL_MS * CULEX_MS_NS;
         if (worker->executor->ops->can_kill)
-            worker->phase_ns += REAP_MS * MS;
+            worker->phase_ns += REAP_MS * CULEX_MS_NS;
         break;
     case CULEX_WORKER_ABANDONING:
         culex__flight_abandon_all(worker);
-        worker->phase_ns = now_ns + worker->store_settings.timeout_ms * MS;
+        worker->phase_ns = now_ns + worker->store_settings.timeout_ms * CULEX_MS_NS;
         break;
     }
 }
@@ -115,7 +114,7 @@ static bool is_stuck(culex_worker *worker, int64_t now_ns)
         return false;
     if (culex__drain_is_stuck(worker, &worker->left))
         return true; /* it is asked again after the last step */
-    worker->stuck_look_ns = now_ns + DRAIN_LIST_MS * MS;
+    worker->stuck_look_ns = now_ns + DRAIN_LIST_MS * CULEX_MS_NS;
     worker->left.count = 0;
     return false;
 }

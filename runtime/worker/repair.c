@@ -15,7 +15,6 @@ enum {
     SHARE_MS = 10,        /* between shares */
     WAITING_MAX = 1000000 /* FSCK takes 32 bytes of ours for each waiting run */
 };
-#define MS INT64_C(1000000)
 
 /* A connection has one search at a time, so the queues of a worker take turns. */
 static bool another_is_under_way(const struct culex_lane *lane)
@@ -105,7 +104,7 @@ void culex__repair_share(struct culex_lane *lane, int64_t now_ns)
         return;
     repair->found += reply.counts.wrong + reply.counts.damaged;
     repair->cursor = reply.cursor;
-    repair->at_ns = culex__worker_now_ns(lane->worker) + SHARE_MS * MS;
+    repair->at_ns = culex__worker_now_ns(lane->worker) + SHARE_MS * CULEX_MS_NS;
     if (reply.cursor == 0)
         repair_end(lane);
 }

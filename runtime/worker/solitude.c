@@ -12,13 +12,12 @@ enum {
     ALONE_MS = 60000,   /* that a suspect is alone at most, in its first attempt as one */
     DOUBLINGS_MAX = 6,  /* of that */
 };
-#define MS INT64_C(1000000)
 
 void culex__solitude_reset(culex_worker *worker)
 {
     worker->solitude = (struct culex_solitude){.since_ns = culex__worker_now_ns(worker),
-                                               .others_ns = OTHERS_MS * MS,
-                                               .patience_ns = PATIENCE_MS * MS};
+                                               .others_ns = OTHERS_MS * CULEX_MS_NS,
+                                               .patience_ns = PATIENCE_MS * CULEX_MS_NS};
 }
 
 /* Some handler on a thread was given up and goes on, for an unknown time. */
@@ -97,8 +96,8 @@ static void solitude_end(culex_worker *worker, int64_t now_ns)
     solitude->is_on = false;
     solitude->since_ns = now_ns;
     int64_t others_ns = was_in_vain ? VAIN_FACTOR * took_ns : took_ns;
-    solitude->others_ns = others_ns > OTHERS_MS * MS ? others_ns : OTHERS_MS * MS;
-    solitude->patience_ns = was_in_vain ? 2 * solitude->patience_ns : PATIENCE_MS * MS;
+    solitude->others_ns = others_ns > OTHERS_MS * CULEX_MS_NS ? others_ns : OTHERS_MS * CULEX_MS_NS;
+    solitude->patience_ns = was_in_vain ? 2 * solitude->patience_ns : PATIENCE_MS * CULEX_MS_NS;
     culex__lanes_set_likely(worker);
 }
 
@@ -108,7 +107,7 @@ static int64_t alone_ns(const struct culex_flight *flight)
     uint32_t before = flight->run.facts.attempt > CULEX_SUSPECT_LOSSES
                           ? flight->run.facts.attempt - CULEX_SUSPECT_LOSSES - 1
                           : 0;
-    return ALONE_MS * MS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
+    return ALONE_MS * CULEX_MS_NS << (before < DOUBLINGS_MAX ? before : DOUBLINGS_MAX);
 }
 
 /* The suspect at work that is not excused yet; NULL for none. */

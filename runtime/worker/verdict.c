@@ -4,8 +4,6 @@
 
 #include "worker/worker_private.h"
 
-#define MS INT64_C(1000000)
-
 void culex__verdict_time_out(struct culex_flight *flight, const char *how)
 {
     char span[CULEX_LOG_SPAN_SIZE];
@@ -29,7 +27,7 @@ static void end_time_out(struct culex_flight *flight)
 {
     char how[CULEX_ERROR_TEXT_MAX], span[CULEX_LOG_SPAN_SIZE];
     int64_t late_ns = ended_ns(flight) - flight->deadline_ns;
-    culex__log_format_span(late_ns > 0 ? late_ns / MS : 0, span);
+    culex__log_format_span(late_ns > 0 ? late_ns / CULEX_MS_NS : 0, span);
     if (flight->run.end.event == CULEX_EVENT_CRASH)
         snprintf(how, sizeof how, "%s", flight->run.end.text);
     else

@@ -9,7 +9,6 @@
 #include "worker/worker_private.h"
 
 enum { QUIET_MS = 1 }; /* executors may hold back short runs' ends this long */
-#define MS INT64_C(1000000)
 
 /* A token that we took and cannot use must reach another worker. */
 static void lanes_set_hinting(culex_worker *worker)
@@ -68,7 +67,7 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
 /* When the loop has something to do by itself. */
 static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t now_ns)
 {
-    int64_t next_ns = now_ns + CULEX_LOOK_MS * MS;
+    int64_t next_ns = now_ns + CULEX_LOOK_MS * CULEX_MS_NS;
     for (size_t i = 0; i < worker->lane_count; i++)
         next_ns = culex__min_ns(next_ns, lane_next_ns(&worker->lanes[i]));
     int64_t tick_ns = culex__ticks_next_ns(worker);
@@ -85,12 +84,13 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
         next_ns =
             culex__min_ns(next_ns, worker->patient_ns > now_ns ? worker->patient_ns : INT64_MAX);
     if (queued > 0)
-        next_ns = culex__min_ns(next_ns, worker->progress_ns + CULEX_STALL_MS * MS);
+        next_ns = culex__min_ns(next_ns, worker->progress_ns + CULEX_STALL_MS * CULEX_MS_NS);
     /* Results may be gathering, or their announcement held back. */
-    if (queued > 0 && culex__worker_runs_are_short(worker) && next_ns < now_ns + QUIET_MS * MS)
-        next_ns = now_ns + QUIET_MS * MS;
+    if (queued > 0 && culex__worker_runs_are_short(worker) &&
+        next_ns < now_ns + QUIET_MS * CULEX_MS_NS)
+        next_ns = now_ns + QUIET_MS * CULEX_MS_NS;
     else if (queued > 0 && culex__worker_runs_are_short(worker))
-        next_ns = culex__min_ns(next_ns, now_ns + QUIET_MS * MS);
+        next_ns = culex__min_ns(next_ns, now_ns + QUIET_MS * CULEX_MS_NS);
     return next_ns;
 }
 
@@ -127,7 +127,7 @@ static void wake_fail(culex_worker *worker, const culex_error *error)
     int64_t wait_ms = culex__patience_ms(++worker->wake.failures, culex__env_random(worker->env));
     worker->wake.fd = -1;
     worker->wake.is_armed = worker->wake.was_armed = false;
-    worker->wake.retry_ns = culex__worker_now_ns(worker) + wait_ms * MS;
+    worker->wake.retry_ns = culex__worker_now_ns(worker) + wait_ms * CULEX_MS_NS;
     culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s", error->text);
 }
 
@@ -191,7 +191,7 @@ void culex__worker_wait(culex_worker *worker, int64_t now_ns)
         {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
     };
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
-    int64_t wait_ms = (wait_ns + MS - 1) / MS;
+    int64_t wait_ms = (wait_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
     int ready = worker->env->poll(worker->env->self, fds, 3, (int)wait_ms);
     if (ready > 0 && fds[2].revents != 0)
         wake_take(worker);

@@ -30,7 +30,6 @@
 #include "worker/worker_options.h"
 
 enum { SETUP_MS = 30000 }; /* of a child, by the program */
-#define MS INT64_C(1000000)
 #define BROKEN_TEXT                                                                                \
     "the process that starts handler processes has died: no more runs can be executed, the "       \
     "worker "                                                                                      \
@@ -193,9 +192,9 @@ culex_status culex_worker_on_process_by(culex_worker *worker, culex_process_open
 /* Handlers that stand still must not sit on runs that others could start. */
 static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 {
-    if (queued == 0 || now_ns - worker->progress_ns < CULEX_STALL_MS * MS)
+    if (queued == 0 || now_ns - worker->progress_ns < CULEX_STALL_MS * CULEX_MS_NS)
         return;
-    worker->average_ns = 1000 * MS;
+    worker->average_ns = 1000 * CULEX_MS_NS;
     worker->progress_ns = now_ns;
     culex__flight_withdraw(worker);
 }

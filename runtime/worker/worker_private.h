@@ -29,6 +29,7 @@
 #include <culex/worker.h>
 
 #include "store/store.h"
+#include "base/instant.h"
 #include "base/limits.h"
 #include "executor/executor.h"
 #include "base/notice.h"
@@ -140,11 +141,6 @@ void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
 void culex__worker_set_private(culex_worker *worker);
 void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink);
 
-static inline int64_t culex__min_ns(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 {
     return culex__env_boottime_ns(worker->env);
@@ -155,7 +151,7 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 static inline int64_t culex__worker_beat_pause_ns(const culex_worker *worker)
 {
     int64_t third_ms = worker->options.lease_ms / 3;
-    return (third_ms < 1000 ? third_ms : 1000) * 1000000;
+    return (third_ms < 1000 ? third_ms : 1000) * CULEX_MS_NS;
 }
 
 #endif
