@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "client/client_private.h"
+#include "store/sqlite/borrow.h"
 
 culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
                                   const culex_job_type *type, const void *params,

@@ -51,7 +51,6 @@
 #include "platform/env.h"
 
 struct culex_store;
-struct sqlite3;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
@@ -308,10 +307,5 @@ void culex__store_abandon(struct culex_store *store);
 culex_status culex__store_open(const char *url, const struct culex_store_options *options,
                                const struct culex_env *env, struct culex_store **ret_store,
                                culex_error *error);
-
-/* An enqueue-only store on a handle that is in a transaction: see culex/sqlite.h. */
-culex_status culex__sqlite_borrow(struct sqlite3 *db, const char *schema,
-                                  const struct culex_env *env, struct culex_store **ret_store,
-                                  culex_error *error);
 
 #endif

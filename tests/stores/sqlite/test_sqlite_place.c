@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/sqlite/borrow.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/transaction.h"
