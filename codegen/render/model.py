@@ -1,7 +1,7 @@
 """The IR of one .job file as frozen dataclasses.
 
-Only reading and refusing happens here: what is not the IR of a version we know, or
-contradicts itself, ends in IRError with the path of the place. Names that become C
+Only reading and refusing happens here: what is not the IR of a version we know, has a key that
+nobody reads, or contradicts itself, ends in IRError with the path of the place. Names that become C
 identifiers or file names are checked again although the front end made them,
 because everything printed later relies on it.
 """
@@ -67,6 +67,7 @@ class EnumValue:
 
     @classmethod
     def read(cls, node: Node) -> "EnumValue":
+        node.leave("attrs")
         return cls(
             name=node.text("name"),
             c=node.name("c"),
@@ -89,6 +90,7 @@ class Enum:
 
     @classmethod
     def read(cls, node: Node) -> "Enum":
+        node.leave("closed", "attrs")
         return cls(
             name=node.text("name"),
             c=node.name("c"),
@@ -97,7 +99,7 @@ class Enum:
             doc=node.text("doc"),
             line=node.integer("line", *LINE),
             base=node.word("base", BASES),
-            values=tuple(EnumValue.read(child) for child in node.children("values")),
+            values=node.children("values", EnumValue.read),
         )
 
 
@@ -144,6 +146,7 @@ class Value:
         if key in ("time_ns", "duration_ns"):
             return cls(key, integer=node.integer(key, *INT64))
         if key == "enum":
+            node.leave("value")
             return cls(key, text=node.text(key), c=node.name("c"))
         return cls(key, text=cls._checked_text(node, key))
 
@@ -188,6 +191,7 @@ class Field:
 
     @classmethod
     def read(cls, node: Node) -> "Field":
+        node.leave("attrs")
         kind = node.word("kind", KINDS)
         field = cls(
             name=node.text("name"),
@@ -196,7 +200,7 @@ class Field:
             doc=node.text("doc"),
             line=node.integer("line", *LINE),
             kind=kind,
-            ref=None if node.is_null("ref") else Ref.read(node.child("ref")),
+            ref=node.maybe("ref", Node.child, Ref.read),
             shape=node.word("shape", SHAPES),
             count=node.maybe("count", Node.integer, *SIZE),
             optional=node.flag("optional"),
@@ -204,7 +208,7 @@ class Field:
             has_c=node.maybe("has_c", Node.name),
             len_c=node.maybe("len_c", Node.name),
             set_c=node.maybe("set_c", Node.name),
-            default=None if node.is_null("default") else Value.read(node.child("default"), kind),
+            default=node.maybe("default", Node.child, Value.read, kind),
             min_len=node.maybe("min_len", Node.integer, *SIZE),
             max_len=node.maybe("max_len", Node.integer, 1, SIZE[1]),
             min=read_limit(node, "min", kind),
@@ -250,6 +254,7 @@ class Struct:
 
     @classmethod
     def read(cls, node: Node) -> "Struct":
+        node.leave("attrs")
         return cls(
             name=node.text("name"),
             c=node.name("c"),
@@ -257,7 +262,7 @@ class Struct:
             make=node.name("make"),
             doc=node.text("doc"),
             line=node.integer("line", *LINE),
-            fields=tuple(Field.read(child) for child in node.children("fields")),
+            fields=node.children("fields", Field.read),
         )
 
 
@@ -295,7 +300,7 @@ class Result:
             c=node.name("c"),
             make=node.name("make"),
             decode=node.name("decode"),
-            fields=tuple(Field.read(child) for child in node.children("fields")),
+            fields=node.children("fields", Field.read),
         )
 
 
@@ -365,6 +370,7 @@ class Job:
 
     @classmethod
     def read(cls, node: Node) -> "Job":
+        node.leave("was", "attrs")
         for key in ("cron", "unique", "concurrency", "rate"):
             if not node.is_null(key):
                 raise node.fail(key, "the runtime's descriptor has no place for it yet")
@@ -373,18 +379,18 @@ class Job:
             qualified=node.text("qualified"),
             wire=node.text("wire"),
             c=node.name("c"),
-            functions=Functions.read(node.child("functions")),
+            functions=node.child("functions", Functions.read),
             doc=node.text("doc"),
             line=node.integer("line", *LINE),
             deprecated=node.maybe("deprecated", Node.text),
             retired=node.flag("retired"),
-            params=tuple(Field.read(child) for child in node.children("params")),
+            params=node.children("params", Field.read),
             params_symbol=node.name("params_symbol"),
-            result=None if node.is_null("result") else Result.read(node.child("result")),
+            result=node.maybe("result", Node.child, Result.read),
             queue=node.text("queue"),
             numbers=tuple(setting.read(node) for setting in SETTINGS),
-            retry=Retry.read(node.child("retry")),
-            every=None if node.is_null("every") else Every.read(node.child("every")),
+            retry=node.child("retry", Retry.read),
+            every=node.maybe("every", Node.child, Every.read),
             tags=node.texts("tags"),
             fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
         )
@@ -407,24 +413,29 @@ class Schema:
 
     @classmethod
     def read(cls, node: Node) -> "Schema":
+        node.leave("stem", "package")
         return cls(
             file=node.text("file"),
             header=node.match("header", FILE_NAME, "a file name"),
             source=node.match("source", FILE_NAME, "a file name"),
             guard=node.name("guard"),
             export_macro=node.maybe("export_macro", Node.name),
-            imports=tuple(Import.read(child) for child in node.children("imports")),
-            enums=tuple(Enum.read(child) for child in node.children("enums")),
-            structs=tuple(Struct.read(child) for child in node.children("structs")),
-            jobs=tuple(Job.read(child) for child in node.children("jobs")),
+            imports=node.children("imports", Import.read),
+            enums=node.children("enums", Enum.read),
+            structs=node.children("structs", Struct.read),
+            jobs=node.children("jobs", Job.read),
         )
 
 
 def read_named(value: Any) -> List[Schema]:
     """The schemas of a document that were asked for, without those that they import."""
-    node = Node(value, "")
+    return Node(value, "").read(read_document)
+
+
+def read_document(node: Node) -> List[Schema]:
     check_version(node)
-    return [Schema.read(child) for child in node.children("files") if child.flag("named")]
+    node.leave("compiler", "options")
+    return [child.read(Schema.read) for child in node.nodes("files") if child.flag("named")]
 
 
 def check_version(node: Node) -> None:
@@ -447,4 +458,4 @@ def read_limit(node: Node, key: str, kind: str) -> Optional[int]:
         return None
     if VALUE_KEYS.get(kind) not in ("int", "time_ns", "duration_ns") or kind.endswith("128"):
         raise node.fail(key, f"a {kind} has no such limit")
-    return Value.read(node.child(key), kind).integer
+    return node.child(key, Value.read, kind).integer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, List, Optional, Set, Tuple, TypeVar
 
 T = TypeVar("T")
 
@@ -18,13 +18,27 @@ class IRError(Exception):
 
 
 class Node:
-    """One JSON object together with its path, for messages."""
+    """One JSON object together with its path, for messages, and the keys that were asked for."""
 
     def __init__(self, value: Any, path: str) -> None:
         if not isinstance(value, dict):
             raise IRError(f"{path or 'the IR'}: expected an object")
         self._value = value
+        self._known: Set[str] = set()
         self.path = path
+
+    def read(self, read: Callable[..., T], *args: Any) -> T:
+        """What `read` makes of the object. It has to ask for each key, so that nothing that
+        somebody wrote in a schema is lost without a word."""
+        made = read(self, *args)
+        for key in self._value:
+            if key not in self._known:
+                raise self.fail(key, "this renderer does not know it")
+        return made
+
+    def leave(self, *keys: str) -> None:
+        """These may be there, for other readers of the IR."""
+        self._known.update(keys)
 
     def at(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
@@ -33,6 +47,7 @@ class Node:
         return IRError(f"{self.at(key)}: {message}")
 
     def raw(self, key: str) -> Any:
+        self._known.add(key)
         if key not in self._value:
             raise self.fail(key, "missing")
         return self._value[key]
@@ -93,10 +108,14 @@ class Node:
         """What `read` (a method of this class) makes of the key, or None for null."""
         return None if self.is_null(key) else read(self, key, *args)
 
-    def child(self, key: str) -> "Node":
-        return Node(self.raw(key), self.at(key))
+    def child(self, key: str, read: Callable[..., T], *args: Any) -> T:
+        return Node(self.raw(key), self.at(key)).read(read, *args)
 
-    def children(self, key: str) -> List["Node"]:
+    def children(self, key: str, read: Callable[..., T]) -> Tuple[T, ...]:
+        return tuple(node.read(read) for node in self.nodes(key))
+
+    def nodes(self, key: str) -> List["Node"]:
+        """Each has to be read, or is of no interest as a whole."""
         return [Node(item, path) for item, path in self._items(key)]
 
     def texts(self, key: str) -> Tuple[str, ...]:

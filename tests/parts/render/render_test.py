@@ -16,16 +16,15 @@ import jinja2
 
 import rendering
 from ctokens import skeleton, tokens
-from rendering import RENDERER, encoded, files_of, run
+from rendering import RENDERER, document, encoded, files_of, run
 from samples import BANNED_TEXT, CASES, ESSAY, enum, enum_ref, essay, field, hello, job, kinds, schema, struct, value
 
 import emit
 import literals
 import model
-import node
 
 # Keys that other readers of the IR use.
-UNREAD = {"named", "stem", "package", "was", "attrs"}
+UNREAD = {"stem", "package", "was", "attrs"}
 DANGEROUS = "\\/*?\"'\n\r\t\0#%{}<>=!()-a \u202e\u2028\u00e9\U0001f600"
 
 
@@ -86,8 +85,9 @@ class Refusal(unittest.TestCase):
 
     def full_ir(self) -> Dict[str, Any]:
         """Small, with at least one of everything."""
-        fields = [field("a", "int8", default={"int": "1"}), field("b", optional=True),
+        fields = [field("a", "int8", default={"int": "1"}, min={"int": "0"}), field("b", optional=True),
                   field("c", "enum", ref=enum_ref("e"), shape="list"),
+                  field("g", "enum", ref=enum_ref("e"), default={"enum": "E_A", "c": "E_A"}),
                   field("d", "bytes", default={"bytes": "00"}),
                   field("f", "float32", default={"float": "0.1"})]
         return schema("full", imports=[{"file": "x.job", "header": "x_job.h"}],
@@ -103,9 +103,25 @@ class Refusal(unittest.TestCase):
                 continue
             kept = node.pop(key)
             with self.subTest(key=key):
-                self.assertRaisesRegex(model.IRError, rf"(^|\.){key}\b", files_of, ir)
+                self.assertRaisesRegex(model.IRError, rf"\.{key}\b", files_of, ir)
             node[key] = kept
         self.assertTrue(files_of(ir))
+
+    def test_every_unknown_key_is_named_with_its_place(self) -> None:
+        ir = self.full_ir()
+        objects = [node[key] for node, key in self.places([ir]) if key not in UNREAD]
+        for node in filter(lambda value: isinstance(value, dict), objects):
+            node["weight"] = 1
+            with self.subTest(keys=list(node)):
+                self.assertRaisesRegex(model.IRError, r"^files\[0\]\S*\.weight: .* not know", files_of, ir)
+            del node["weight"]
+        self.assertTrue(files_of(ir))
+        self.assertIn(b"render: weight: this renderer does not know it",
+                      run(json.dumps({**document([ir]), "weight": 1}).encode("ascii")).stderr)
+
+    def test_files_that_are_only_imported_are_not_read(self) -> None:
+        other = {"named": False, "of another form": 1}
+        self.assertTrue(model.read_named(document([hello(), other])))
 
     def test_wrong_values_never_crash_it(self) -> None:
         wrong = [None, True, -1, 1 << 70, 0.5, "", "x y", "*/", "\ud800", "\0", "99999", "1e999", "NaN", "00",
@@ -330,7 +346,8 @@ class Templates(unittest.TestCase):
                 seen.add((entry[0], entry[1].get_corresponding_lineno(frame.f_lineno)))
             return trace
 
-        view = [emit.schema_view(model.Schema.read(node.Node(case(), ""))) for case in CASES.values()]
+        schemas = model.read_named(document([case() for case in CASES.values()]))
+        view = [emit.schema_view(schema) for schema in schemas]
         sys.settrace(trace)
         try:
             for schema_view in view:

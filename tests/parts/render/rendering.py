@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import unittest
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 sys.dont_write_bytecode = True
 
@@ -35,10 +35,9 @@ def files_of(ir: Any) -> Dict[str, str]:
     """The generated files by name, rendered in this process."""
     import emit
     import model
-    import node
 
-    schema = model.Schema.read(node.Node(ir, ""))
-    return {file["name"]: file["content"] for file in emit.render(schema)}
+    schemas = model.read_named(document([ir]))
+    return {file["name"]: file["content"] for schema in schemas for file in emit.render(schema)}
 
 
 def write(ir: Any, folder: str) -> None:
@@ -47,10 +46,13 @@ def write(ir: Any, folder: str) -> None:
             file.write(content)
 
 
+def document(files: Sequence[Any], version: Any = 1) -> Dict[str, Any]:
+    """What the renderer gets of these models."""
+    return {"ir": version, "compiler": "0.1.0", "options": {}, "files": list(files)}
+
+
 def encoded(*files: Any, version: Any = 1) -> bytes:
-    """The document that the renderer gets of these models."""
-    document = {"ir": version, "compiler": "0.1.0", "options": {}, "files": files}
-    return json.dumps(document).encode("ascii")
+    return json.dumps(document(files, version)).encode("ascii")
 
 
 def main() -> None:
