@@ -1,0 +1,67 @@
+"""The pages for people who work on the code name files by their path from the top, and each is there.
+
+In a table whose first column is a folder, other cells may name files relative to it. ARCHITECTURE.md
+has a row in its map for each room, and the map fits on one screen.
+
+usage: paths_test.py REPOSITORY
+"""
+import pathlib
+import re
+import sys
+
+PAGES = ["ARCHITECTURE.md", "CONTRIBUTING.md"]
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+SUFFIX = r"\.(?:c|h|def|re|lua|py|sh|md|job|build|txt|json|yaml|cmake|lock)"
+PATH = re.compile(rf"[\w.*-]+(?:/[\w.*-]+)+/?|[\w*-]+{SUFFIX}")
+THEIRS = {"culex.yaml", "jobs.lock", "hello_job.h"}  # files of users' projects
+MAP_LINES, MAP_COLUMNS = 45, 120
+
+
+def is_there(folder: pathlib.Path, name: str) -> bool:
+    return any(folder.glob(name.rstrip("/")))
+
+
+def folder_of(repository: pathlib.Path, line: str) -> pathlib.Path:
+    """What the files of a table's row are relative to."""
+    first = re.match(r"\| `([\w./-]+)` \|", line)
+    folder = repository / first[1] if first else repository
+    return folder if folder.is_dir() else repository
+
+
+def faults(repository: pathlib.Path, page: str) -> list:
+    found = []
+    for line in FENCE.sub("", (repository / page).read_text()).splitlines():
+        folder = folder_of(repository, line)
+        for name in re.findall(r"`([^`]+)`", line):
+            if PATH.fullmatch(name) and name not in THEIRS and not name.startswith("./") \
+                    and not is_there(repository, name) and not is_there(folder, name):
+                found.append(f"{page}: no `{name}`")
+    return found
+
+
+def rooms(repository: pathlib.Path) -> set:
+    built = {str(path.parent.relative_to(repository)) for half in ("codegen", "runtime")
+             for path in (repository / half).glob("*/meson.build")}
+    top = {path.name for path in repository.iterdir() if path.is_dir()}
+    return built | top - {"codegen", "runtime"}
+
+
+def map_faults(repository: pathlib.Path) -> list:
+    page = (repository / "ARCHITECTURE.md").read_text()
+    lines = page[page.index("## Map\n"):page.index("\n## Where is")].splitlines()
+    mapped = {name for line in lines for name in re.findall(r"`([^`]+)`", line.split("|")[1] if "|" in line else "")}
+    own = {name for name in rooms(repository) if not name.startswith((".", "build", "__"))}
+    wide = [line for line in lines if len(line) > MAP_COLUMNS]
+    return ([f"the map has no row for {name}" for name in sorted(own - mapped)]
+            + [f"the map has a row wider than {MAP_COLUMNS} columns: {line}" for line in wide]
+            + [f"the map has {len(lines)} lines, more than {MAP_LINES}"] * (len(lines) > MAP_LINES))
+
+
+def main() -> int:
+    repository = pathlib.Path(sys.argv[1])
+    found = [fault for page in PAGES for fault in faults(repository, page)] + map_faults(repository)
+    print("\n".join(found) or "every path that is named is there")
+    return 1 if found else 0
+
+
+sys.exit(main())
