@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import List, Sequence, Tuple
 
 import layout
@@ -183,6 +184,16 @@ in `arena`."""),
 # The descriptor.
 
 
+@dataclass(frozen=True)
+class Member:
+    """Of a descriptor. C++11 has no initialisers by name, so the order counts; the tests compile
+    it against the struct. What is left out is found by -Wmissing-field-initializers."""
+
+    name: str
+    value: CText
+    note: str = ""  # behind it
+
+
 def _policy(context: Context, job: Job, params: RecordView,
             results: Sequence[RecordView]) -> Tuple[List[TableView], List[CText]]:
     """The members of a culex_job_type, one a line, and the tables they point to."""
@@ -196,37 +207,44 @@ def _policy(context: Context, job: Job, params: RecordView,
         steps = context.names.fresh(job.c + "_steps_ms")
         rows = [milliseconds(step) for step in job.retry.steps_ns]
         tables.append(TableView(CText(f"static const int64_t {steps}[]"), rows))
+    result = CText(f"&{results[0].type_symbol}") if results else NULL
+    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps)
+    notes = [f"/* {member.note} */" if member.note else "" for member in members]
+    return tables, layout.margin_notes([f"{member.value}," for member in members], notes)
+
+
+def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText) -> List[Member]:
+    """Of culex_job_type. The arguments besides the job are addresses, or NULL."""
     every_ns = (job.every.interval_ns, job.every.jitter_ns) if job.every is not None else (0, 0)
-    values = [
-        (CText(DESCRIPTOR_VERSION), "descriptor version"),
-        (literals.c_string(job.qualified), "name"),
-        (literals.c_string(job.wire), "its name in the store"),
-        (literals.c_string(job.queue), "queue"),
-        (CText(f"&{params.type_symbol}"), "params"),
-        (CText(f"&{results[0].type_symbol}") if results else NULL, "result"),
-        (CText(f"UINT64_C(0x{job.fingerprint:016x})"), "fingerprint of the params"),
-        *((setting.write(number), setting.note)
+    retry = layout.fill([member.value for member in retry_members(job.retry, steps)], 5)
+    return [
+        Member("descriptor_version", CText(DESCRIPTOR_VERSION), "descriptor version"),
+        Member("name", literals.c_string(job.qualified), "name"),
+        Member("wire", literals.c_string(job.wire), "its name in the store"),
+        Member("queue", literals.c_string(job.queue), "queue"),
+        Member("params", params, "params"),
+        Member("result", result, "result"),
+        Member("fingerprint", CText(f"UINT64_C(0x{job.fingerprint:016x})"), "fingerprint of the params"),
+        *(Member(setting.member, setting.write(number), setting.note)
           for setting, number in zip(SETTINGS, job.numbers)),
-        (_retry(job.retry, steps), ""),
-        (milliseconds(every_ns[0]), "every, ms"),
-        (milliseconds(every_ns[1]), "its jitter, ms"),
-        (tags, "tags"),
-        (CText(len(job.tags)), "how many"),
+        Member("retry", CText("{" + retry + "}")),
+        Member("every_ms", milliseconds(every_ns[0]), "every, ms"),
+        Member("every_jitter_ms", milliseconds(every_ns[1]), "its jitter, ms"),
+        Member("tags", tags, "tags"),
+        Member("tag_count", CText(len(job.tags)), "how many"),
     ]
-    notes = [f"/* {note} */" if note else "" for _, note in values]
-    return tables, layout.margin_notes([f"{value}," for value, _ in values], notes)
 
 
-def _retry(retry: Retry, steps: CText) -> CText:
-    cells = [
-        literals.c_uint32(retry.max),
-        BACKOFFS[retry.backoff],
-        milliseconds(retry.base_ns),
-        literals.c_float64(retry.factor or "1"),
-        milliseconds(retry.cap_ns),
-        steps,
-        CText(len(retry.steps_ns)),
-        JITTERS[retry.jitter],
-        literals.c_float64(retry.jitter_ratio or "0"),
+def retry_members(retry: Retry, steps: CText) -> List[Member]:
+    """Of culex_retry_policy."""
+    return [
+        Member("max", literals.c_uint32(retry.max)),
+        Member("backoff", BACKOFFS[retry.backoff]),
+        Member("base_ms", milliseconds(retry.base_ns)),
+        Member("factor", literals.c_float64(retry.factor or "1")),
+        Member("cap_ms", milliseconds(retry.cap_ns)),
+        Member("steps_ms", steps),
+        Member("step_count", CText(len(retry.steps_ns))),
+        Member("jitter", JITTERS[retry.jitter]),
+        Member("jitter_ratio", literals.c_float64(retry.jitter_ratio or "0")),
     ]
-    return CText("{" + layout.fill(cells, 5) + "}")

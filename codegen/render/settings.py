@@ -1,6 +1,7 @@
 """The numbers among a job's settings: what the IR may say, and how the descriptor says it.
 
-One row each, in the order of struct culex_job_type. Settings of other forms are read in model.py
+One row each, in the order of struct culex_job_type, to which the tests hold it when they are
+compiled. Settings of other forms are read in model.py
 and written in jobs.py.
 """
 
@@ -27,6 +28,11 @@ class Setting:
     most: int = INT64_MAX
     has_none: bool = False  # null is no limit, which the descriptor has as 0
     is_duration: bool = True  # nanoseconds, and milliseconds in the descriptor
+
+    @property
+    def member(self) -> str:
+        """Of the descriptor."""
+        return self.key[:-len("_ns")] + "_ms" if self.is_duration else self.key
 
     def read(self, job: Node) -> Optional[int]:
         if self.has_none and job.is_null(self.key):

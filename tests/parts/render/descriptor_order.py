@@ -1,0 +1,36 @@
+"""Prints C that compiles only if descriptors are written in the order of their structs.
+
+Generated C is read as C++11 too, which has no initialisers by name: two members of one type in
+the wrong order would swap what they say, and nobody would be told.
+"""
+
+from __future__ import annotations
+
+from typing import List
+
+import rendering  # finds the renderer
+from samples import job, schema
+
+import jobs
+import model
+from literals import NULL
+
+
+def asserted(struct: str, members: List[jobs.Member]) -> str:
+    names = [member.name for member in members]
+    return "".join(f"""\
+_Static_assert(offsetof({struct}, {before}) < offsetof({struct}, {behind}),
+               "the renderer writes {before} before {behind}");
+""" for before, behind in zip(names, names[1:]))
+
+
+def main() -> None:
+    document = rendering.document([schema("order", jobs=[job("order")])])
+    [order] = model.read_named(document)[0].jobs
+    print("#include <stddef.h>\n\n#include <culex/job.h>\n")
+    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL)))
+    print(asserted("culex_retry_policy", jobs.retry_members(order.retry, NULL)), end="")
+
+
+if __name__ == "__main__":
+    main()
