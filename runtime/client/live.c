@@ -180,7 +180,7 @@ culex_status culex_client_live(culex_client *client, const char *queue, bool wit
                                culex_live_visitor visit, void *user, culex_error *error)
 {
     if (client == NULL || visit == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client or no visitor");
+        return culex__fail(error, CULEX_EINVAL, client == NULL ? "no client" : "no visitor");
     struct walk walk = {.client = client,
                         .table = {.with_ended = with_ended},
                         .is_all = queue == NULL,

@@ -255,8 +255,12 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
 {
     static const struct verb list = {list_ask, NULL, true};
     culex_status status = CULEX_OK;
-    if (cursor == NULL || visit == NULL || (int)state < 0 || state >= CULEX_RUN_STATE_COUNT)
-        return culex__fail(error, CULEX_EINVAL, "no cursor, no visitor or no such state");
+    if (cursor == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no cursor");
+    if (visit == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no visitor");
+    if ((unsigned)state >= CULEX_RUN_STATE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "no such state of runs");
     size_t left = limit > 0 ? limit : LIST_LIMIT;
     bool is_wanted = true;
     while (is_wanted && left > 0) {
@@ -287,7 +291,7 @@ culex_status culex_client_queues(culex_client *client, culex_queue_visitor visit
 {
     char **names = NULL;
     if (client == NULL || visit == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client or no visitor");
+        return culex__fail(error, CULEX_EINVAL, client == NULL ? "no client" : "no visitor");
     culex_status status = culex__client_perform(client, queues_call, &names, error);
     if (status != CULEX_OK)
         return status;

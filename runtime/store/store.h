@@ -275,6 +275,7 @@ enum {
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
     CULEX_STORE_PREFIX_MAX = 64   /* bytes of a prefix of keys */
 };
+#define CULEX_STORE_CURSOR_MAX INT64_MAX /* greatest place where a page of LIST begins */
 
 /* What the engine has settled, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {

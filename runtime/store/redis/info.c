@@ -1,6 +1,7 @@
 /* store/redis/info.c - reading the store: GET, LIST, STATS, QUEUES. */
 #include "store/redis/redis.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,14 +212,18 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
     return CULEX_OK;
 }
 
+/* Places in a list or a set: no index is longer, and Lua's texts of these are exact. */
+enum { PLACE_MAX = INT32_MAX };
+
 culex_status culex__redis_list(struct culex_store *base, const char *queue, culex_run_state state,
                                uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                                culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
-    if (cursor > (is_any ? INT64_MAX : INT32_MAX))
-        return culex__fail(error, CULEX_EINVAL, "this cursor is not one of LIST");
+    assert(cursor <= CULEX_STORE_CURSOR_MAX && limit <= CULEX_STORE_PAGE_MAX);
+    if (!is_any && cursor > PLACE_MAX)
+        cursor = PLACE_MAX;
     culex_status status = culex__redis_begin(redis, &culex__redis_script_list, queue, error);
     if (status != CULEX_OK)
         return status;

@@ -1,4 +1,5 @@
 /* store/sqlite/inspect.c - the verbs that only read. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,7 +248,8 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
 {
     const struct list_request *request = user;
     struct culex_list_reply *reply = request->reply;
-    int64_t after = request->cursor <= INT64_MAX ? (int64_t)request->cursor : INT64_MAX;
+    assert(request->cursor <= CULEX_STORE_CURSOR_MAX);
+    int64_t after = (int64_t)request->cursor;
     sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(LIST_SCAN_MAX));
     culex_status status = CULEX_OK;
     int has = 0, scanned = 0;

@@ -23,6 +23,14 @@
         assert_string_not_equal(error.text, "");                                                   \
     } while (0)
 
+/* Refused in these words. */
+#define REFUSED_AS(words, call)                                                                    \
+    do {                                                                                           \
+        culex_error error = {0};                                                                   \
+        assert_int_equal(call, CULEX_EINVAL);                                                      \
+        assert_string_equal(error.text, words);                                                    \
+    } while (0)
+
 static const culex_uuid no_id;
 static culex_job_type type;
 
@@ -143,8 +151,12 @@ static void test_with_a_client(void **state)
     REFUSED(culex_client_get(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_get(client, "q", no_id, NULL, &error));
     REFUSED(culex_client_list(client, NULL, CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
-    REFUSED(culex_client_list(client, "q", CULEX_RUN_DONE, NULL, 0, run_seen, NULL, &error));
-    REFUSED(culex_client_list(client, "q", CULEX_RUN_DONE, &cursor, 0, NULL, NULL, &error));
+    REFUSED_AS("no cursor",
+               culex_client_list(client, "q", CULEX_RUN_DONE, NULL, 0, run_seen, NULL, &error));
+    REFUSED_AS("no visitor",
+               culex_client_list(client, "q", CULEX_RUN_DONE, &cursor, 0, NULL, NULL, &error));
+    REFUSED_AS("no such state of runs", culex_client_list(client, "q", CULEX_RUN_STATE_COUNT,
+                                                          &cursor, 0, run_seen, NULL, &error));
     REFUSED(culex_client_cancel(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_retry(client, NULL, no_id, &error));
     REFUSED(culex_client_delete(client, NULL, no_id, &error));
@@ -154,7 +166,7 @@ static void test_with_a_client(void **state)
     REFUSED(culex_client_purge(client, NULL, CULEX_RUN_DONE, 1, NULL, &error));
     REFUSED(culex_client_stats(client, NULL, NULL, &error));
     REFUSED(culex_client_stats(client, "q", NULL, &error));
-    REFUSED(culex_client_queues(client, NULL, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_queues(client, NULL, NULL, &error));
     REFUSED(culex_client_doctor(client, NULL, &error));
     REFUSED(culex_client_fsck(client, NULL, false, &counts, &error));
     REFUSED(culex_client_fsck(client, "q", false, NULL, &error));

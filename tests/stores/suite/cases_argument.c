@@ -153,6 +153,33 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
     assert_ok(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX, NULL));
 }
 
+void case_argument__cursor_beyond_all_places_is_refused(struct suite *suite)
+{
+    static const uint64_t beyonds[] = {CULEX_STORE_CURSOR_MAX + UINT64_C(1), UINT64_MAX};
+    static const uint64_t behinds[] = {INT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 53,
+                                       CULEX_STORE_CURSOR_MAX};
+    struct culex_store *store = suite->store;
+    struct culex_list_reply page;
+    suite_put(suite);
+    for (int state = 0; state <= CULEX_LIST_ANY; state++) {
+        for (size_t i = 0; i < sizeof beyonds / sizeof beyonds[0]; i++) {
+            culex_error error = {0};
+            refused(store->ops->list(store, suite->queue, (culex_run_state)state, beyonds[i], 1,
+                                     &page, &error),
+                    CULEX_EINVAL, &error, "this cursor is not one of LIST");
+        }
+    }
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        for (size_t i = 0; i < sizeof behinds / sizeof behinds[0]; i++) {
+            assert_ok(store->ops->list(store, suite->queue, (culex_run_state)state, behinds[i], 1,
+                                       &page, NULL));
+            assert_int_equal(page.count, 0);
+            assert_int_equal(page.cursor, 0);
+            store->ops->list_release(store, &page);
+        }
+    }
+}
+
 void case_refusal__says_the_same_in_all_stores(struct suite *suite)
 {
     struct culex_store *store = suite->store;
