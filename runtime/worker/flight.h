@@ -45,12 +45,6 @@ struct culex_flight {
     char last_progress[CULEX_PROGRESS_MAX + 1];
 };
 
-/* The flight of a run that came from culex__flight_alloc. */
-static inline struct culex_flight *culex__flight_of(struct culex_run *run)
-{
-    return (struct culex_flight *)run;
-}
-
 /* Boot time at which its lease, its timeout or the patience with a silent store ends. */
 int64_t culex__flight_next_ns(const struct culex_flight *flight);
 

@@ -12,6 +12,12 @@ struct culex_lane;
 /* One on the ground, for a run of this lane. NULL when out of memory. */
 struct culex_flight *culex__flight_begin(struct culex_lane *lane);
 
+/* The flight of a run that came from culex__flight_begin. */
+static inline struct culex_flight *culex__flight_of(struct culex_run *run)
+{
+    return (struct culex_flight *)run;
+}
+
 /* Back to the pool, from anywhere but its lane's list. */
 void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight);
 

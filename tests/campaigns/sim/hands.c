@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hands.h"
+#include "worker/flight_pool.h"
 
 enum { HANDS_MAX = 64 };
 
