@@ -1,7 +1,8 @@
-/* store/redis/facts.c - what the doctor asks the server: INFO, CONFIG GET. */
-#include "store/redis/doctor.h"
+#include "store/redis/facts.h"
 
 #include <stdio.h>
+
+#include "store/redis/doctor.h"
 
 culex_status culex__redis_fact_ask(struct culex__redis_doctor *doctor, const char *const *words,
                                    size_t count, redisReply **ret_reply, culex_error *error)
