@@ -1,6 +1,6 @@
 /* store/redis/redis.h - the Redis store: its struct, and the verbs of its files.
  *
- *   redis.c     opening, the table of operations
+ *   opening.c   opening, closing, the table of operations
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   target.c    what the URL says
  *   conn.c      the connection; greeting.c makes it ready for scripts

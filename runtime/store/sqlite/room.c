@@ -7,6 +7,7 @@
 
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/opening.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"

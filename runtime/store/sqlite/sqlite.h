@@ -11,7 +11,7 @@
  *                                          while anything but SQL runs, and who is woken after it
  *   claim, memo, enqueue, step, manage,    the verbs of store/store.h
  *   inspect, fsck, doctor
- *   room, sqlite, borrow                   the table of a store, with the reserve behind what
+ *   room, opening, borrow                  the table of a store, with the reserve behind what
  *                                          writes; opening and closing; somebody else's handle
  *
  * Order of claims. Exact: runs without delay, in one priority, in the order of their enqueue
@@ -77,23 +77,6 @@ struct culex_sqlite {
         char *queue;
     } idle;
 };
-
-/* Opens what stands behind "sqlite:" or "memory:" in a URL. `options` may be NULL. */
-culex_status culex__sqlite_open(const char *rest, bool is_memory,
-                                const struct culex_store_options *options,
-                                const struct culex_env *env, struct culex_store **ret_store,
-                                culex_error *error);
-
-/* As culex__sqlite_open, pretending that SQLite has `version`: the tests' way to both
- * checkpoint schemes. */
-culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory,
-                                   const struct culex_store_options *options,
-                                   const struct culex_env *env, struct culex_store **ret_store,
-                                   culex_error *error);
-
-/* The store's own ways to end: see close and abandon in store/store.h. */
-void culex__sqlite_close(struct culex_store *base);
-void culex__sqlite_abandon(struct culex_store *base);
 
 static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)
 {

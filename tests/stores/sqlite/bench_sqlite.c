@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/sqlite/opening.h"
 #include "store/sqlite/sqlite.h"
 
 enum { RUNS = 30000 };

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "store/sqlite/opening.h"
 #include "store/sqlite/sqlite.h"
 
 struct fixture {

@@ -1,6 +1,4 @@
-/* store/sqlite/sqlite.c - the embedded store: one SQLite file, or memory shared within the process.
- */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/opening.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "store/sqlite/option.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/room.h"
+#include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/wake.h"
 #include "store/register.h"

@@ -1,4 +1,4 @@
-/* store/redis/redis.c - the Redis store: opening, and the table of operations. */
+/* store/redis/opening.c - opening and closing the Redis store, and the table of operations. */
 #include "store/redis/redis.h"
 
 #include <stdlib.h>
