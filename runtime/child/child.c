@@ -33,7 +33,7 @@ enum {
 };
 
 struct child {
-    const struct culex_executor_config *config;
+    const struct culex_handler_config *config;
     struct culex_mailbox *mailbox;
     struct culex_inbox inbox;
     struct culex_loan loan;
@@ -396,26 +396,27 @@ static void packet_run(struct child *child)
 
 /* --- before the first run ----------------------------------------------------------------- */
 
-static void mailbox_keep(const struct culex_zygote_config *config, size_t slot)
+/* Unmaps the mailboxes of the other children; what a handler forks does not get ours either. */
+static void mailbox_keep(const struct culex_mailboxes *all, size_t slot)
 {
-    char *mine = config->mailboxes + slot * config->stride;
-    char *end = config->mailboxes + config->slot_count * config->stride;
-    culex__pages_free(config->mailboxes, slot * config->stride);
-    culex__pages_free(mine + config->stride, (size_t)(end - mine) - config->stride);
-    culex__pages_withhold(mine, config->stride);
+    char *mine = all->bytes + slot * all->stride;
+    char *end = all->bytes + all->count * all->stride;
+    culex__pages_free(all->bytes, slot * all->stride);
+    culex__pages_free(mine + all->stride, (size_t)(end - mine) - all->stride);
+    culex__pages_withhold(mine, all->stride);
 }
 
-static void child_prepare(const struct culex_zygote_config *config, size_t slot, int channel_fd,
-                          pid_t zygote_pid)
+static void child_prepare(const struct culex_child_start *start)
 {
     setpgid(0, 0);
     culex__self_rename("culex-handler");
     culex__self_follow_parent(SIGKILL);
-    if (getppid() != zygote_pid)
+    if (getppid() != start->zygote_pid)
         _exit(0);
-    culex__descriptors_drop(channel_fd);
-    mailbox_keep(config, slot);
-    culex__crash_report_install(culex__zygote_mailbox(config, slot), zygote_pid);
+    culex__descriptors_drop(start->channel_fd);
+    mailbox_keep(start->mailboxes, start->slot);
+    culex__crash_report_install(culex__mailbox_of(start->mailboxes, start->slot),
+                                start->zygote_pid);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -449,17 +450,16 @@ static void group_enter(struct child *child)
                      child->group.group->path, child->group.slot, strerror(errno));
 }
 
-_Noreturn void culex__child_main(const struct culex_zygote_config *config, size_t slot,
-                                 int channel_fd, pid_t zygote_pid)
+_Noreturn void culex__child_main(const struct culex_child_start *start)
 {
     static struct child child;
-    child_prepare(config, slot, channel_fd, zygote_pid);
-    child.outbox.fd = culex__descriptor_raise(channel_fd);
-    child.config = config->executor;
+    child_prepare(start);
+    child.outbox.fd = culex__descriptor_raise(start->channel_fd);
+    child.config = start->handler;
     child.home = home_make();
     child.pid = getpid();
-    child.mailbox = culex__zygote_mailbox(config, slot);
-    child.log = *config->executor->log;
+    child.mailbox = culex__mailbox_of(start->mailboxes, start->slot);
+    child.log = *start->handler->log;
     child.log.sink = (struct culex_log_sink){log_send, NULL, NULL};
     child.inbox = (struct culex_inbox){.env = child.config->env, .fd = child.outbox.fd};
     culex__loan_init(&child.loan, (struct culex_errand_way){culex__inbox_exchange, &child.inbox},
@@ -467,7 +467,7 @@ _Noreturn void culex__child_main(const struct culex_zygote_config *config, size_
     culex__home_store_settle(&child.config->home);
     child.run = culex__run_create();
     self = &child;
-    culex__cgroup_member_open(&child.group, config->cgroup, slot);
+    culex__cgroup_member_open(&child.group, start->cgroup, start->slot);
     child_open(&child);
     group_enter(&child);
     child.is_tidy = true;

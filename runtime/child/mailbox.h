@@ -16,6 +16,7 @@
 #ifndef CULEX_CHILD_MAILBOX_H
 #define CULEX_CHILD_MAILBOX_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,5 +82,19 @@ static inline size_t culex__mailbox_index(uint64_t seq)
 }
 
 _Static_assert(sizeof(struct culex_mailbox) <= 4096, "a mailbox is one page");
+
+/* Those of all slots, in memory that supervisor, zygote and children share. */
+struct culex_mailboxes {
+    char *bytes; /* `count` times `stride` */
+    size_t stride;
+    size_t count;
+};
+
+static inline struct culex_mailbox *culex__mailbox_of(const struct culex_mailboxes *mailboxes,
+                                                      size_t slot)
+{
+    assert(slot < mailboxes->count);
+    return (struct culex_mailbox *)(void *)(mailboxes->bytes + slot * mailboxes->stride);
+}
 
 #endif

@@ -42,7 +42,7 @@ struct zygote {
 
 static int64_t now_ns(const struct zygote *zygote)
 {
-    return culex__env_boottime_ns(zygote->config->executor->env);
+    return culex__env_boottime_ns(zygote->config->handler->env);
 }
 
 /* --- reports --------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int64_t now_ns(const struct zygote *zygote)
 static bool reports_send(struct zygote *zygote)
 {
     bool is_done = true;
-    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+    for (size_t i = 0; i < zygote->config->mailboxes.count; i++) {
         struct zygote_child *child = &zygote->children[i];
         if (!child->has_report)
             continue;
@@ -77,6 +77,18 @@ static void child_report(struct zygote_child *child, size_t slot, uint32_t type,
 
 /* --- requests -------------------------------------------------------------------------- */
 
+static _Noreturn void child_begin(const struct zygote *zygote, size_t slot, int channel_fd)
+{
+    const struct culex_zygote_config *config = zygote->config;
+    struct culex_child_start start = {.handler = config->handler,
+                                      .mailboxes = &config->mailboxes,
+                                      .cgroup = config->cgroup,
+                                      .slot = slot,
+                                      .channel_fd = channel_fd,
+                                      .zygote_pid = zygote->pid};
+    culex__child_main(&start);
+}
+
 static void child_fork(struct zygote *zygote, const struct culex_zygote_request *request, int fd)
 {
     struct zygote_child *child = &zygote->children[request->slot];
@@ -90,14 +102,14 @@ static void child_fork(struct zygote *zygote, const struct culex_zygote_request 
     }
     pid_t pid = culex__process_fork(zygote->config->effects);
     if (pid == 0)
-        culex__child_main(zygote->config, request->slot, fd, zygote->pid);
+        child_begin(zygote, request->slot, fd);
     if (pid < 0) {
         child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
         return;
     }
     setpgid(pid, pid); /* the child does so too; the first one wins, and a kill finds the group */
     child->pid = pid;
-    atomic_store(&culex__zygote_mailbox(zygote->config, request->slot)->group, pid);
+    atomic_store(&culex__mailbox_of(&zygote->config->mailboxes, request->slot)->group, pid);
 }
 
 static void child_signal(struct zygote *zygote, const struct culex_zygote_request *request)
@@ -119,7 +131,7 @@ static bool request_take(struct zygote *zygote)
         return errno == EAGAIN || errno == EINTR || errno == ENOMEM || errno == ENOBUFS;
     if (got != sizeof request)
         return false;
-    if (request.slot < zygote->config->slot_count) {
+    if (request.slot < zygote->config->mailboxes.count) {
         if (request.type == CULEX_ZYGOTE_FORK)
             child_fork(zygote, &request, fd);
         else if (request.type == CULEX_ZYGOTE_SIGNAL)
@@ -133,7 +145,7 @@ static bool request_take(struct zygote *zygote)
 
 static struct zygote_child *child_of(struct zygote *zygote, pid_t pid)
 {
-    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+    for (size_t i = 0; i < zygote->config->mailboxes.count; i++) {
         if (zygote->children[i].pid == pid)
             return &zygote->children[i];
     }
@@ -160,7 +172,9 @@ static bool death_take(struct zygote *zygote)
         kill(-info.si_pid, SIGKILL);
         culex__cgroup_slot_kill(zygote->config->cgroup, (size_t)(child - zygote->children));
         atomic_store(
-            &culex__zygote_mailbox(zygote->config, (size_t)(child - zygote->children))->group, 0);
+            &culex__mailbox_of(&zygote->config->mailboxes, (size_t)(child - zygote->children))
+                 ->group,
+            0);
         child_bury(zygote, child, &info);
     }
     zygote->has_strays = true; /* the dead one's own children are ours now */
@@ -234,14 +248,14 @@ static int64_t lease_of(struct culex_mailbox *mailbox)
 static int64_t leases_guard(struct zygote *zygote)
 {
     int64_t now = now_ns(zygote);
-    int64_t next_ns = now + zygote->config->executor->lease_ms * 100000;
+    int64_t next_ns = now + zygote->config->handler->lease_ms * 100000;
     bool is_any = false;
-    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+    for (size_t i = 0; i < zygote->config->mailboxes.count; i++) {
         struct zygote_child *child = &zygote->children[i];
         if (child->pid == 0)
             continue;
         is_any = true;
-        int64_t lease_ns = lease_of(culex__zygote_mailbox(zygote->config, i));
+        int64_t lease_ns = lease_of(culex__mailbox_of(&zygote->config->mailboxes, i));
         if (lease_ns <= now) {
             child->is_overtime = true;
             kill(-child->pid, SIGKILL);
@@ -289,7 +303,7 @@ static bool zygote_turn(struct zygote *zygote)
 /* Everything that came from us dies with us. Bounded, should something not die. */
 static void zygote_kill_all(struct zygote *zygote)
 {
-    for (size_t i = 0; i < zygote->config->slot_count; i++) {
+    for (size_t i = 0; i < zygote->config->mailboxes.count; i++) {
         if (zygote->children[i].pid != 0)
             kill(-zygote->children[i].pid, SIGKILL);
         if (zygote->children[i].pid != 0)
@@ -347,15 +361,15 @@ static bool zygote_prepare(struct zygote *zygote)
     zygote->signal_fd = culex__signals_open(&awaited);
     if (zygote->signal_fd >= 0)
         zygote->signal_fd = culex__descriptor_raise(zygote->signal_fd);
-    zygote->children = calloc(config->slot_count, sizeof *zygote->children);
+    zygote->children = calloc(config->mailboxes.count, sizeof *zygote->children);
     return zygote->signal_fd >= 0 && zygote->children != NULL;
 }
 
 _Noreturn void culex__zygote_main(const struct culex_zygote_config *config)
 {
     struct zygote zygote = {.config = config, .pid = getpid(), .signal_fd = -1};
-    if (config->executor->forget != NULL)
-        config->executor->forget(config->executor->forget_user);
+    if (config->handler->forget != NULL)
+        config->handler->forget(config->handler->forget_user);
     if (!zygote_prepare(&zygote))
         _exit(1);
     culex__stack_prepare();

@@ -12,9 +12,9 @@
 #ifndef CULEX_CHILD_ZYGOTE_H
 #define CULEX_CHILD_ZYGOTE_H
 
-#include "platform/cgroup.h"
-#include "executor/executor.h"
 #include "child/mailbox.h"
+#include "handler/handler_config.h"
+#include "platform/cgroup.h"
 #include "platform/process_effects.h"
 
 enum culex_zygote_request_type { CULEX_ZYGOTE_FORK = 1, CULEX_ZYGOTE_SIGNAL };
@@ -38,21 +38,13 @@ struct culex_zygote_report {
 };
 
 struct culex_zygote_config {
-    const struct culex_executor_config *executor;
+    const struct culex_handler_config *handler;
     const struct culex_process_effects *effects;
     const struct culex_cgroup *cgroup;
-    char *mailboxes; /* slot_count times `stride` bytes, shared */
-    size_t stride;
-    size_t slot_count;
-    int socket_fd; /* to the supervisor */
+    struct culex_mailboxes mailboxes; /* one for each slot */
+    int socket_fd;                    /* to the supervisor */
     pid_t supervisor_pid;
 };
-
-static inline struct culex_mailbox *culex__zygote_mailbox(const struct culex_zygote_config *config,
-                                                          size_t slot)
-{
-    return (struct culex_mailbox *)(void *)(config->mailboxes + slot * config->stride);
-}
 
 /* The whole life of the zygote, in the process just forked, with all signals blocked. */
 _Noreturn void culex__zygote_main(const struct culex_zygote_config *config);

@@ -72,7 +72,7 @@ struct culex_children {
 
 static inline int64_t culex__children_now_ns(const struct culex_children *children)
 {
-    return culex__env_boottime_ns(children->config.env);
+    return culex__env_boottime_ns(children->config.handler.env);
 }
 
 /* --- children_runs.c: each takes the run over --------------------------------------------- */

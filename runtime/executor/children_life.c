@@ -98,9 +98,9 @@ struct culex_child_link *culex__children_begin(struct culex_children *children)
     uint32_t generation = child->generation + 1;
     bool was_oom = child->is_oom;
     *child = (struct culex_child_link){.slot = slot, .generation = generation, .fd = -1};
-    child->is_ready = children->config.hooks.open == NULL;
+    child->is_ready = children->config.handler.hooks.open == NULL;
     child->begun_ns = culex__children_now_ns(children);
-    child->mailbox = culex__zygote_mailbox(&children->zygote_config, slot);
+    child->mailbox = culex__mailbox_of(&children->zygote_config.mailboxes, slot);
     memset(child->mailbox, 0, sizeof *child->mailbox);
     group_prepare(children, child, was_oom);
     if (!channel_open(children, child)) {

@@ -10,7 +10,7 @@
 
 #include "handler/errand.h"
 #include "handler/execution.h"
-#include "client/home_store.h"
+#include "handler/handler_config.h"
 
 struct culex_executor;
 
@@ -75,26 +75,15 @@ struct culex_executor {
 };
 
 struct culex_executor_config {
-    culex_isolation isolation; /* never DEFAULT */
-    unsigned count;            /* handlers at a time, at least 1 */
-    int64_t lease_ms;
-    const struct culex_log *log; /* copied */
-    const struct culex_env *env;
-    const struct culex_job *jobs; /* all that will ever be submitted */
-    size_t job_count;
-    struct culex_process_hooks hooks;
+    culex_isolation isolation;           /* never DEFAULT */
+    unsigned count;                      /* handlers at a time, at least 1 */
+    struct culex_handler_config handler; /* its log is copied */
     const char *cgroup; /* directory for groups around the children, NULL for none */
     int64_t setup_ms;   /* the longest that hooks.open may take in a process */
     /* What a handler asks of the worker's store by culex_run_client: called on the supervisor's
      * thread by the executor of children, on the handlers' own, one at a time, by the other. */
     culex_errand_serve serve;
     void *serve_user;
-    int64_t store_timeout_ms;
-    struct culex_home_store home; /* the worker's store as it was told, for the children */
-    /* Called in every process that may run handlers, before any does: wipes what the supervisor
-     * knows and handlers must not. NULL for nothing. */
-    void (*forget)(void *user);
-    void *forget_user;
 };
 
 /* One per kind; *ret_executor is returned owned: end it with stop. The executor of children must

@@ -199,8 +199,8 @@ static void children_free(struct culex_children *children)
     culex__descriptor_close(children->alarm_fd);
     culex__descriptor_close(children->bell_fd);
     culex__descriptor_close(children->watch_fd);
-    culex__pages_free(children->zygote_config.mailboxes,
-                      children->zygote_config.stride * children->slot_count);
+    const struct culex_mailboxes *mailboxes = &children->zygote_config.mailboxes;
+    culex__pages_free(mailboxes->bytes, mailboxes->stride * mailboxes->count);
     culex__run_list_free(&children->queue);
     culex__run_list_free(&children->ended);
     culex__symbols_free(children->symbols);
@@ -262,7 +262,7 @@ static size_t children_stop(struct culex_executor *executor, int64_t deadline_ns
         int64_t wait_ms = (left_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
         poll(&wait, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
     }
-    if (children->config.hooks.close != NULL)
+    if (children->config.handler.hooks.close != NULL)
         children_dismiss(children);
     size_t abandoned = children_abandon(children);
     children_free(children);
@@ -325,8 +325,8 @@ static culex_status descriptors_open(struct culex_children *children, culex_erro
 
 static bool has_bounded_job(const struct culex_executor_config *config)
 {
-    for (size_t i = 0; i < config->job_count; i++) {
-        if (config->jobs[i].type->memory_bytes > 0)
+    for (size_t i = 0; i < config->handler.job_count; i++) {
+        if (config->handler.jobs[i].type->memory_bytes > 0)
             return true;
     }
     return false;
@@ -338,22 +338,22 @@ static culex_status cgroup_open(struct culex_children *children, culex_error *er
     if (config->cgroup == NULL)
         return CULEX_OK;
     return culex__cgroup_open(&children->cgroup, config->cgroup, has_bounded_job(config),
-                              &children->effects, config->env, error);
+                              &children->effects, config->handler.env, error);
 }
 
 static culex_status children_start(struct culex_children *children, culex_error *error)
 {
     struct culex_zygote_config *zygote = &children->zygote_config;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    zygote->executor = &children->config;
+    zygote->handler = &children->config.handler;
     zygote->effects = &children->effects;
     zygote->cgroup = &children->cgroup;
-    zygote->slot_count = children->slot_count;
-    zygote->stride = page;
-    zygote->mailboxes = culex__process_share(&children->effects, page * children->slot_count);
+    zygote->mailboxes = (struct culex_mailboxes){
+        culex__process_share(&children->effects, page * children->slot_count), page,
+        children->slot_count};
     children->buffers = malloc(sizeof *children->buffers);
     children->symbols = culex__symbols_create();
-    if (zygote->mailboxes == NULL || children->buffers == NULL)
+    if (zygote->mailboxes.bytes == NULL || children->buffers == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu handler processes",
                            children->slot_count);
     culex_status status = cgroup_open(children, error);
@@ -379,10 +379,10 @@ culex_status culex__executor_children_create_with(const struct culex_executor_co
     if (children == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu handler processes", count);
     children->base.ops = &children_ops;
-    children->base.log = *config->log;
+    children->base.log = *config->handler.log;
     children->config = *config;
-    children->is_ready = config->hooks.open == NULL;
-    children->config.log = &children->base.log;
+    children->is_ready = config->handler.hooks.open == NULL;
+    children->config.handler.log = &children->base.log;
     children->effects = *effects;
     children->zygote = (struct culex_zygote_link){&children->effects, -1, 0};
     children->watch_fd = children->bell_fd = children->alarm_fd = -1;

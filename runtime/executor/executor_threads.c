@@ -405,20 +405,20 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     if (threads == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %u handler threads", count);
     threads->base.ops = &threads_ops;
-    threads->base.log = *config->log;
-    threads->env = config->env;
+    threads->base.log = *config->handler.log;
+    threads->env = config->handler.env;
     threads->serve = config->serve;
     threads->serve_user = config->serve_user;
-    threads->home = config->home;
+    threads->home = config->handler.home;
     culex__loan_init(&threads->loan, (struct culex_errand_way){threads_exchange, threads},
-                     config->store_timeout_ms, config->env);
+                     config->handler.store_timeout_ms, config->handler.env);
     pthread_mutex_init(&threads->lock, NULL);
     pthread_mutex_init(&threads->serving, NULL);
     pthread_cond_init(&threads->work, NULL);
     pthread_cond_init(&threads->gone, NULL);
     pthread_cond_init(&threads->stop, NULL);
-    threads->hooks = config->hooks;
-    threads->unready = config->hooks.open != NULL ? count : 0;
+    threads->hooks = config->handler.hooks;
+    threads->unready = config->handler.hooks.open != NULL ? count : 0;
     threads->fd = culex__bell_open();
     culex_status status = CULEX_OK;
     if (threads->fd < 0)

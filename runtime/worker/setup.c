@@ -190,32 +190,40 @@ static void memory_limits_tell(const culex_worker *worker)
     }
 }
 
-static culex_status executor_start(culex_worker *worker, culex_error *error)
+static struct culex_handler_config handler_config(const culex_worker *worker)
 {
     const culex_worker_options *options = &worker->options;
-    culex_isolation isolation = options->isolation;
-    culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
-                                                                 : culex__executor_children_create;
-    struct culex_executor_config config = {
-        .isolation = isolation,
-        .count = worker->options.concurrency,
-        .lease_ms = worker->options.lease_ms,
+    struct culex_handler_config config = {
         .log = &worker->log,
         .env = worker->env,
         .jobs = worker->jobs,
         .job_count = worker->job_count,
+        .lease_ms = options->lease_ms,
         .hooks = worker->hooks,
-        .cgroup = options->cgroup,
-        .setup_ms = worker->setup_ms,
-        .serve =
-            isolation == CULEX_ISOLATION_NONE ? culex__worker_serve_apart : culex__worker_serve,
-        .serve_user = worker,
         .store_timeout_ms = worker->store_settings.timeout_ms > 0
                                 ? worker->store_settings.timeout_ms
                                 : CULEX_STORE_TIMEOUT_MS,
         .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
         .forget = forget_secrets};
     culex__home_store_note_folder(&config.home);
+    return config;
+}
+
+static culex_status executor_start(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    culex_isolation isolation = options->isolation;
+    culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
+                                                                 : culex__executor_children_create;
+    struct culex_executor_config config = {.isolation = isolation,
+                                           .count = worker->options.concurrency,
+                                           .handler = handler_config(worker),
+                                           .cgroup = options->cgroup,
+                                           .setup_ms = worker->setup_ms,
+                                           .serve = isolation == CULEX_ISOLATION_NONE
+                                                        ? culex__worker_serve_apart
+                                                        : culex__worker_serve,
+                                           .serve_user = worker};
     if (worker->executor_make != NULL)
         make = worker->executor_make;
     culex_status status = make(&config, &worker->executor, error);

@@ -48,9 +48,8 @@ ALLOWED = {
     **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
 STORE_SEAM = {"store/store.h", "store/register.h", "store/storeurl.h", "store/report.h"}
-# Folder -> single headers that it may include besides. A child is given its executor's settings.
+# Folder -> single headers that it may include besides.
 ALLOWED_FILES = {f"runtime/{room}": STORE_SEAM for room in RUNTIME[STORE + 1:] + ["tools"]}
-ALLOWED_FILES["runtime/child"] = STORE_SEAM | {"executor/executor.h"}
 # culex/sqlite.h is of one store by name: a run enqueued in a transaction of the caller's own.
 SINGLE_FILES = {"runtime/client/sqlite_enqueue.c": {"store/sqlite/borrow.h"}}
 

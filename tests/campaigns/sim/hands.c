@@ -475,17 +475,17 @@ static const struct culex_executor_ops process_ops = {
 culex_status sim_hands_create(const struct culex_executor_config *config,
                               struct culex_executor **ret_executor, culex_error *error)
 {
-    struct sim_process *process = config->env->self;
+    struct sim_process *process = config->handler.env->self;
     struct sim_hands *hands = calloc(1, sizeof *hands);
     (void)error;
     if (hands == NULL || (hands->arena = culex_arena_create()) == NULL)
         abort();
     hands->base.ops = sim_chance(&process->world->random, 500) ? &thread_ops : &process_ops;
-    hands->base.log = *config->log;
+    hands->base.log = *config->handler.log;
     hands->process = process;
-    hands->env = config->env;
+    hands->env = config->handler.env;
     hands->count = config->count < HANDS_MAX ? config->count : HANDS_MAX;
-    hands->lease_ms = config->lease_ms;
+    hands->lease_ms = config->handler.lease_ms;
     hands->is_healed = process->world->is_healing;
     hands->is_brisk = sim_chance(&process->world->random, 250);
     process->hands = hands;

@@ -108,8 +108,8 @@ static void inline_init(struct inline_executor *self, const struct culex_executo
                         const struct culex_executor_config *config)
 {
     self->base.ops = ops;
-    self->base.log = *config->log;
-    self->env = config->env;
+    self->base.log = *config->handler.log;
+    self->env = config->handler.env;
     self->arena = culex_arena_create();
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
@@ -376,7 +376,7 @@ static culex_status running_create(const struct culex_executor_ops *ops,
     if (self == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the executor");
     inline_init(&self->base, ops, config);
-    self->world = config->env->self;
+    self->world = config->handler.env->self;
     self->world->executor = self;
     self->hands = config->count;
     *ret_executor = &self->base.base;

@@ -32,11 +32,11 @@ void pen_init(struct pen *pen, unsigned count)
     pen->config = (struct culex_executor_config){
         .isolation = CULEX_ISOLATION_PROCESS,
         .count = count,
-        .lease_ms = 600000,
-        .log = &pen->logger,
-        .env = culex__env_system(),
-        .jobs = zoo_jobs(),
-        .job_count = zoo_count(),
+        .handler = {.log = &pen->logger,
+                    .env = culex__env_system(),
+                    .jobs = zoo_jobs(),
+                    .job_count = zoo_count(),
+                    .lease_ms = 600000},
         .cgroup = getenv("PEN_CGROUP"),
     };
 }

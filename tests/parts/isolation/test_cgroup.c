@@ -83,7 +83,7 @@ static int place_setup(void **state)
     assert_non_null(place);
     pen_init(&place->pen, 2);
     if (!has_memory)
-        place->pen.config.job_count = zoo_unbounded_count();
+        place->pen.config.handler.job_count = zoo_unbounded_count();
     snprintf(place->dir, sizeof place->dir, "%s/test-%ld", root != NULL ? root : "",
              (long)getpid());
     if (root != NULL)

@@ -260,7 +260,7 @@ static void test_stop_kills_what_does_not_end(void **state)
 static void test_overtime_is_ended_by_the_zygote(void **state)
 {
     struct pen *pen = pen_new(state, 1);
-    pen->config.lease_ms = 200;
+    pen->config.handler.lease_ms = 200;
     pen_open(pen);
     struct culex_run *run = pen_make(pen, "spins", 0, NULL);
     atomic_store(&run->lease_ns, pen_now_ns() + 150 * MS);
@@ -273,7 +273,7 @@ static void test_overtime_is_ended_by_the_zygote(void **state)
 static void test_renewed_lease_keeps_the_run_alive(void **state)
 {
     struct pen *pen = pen_new(state, 1);
-    pen->config.lease_ms = 200;
+    pen->config.handler.lease_ms = 200;
     pen_open(pen);
     struct culex_run *run = pen_make(pen, "gate", 0, NULL);
     int64_t began_ns = pen_now_ns();
@@ -301,7 +301,7 @@ static pid_t supervisor_fork(const char *name, int64_t n, int64_t lease_ms)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct pen *pen = malloc(sizeof *pen);
     pen_init(pen, 1);
-    pen->config.lease_ms = lease_ms;
+    pen->config.handler.lease_ms = lease_ms;
     if (pen_try_open(pen, NULL) != CULEX_OK)
         _exit(1);
     struct culex_run *run = pen_make(pen, name, n, NULL);

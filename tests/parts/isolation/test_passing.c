@@ -431,7 +431,7 @@ static void test_secrets_are_forgotten(void **state)
 {
     struct pen *pen = pen_new(state, 1);
     setenv("ZOO_SECRET", "hunter2", 1);
-    pen->config.forget = zoo_forget;
+    pen->config.handler.forget = zoo_forget;
     pen_open(pen);
     const char *text = pen_expect(pen, "knows_itself", 0, CULEX_EVENT_FAIL);
     assert_non_null(strstr(text, "no secret"));
