@@ -1,8 +1,9 @@
 """The call graph of the files has no ring: who calls a file is never called back by it.
 
 usage: check_rings.py REPOSITORY
-A file stands for its .c, its .h and its .def. What is called through a table of functions is no
-arrow: that is what tables are for. Prints each ring with one call for each of its arrows.
+A file stands for its .c, its .h with the functions written out there, and its .def. What is called
+through a table of functions is no arrow: that is what tables are for. Prints each ring with one call
+for each of its arrows.
 """
 import collections
 import pathlib
@@ -12,7 +13,7 @@ import sys
 SUFFIXES = {".c", ".h", ".re"}
 BLANK = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-BODY = re.compile(r"^([A-Za-z_][^;{}=#]*?)\n\{$", re.M)
+BODY = re.compile(r"^([A-Za-z_][^;{}=#]*?)\n\{$(.*?)^\}", re.M | re.S)
 
 
 def plain(text: str) -> str:
@@ -29,6 +30,19 @@ def defined(text: str) -> tuple:
     return ours, own
 
 
+def offered(path: pathlib.Path, text: str) -> set:
+    """What other files may call: of a header all that it writes out."""
+    ours, own = defined(text)
+    return ours | own if path.suffix == ".h" else ours
+
+
+def calls(path: pathlib.Path, text: str) -> list:
+    """Each name that is called, and where. A header's prototypes look like calls, so there only the
+    bodies are read."""
+    spans = [body.span(2) for body in BODY.finditer(text)] if path.suffix == ".h" else [(0, len(text))]
+    return [(call.group(1), call.start()) for span in spans for call in CALL.finditer(text, *span)]
+
+
 def file_of(root: pathlib.Path, path: pathlib.Path) -> str:
     return path.relative_to(root).with_suffix("").as_posix()
 
@@ -36,18 +50,16 @@ def file_of(root: pathlib.Path, path: pathlib.Path) -> str:
 def arrows(root: pathlib.Path, folder: str) -> dict:
     """From a file to the files that it calls, with the place and the name of one call."""
     texts = {path: plain(path.read_text()) for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES}
-    owners = {name: file_of(root, path) for path, text in texts.items() if path.suffix != ".h" for name in defined(text)[0]}
+    owners = {name: file_of(root, path) for path, text in texts.items() for name in offered(path, text)}
     graph = collections.defaultdict(dict)
     for path, text in texts.items():
         source = file_of(root, path)
-        if path.suffix == ".h":
-            continue
         own = defined(text)[1]
-        for call in CALL.finditer(text):
-            target = source if call.group(1) in own else owners.get(call.group(1), source)
+        for name, at in calls(path, text):
+            target = source if name in own else owners.get(name, source)
             if target != source:
-                line = text[:call.start()].count("\n") + 1
-                graph[source].setdefault(target, f"{path.relative_to(root)}:{line} calls {call.group(1)}")
+                line = text[:at].count("\n") + 1
+                graph[source].setdefault(target, f"{path.relative_to(root)}:{line} calls {name}")
     return graph
 
 
