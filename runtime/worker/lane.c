@@ -94,6 +94,7 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
     struct culex_lane_step *step = &lane->step;
     assert(!step->is_pending); /* or its acks would be forgotten, and its grants be lost */
     step->nonce = worker->nonce++;
+    step->may_be_applied = false;
     step->sent_ns = now_ns;
     culex__acks_add(lane);
     step_add_claims(lane);
@@ -218,8 +219,10 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
                               .beat_count = state->beat_count};
     struct culex_step_reply reply = {0};
     culex_status status = worker->store->ops->step(worker->store, &step, &reply, error);
-    if (status != CULEX_OK)
+    if (status != CULEX_OK) {
+        state->may_be_applied |= culex__call_may_be_applied(worker->store, status);
         return status;
+    }
     step_take_reply(lane, &reply);
     worker->store->ops->step_release(worker->store, &reply);
     return CULEX_OK;

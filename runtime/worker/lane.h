@@ -14,7 +14,8 @@ struct culex_flight;
 
 /* What a step carries, kept until the store has answered for certain. */
 struct culex_lane_step {
-    bool is_pending; /* sent at least once, and repeated with the same nonce */
+    bool is_pending;     /* sent at least once, and repeated with the same nonce */
+    bool may_be_applied; /* a try has failed without a word on that: see outage.h */
     uint64_t nonce;
     uint32_t want;
     uint32_t ahead;  /* of these, for handlers that are at work now */

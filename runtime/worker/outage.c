@@ -39,13 +39,16 @@ static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status
     outage->logged_status = status;
 }
 
-/* The queue wants FSCK when a part of the call may have been carried out. */
-static void repair_expect(struct culex_lane *lane, culex_status status)
+/* A part of a call that failed so may have been carried out. */
+static bool may_be_torn(const struct culex_store *store, culex_status status)
 {
-    bool may_be_torn =
-        status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
-    if (may_be_torn && lane->worker->store->tears)
-        lane->repair = (struct culex_repair){.is_due = true};
+    return store->tears &&
+           (status == CULEX_EDENIED || status == CULEX_ECORRUPT || status == CULEX_ESTORE);
+}
+
+bool culex__call_may_be_applied(const struct culex_store *store, culex_status status)
+{
+    return status == CULEX_EUNKNOWN || may_be_torn(store, status);
 }
 
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
@@ -70,7 +73,8 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     if (lane == NULL)
         return;
     lane->retry_ns = until_ns;
-    repair_expect(lane, status);
+    if (may_be_torn(worker->store, status)) /* then the queue wants FSCK */
+        lane->repair = (struct culex_repair){.is_due = true};
 }
 
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)

@@ -96,12 +96,13 @@ size_t culex__worker_unsent(const culex_worker *worker)
     return count;
 }
 
-/* A step that asked for no run and carries no result need not be repeated. */
-static bool steps_are_pending(const culex_worker *worker)
+/* The answer to some step is still needed: the store may have granted runs that only the answer
+ * names. */
+static bool grants_are_in_doubt(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane_step *step = &worker->lanes[i].step;
-        if (step->is_pending && (step->want > 0 || step->ack_count > 0))
+        if (step->is_pending && step->want > 0 && step->may_be_applied)
             return true;
     }
     return false;
@@ -145,7 +146,7 @@ bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns)
         return true;
     if (store_is_given_up(worker, now_ns))
         return true; /* whoever stops us has something else to do than to wait for the store */
-    bool is_told = culex__worker_unsent(worker) == 0 && !steps_are_pending(worker);
+    bool is_told = culex__worker_unsent(worker) == 0 && !grants_are_in_doubt(worker);
     bool is_quiet = worker->executor_count == 0 || worker->phase == CULEX_WORKER_ABANDONING;
     return is_told && is_quiet && worker->flight_count == 0;
 }

@@ -122,11 +122,13 @@ static void session_choose(culex_worker *worker)
 
 /* --- store ----------------------------------------------------------------------------- */
 
-/* Waits a while for the stop descriptor; true when it is time to go. */
+/* Waits a while for the stop descriptor; true when it is time to go. The signal that stops us
+ * interrupts the wait, too. */
 static bool stop_await(culex_worker *worker, int64_t wait_ms)
 {
     struct pollfd fd = {.fd = worker->stop_fd, .events = POLLIN};
-    return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0;
+    return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0 ||
+           worker->env->poll(worker->env->self, &fd, 1, 0) > 0;
 }
 
 static culex_status settings_read(culex_worker *worker, culex_error *error)

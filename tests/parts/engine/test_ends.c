@@ -567,6 +567,45 @@ static void test_stop_without_store_does_not_wait_for_a_stubborn_handler(void **
     stop_without_store(*state, WORLD_STUBBORN, -1, 3000);
 }
 
+static void lose_store_and_stop_later(struct world *world)
+{
+    world->fault = WORLD_REFUSE;
+    world->fault_count = UINT_MAX;
+    world->then = stop_worker;
+    world->then_ms = 9000;
+}
+
+/* The reply to the claim under way is lost, and it granted nothing; then nothing is answered. */
+static void lose_reply_and_store(struct world *world)
+{
+    lose_store_and_stop_later(world);
+    world->fault = WORLD_LOSE_REPLY;
+}
+
+static void stop_idle_worker(struct world *world, void (*then)(struct world *world), int64_t end_ms)
+{
+    static culex_job_type type; /* until the worker ends */
+    type = number_type();
+    world->then = then;
+    world->then_ms = 1000;
+    world_worker(world, (culex_worker_options){.grace_ms = 10000}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+    assert_in_range(world_ms(world), end_ms, end_ms + 100);
+}
+
+/* It holds nothing, and no try of its claim has reached the store. */
+static void test_idle_worker_without_store_ends_when_it_is_stopped(void **state)
+{
+    stop_idle_worker(*state, lose_store_and_stop_later, 9000);
+}
+
+/* The claim that was sent may have been granted a run, which would be lost. */
+static void test_idle_worker_asks_for_what_it_may_hold_until_it_gives_up(void **state)
+{
+    stop_idle_worker(*state, lose_reply_and_store, 9000 + 10000 + 2000);
+}
+
 /* --- the fence ------------------------------------------------------------------------- */
 
 static void cut_store_off(struct world *world)
@@ -943,6 +982,8 @@ int main(void)
         UNIT(test_second_stop_goes_straight_to_sigterm),
         UNIT(test_stop_without_store_ends_two_seconds_after_the_grace),
         UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),
+        UNIT(test_idle_worker_without_store_ends_when_it_is_stopped),
+        UNIT(test_idle_worker_asks_for_what_it_may_hold_until_it_gives_up),
         UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),

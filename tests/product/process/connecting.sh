@@ -69,3 +69,25 @@ for how in mute deaf; do
     stop_expect "new-$how" 1 1000
     log_has "new-$how" 'stopped before'
 done
+
+# Nobody listens: that is what it ends with, and not that the stop has cut its last try short.
+worker_start refused --grace 20s
+wait_until 10 grep -qs 'Connection refused' "$scratch/refused.log"
+kill -TERM "$background"
+worker_expect 1
+tail -n 1 "$scratch/refused.log" | grep -q 'stopped before .*Connection refused' ||
+    fail "the last line is: $(tail -n 1 "$scratch/refused.log")"
+
+# Its store has gone while it was idle: it holds nothing that it would have to wait for.
+server_start
+worker_start idle --grace 20s
+wait_until 10 grep -qs serves "$scratch/idle.log"
+kill -KILL "$server"
+wait "$server" || true
+server=
+wait_until 10 grep -qs 'in trouble' "$scratch/idle.log"
+begin=$(now_ms)
+kill -TERM "$background"
+worker_expect 0
+spent=$(($(now_ms) - begin))
+[ "$spent" -le 1000 ] || fail "an idle worker took $spent ms to stop, not 1000"
