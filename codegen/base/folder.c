@@ -6,9 +6,16 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "say.h"
+
+bool folder_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
 
 bool folder_is_schema(const char *path)
 {

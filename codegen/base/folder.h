@@ -23,6 +23,9 @@ struct folder_filter {
     const char *root;
 };
 
+/* Whether there is a folder at `path`, or a link that leads to one. */
+bool folder_exists(const char *path);
+
 /* Whether a file of this name or path is a schema. */
 bool folder_is_schema(const char *path);
 

@@ -1,16 +1,10 @@
 /* files.c - the files of the command line, and the project that they belong to: a folder becomes
  * the schemas in it, and where nothing is named, those of the project are meant. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
+#include "folder.h"
 #include "say.h"
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 static void say_empty(const char *folder, const char *project)
 {
@@ -40,7 +34,7 @@ static bool folder_open(struct cli *cli, const char *folder)
 static void words_open(struct cli *cli, const struct texts *words)
 {
     for (size_t i = 0; i < words->count; i++) {
-        if (!is_folder(words->items[i]))
+        if (!folder_exists(words->items[i]))
             texts_add(&cli->files, words->items[i]);
         else if (!folder_open(cli, words->items[i]))
             cli->status = EXIT_BROKEN;

@@ -317,13 +317,9 @@ static void write_changes_of(struct writer *writer, const struct ast_fields *fie
 
 static bool has_changes(const struct ast_attr *attrs, const struct ast_fields *fields)
 {
-    bool found = fields->reserved != NULL;
-    for (; attrs != NULL; attrs = attrs->next)
-        found = found || strcmp(attrs->name.text, "was") == 0;
-    for (const struct ast_field *field = fields->first; field != NULL; field = field->next) {
-        for (attrs = field->attrs; attrs != NULL; attrs = attrs->next)
-            found = found || strcmp(attrs->name.text, "was") == 0;
-    }
+    bool found = fields->reserved != NULL || ast_attr_find(attrs, "was") != NULL;
+    for (const struct ast_field *field = fields->first; field != NULL; field = field->next)
+        found = found || ast_attr_find(field->attrs, "was") != NULL;
     return found;
 }
 
@@ -356,13 +352,6 @@ static void write_job(struct writer *writer, const struct ast_decl *decl, const 
     write_fields(writer, decl->returns.first, job->result);
     write_settings(writer, job);
     write_changes(writer, decl);
-}
-
-static const struct ast_decl *next_of(const struct ast_decl *decl, enum ast_decl_kind kind)
-{
-    while (decl != NULL && decl->kind != kind)
-        decl = decl->next;
-    return decl;
 }
 
 static void write_enum(struct writer *writer, const struct ast_decl *decl,
@@ -427,16 +416,16 @@ void doc_write(struct arena *arena, const struct module *module, enum doc_format
     if (module->package != NULL)
         write_words(&writer, ", package %s", module->package);
     write_synopsis(&writer);
-    const struct ast_decl *decl = next_of(module->ast->decls, DECL_JOB);
+    const struct ast_decl *decl = ast_decl_next(module->ast->decls, DECL_JOB);
     for (const struct ir_job *job = file->jobs; job != NULL && decl != NULL; job = job->next) {
         write_job(&writer, decl, job);
-        decl = next_of(decl->next, DECL_JOB);
+        decl = ast_decl_next(decl->next, DECL_JOB);
     }
-    decl = next_of(module->ast->decls, DECL_ENUM);
+    decl = ast_decl_next(module->ast->decls, DECL_ENUM);
     for (const struct ir_enum *type = file->enums; type != NULL && decl != NULL;
          type = type->next) {
         write_enum(&writer, decl, type);
-        decl = next_of(decl->next, DECL_ENUM);
+        decl = ast_decl_next(decl->next, DECL_ENUM);
     }
     for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)
         write_struct(&writer, type);

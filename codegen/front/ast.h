@@ -176,6 +176,12 @@ struct ast_file {
     bool has_errors; /* something may be missing from this tree */
 };
 
+/* The first of `decls` that is of this kind, or NULL. */
+const struct ast_decl *ast_decl_next(const struct ast_decl *decls, enum ast_decl_kind kind);
+
+/* The first of `attrs` with this name, or NULL. */
+const struct ast_attr *ast_attr_find(const struct ast_attr *attrs, const char *name);
+
 const char *ast_decl_word(enum ast_decl_kind kind);
 
 #endif

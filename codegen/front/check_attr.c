@@ -73,13 +73,6 @@ static const struct ast_attr *attr_earlier(struct checker *checker, const struct
     return NULL;
 }
 
-static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char *name)
-{
-    while (attrs != NULL && strcmp(attrs->name.text, name) != 0)
-        attrs = attrs->next;
-    return attrs;
-}
-
 static const struct attr_rule *rule_find(struct checker *checker, const struct ast_attr *attr,
                                          unsigned place)
 {
@@ -219,7 +212,7 @@ static bool check_attr(struct checker *checker, const struct ast_attr *first,
 
 const struct literal *attr_was(const struct ast_attr *attrs)
 {
-    const struct ast_attr *was = attr_find(attrs, "was");
+    const struct ast_attr *was = ast_attr_find(attrs, "was");
     return was != NULL && was->args != NULL && was->args->kind == LITERAL_STRING ? was->args : NULL;
 }
 

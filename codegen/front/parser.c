@@ -6,12 +6,6 @@
 #include "parser_base.h"
 #include "plain.h"
 
-const char *ast_decl_word(enum ast_decl_kind kind)
-{
-    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults"};
-    return words[kind];
-}
-
 static const char *doc_take(struct parser *parser)
 {
     return parser->doc.len == 0 ? NULL

@@ -5,8 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "folder.h"
 
 enum { FOLDER_DEPTH = 3, FILE_MAX = 64 * 1024, FOOTER_MAX = 128 };
 
@@ -14,12 +15,6 @@ static const char *database(void)
 {
     const char *folder = getenv("TZDIR");
     return folder == NULL || *folder == '\0' ? "/usr/share/zoneinfo" : folder;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /* The whole file, if it is one of the database; its length, 0 without one. */
@@ -37,7 +32,7 @@ static size_t file_read(const char *name, char *bytes)
 
 enum zone_state zone_find(const char *name)
 {
-    if (!is_folder(database()))
+    if (!folder_exists(database()))
         return ZONE_NO_DATABASE;
     char *bytes = memory_resize(NULL, FILE_MAX);
     size_t len = file_read(name, bytes);
@@ -73,7 +68,7 @@ static void folder_offer(struct arena *arena, struct suggestion *suggestion, con
     for (int i = 0; i < count; i++) {
         const char *name =
             arena_printf(arena, "%s%s%s", below, *below == '\0' ? "" : "/", entries[i]->d_name);
-        if (!is_folder(arena_printf(arena, "%s/%s", database(), name)))
+        if (!folder_exists(arena_printf(arena, "%s/%s", database(), name)))
             name_offer(arena, suggestion, name);
         else if (depth < FOLDER_DEPTH)
             folder_offer(arena, suggestion, name, depth + 1);

@@ -31,13 +31,6 @@ void lint_tiers_offer(struct suggestion *suggestion)
         suggestion_offer(suggestion, tiers_named[i].word);
 }
 
-static const struct ast_decl *next_of(const struct ast_decl *decl, enum ast_decl_kind kind)
-{
-    while (decl != NULL && decl->kind != kind)
-        decl = decl->next;
-    return decl;
-}
-
 /* The zero value of an enum and deprecated values. */
 static void lint_enum(struct linter *linter, const struct ast_decl *decl,
                       const struct ir_enum *type)
@@ -79,19 +72,19 @@ void lint_module(struct compilation *compilation, const struct module *module, u
                             .tiers = tiers,
                             .uses = uses};
     queues_find(&linter);
-    const struct ast_decl *decl = next_of(module->ast->decls, DECL_ENUM);
+    const struct ast_decl *decl = ast_decl_next(module->ast->decls, DECL_ENUM);
     for (const struct ir_enum *type = module->ir->enums; type != NULL && decl != NULL;
          type = type->next) {
         lint_enum(&linter, decl, type);
-        decl = next_of(decl->next, DECL_ENUM);
+        decl = ast_decl_next(decl->next, DECL_ENUM);
     }
     for (const struct ir_struct *at = module->ir->structs; at != NULL; at = at->next)
         lint_fields(&linter, at->decl->fields.first, at->fields, LINT_STRUCT);
-    decl = next_of(module->ast->decls, DECL_JOB);
+    decl = ast_decl_next(module->ast->decls, DECL_JOB);
     for (const struct ir_job *job = module->ir->jobs; job != NULL && decl != NULL;
          job = job->next) {
         lint_job(&linter, decl, job);
-        decl = next_of(decl->next, DECL_JOB);
+        decl = ast_decl_next(decl->next, DECL_JOB);
     }
     lint_names(&linter);
     lint_unused(&linter);

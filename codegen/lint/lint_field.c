@@ -34,16 +34,9 @@ static bool is_secret_name(const char *name)
     return name_has_any(name, secrets);
 }
 
-static const struct ast_attr *attr_find(const struct ast_attr *attrs, const char *name)
-{
-    while (attrs != NULL && strcmp(attrs->name.text, name) != 0)
-        attrs = attrs->next;
-    return attrs;
-}
-
 void lint_deprecated(struct linter *linter, const struct ast_attr *attrs)
 {
-    const struct ast_attr *attr = attr_find(attrs, "deprecated");
+    const struct ast_attr *attr = ast_attr_find(attrs, "deprecated");
     if (attr == NULL || (attr->args != NULL && attr->args->len > 0) ||
         !lint_report(linter, DIAG_DEPRECATED_SILENT, attr->name.span,
                      "this does not say what to use instead"))

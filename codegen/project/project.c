@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "folder.h"
 #include "input.h"
 #include "limits.h"
 #include "lint.h"
@@ -20,12 +21,6 @@ static const char *parent_of(struct arena *arena, const char *path)
     return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static bool is_file(const char *path)
 {
     struct stat info;
@@ -35,7 +30,7 @@ static bool is_file(const char *path)
 const char *project_find(struct arena *arena, const char *path)
 {
     char folder[4096];
-    if (realpath(is_folder(path) ? path : parent_of(arena, path), folder) == NULL)
+    if (realpath(folder_exists(path) ? path : parent_of(arena, path), folder) == NULL)
         return NULL;
     for (;;) {
         bool is_top = strcmp(folder, "/") == 0;

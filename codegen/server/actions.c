@@ -4,12 +4,6 @@
 #include "fix.h"
 #include "request.h"
 
-static bool position_read(const struct json *json, struct position *ret_position)
-{
-    return json_count(json_get(json, "line"), &ret_position->line) &&
-           json_count(json_get(json, "character"), &ret_position->character);
-}
-
 static const char *action_title(struct arena *arena, const struct diag *diag)
 {
     struct buf title = {0};

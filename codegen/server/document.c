@@ -92,12 +92,6 @@ void documents_release(struct documents *documents)
         document_close(documents, documents->first->uri);
 }
 
-static bool position_read(const struct json *json, struct position *ret_position)
-{
-    return json_count(json_get(json, "line"), &ret_position->line) &&
-           json_count(json_get(json, "character"), &ret_position->character);
-}
-
 /* Puts `text` in place of the bytes from `start` to `end`. */
 static void text_splice(struct document *document, size_t start, size_t end,
                         const struct json *text)

@@ -188,10 +188,9 @@ static void page_stored(struct page *page, const char *name)
     page_quote(page, arena_printf(page->arena, "Stored as \"%s\".", name));
 }
 
-static const char *was_text(const struct ast_attr *attr)
+static const char *was_text(const struct ast_attr *attrs)
 {
-    while (attr != NULL && strcmp(attr->name.text, "was") != 0)
-        attr = attr->next;
+    const struct ast_attr *attr = ast_attr_find(attrs, "was");
     return attr != NULL && attr->args != NULL && attr->args->kind == LITERAL_STRING
                ? attr->args->text
                : NULL;

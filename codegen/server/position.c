@@ -4,6 +4,12 @@
 
 enum { BLOCK_BYTES = 1024 };
 
+bool position_read(const struct json *json, struct position *ret_position)
+{
+    return json_count(json_get(json, "line"), &ret_position->line) &&
+           json_count(json_get(json, "character"), &ret_position->character);
+}
+
 static bool is_line_end(const char *text, size_t size, size_t at)
 {
     return text[at] == '\n' || (text[at] == '\r' && (at + 1 == size || text[at + 1] != '\n'));

@@ -5,6 +5,7 @@
 #ifndef CULEXC_POSITION_H
 #define CULEXC_POSITION_H
 
+#include "json_tree.h"
 #include "source.h"
 
 enum encoding { ENCODING_UTF16, ENCODING_UTF8, ENCODING_UTF32 };
@@ -12,6 +13,9 @@ enum encoding { ENCODING_UTF16, ENCODING_UTF8, ENCODING_UTF32 };
 struct position {
     uint32_t line, character;
 };
+
+/* A position of a message; false when it is none. */
+bool position_read(const struct json *json, struct position *ret_position);
 
 struct lines {
     const char *text;

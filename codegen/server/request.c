@@ -49,8 +49,7 @@ bool request_document(struct request *request, struct target *ret_target)
 bool request_target(struct request *request, struct target *ret_target)
 {
     struct position position;
-    if (!json_count(json_get(request->params, "position.line"), &position.line) ||
-        !json_count(json_get(request->params, "position.character"), &position.character)) {
+    if (!position_read(json_get(request->params, "position"), &position)) {
         request_refuse(request, FAULT_PARAMS, "no position");
         return false;
     }

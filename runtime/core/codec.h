@@ -81,7 +81,9 @@ culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct c
 /* Resolves the escapes of a string just read, into the arena when there are any. */
 culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex__json_text *text);
 
-/* Failures of the decoder: malformed text here, or another kind of value than expected. */
+/* Failures of the decoder: no memory, malformed text here, or another kind of value than expected.
+ */
+culex_status culex__decode_exhausted(struct culex__decoder *decoder);
 culex_status culex__decode_malformed(struct culex__decoder *decoder, const struct culex__path *path,
                                      const char *wrong);
 culex_status culex__decode_unexpected(struct culex__decoder *decoder,

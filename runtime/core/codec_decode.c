@@ -25,11 +25,6 @@ static culex_status decode_object(struct culex__decoder *decoder, const struct c
 static culex_status fill_object(struct culex__decoder *decoder, const struct culex__path *path,
                                 const culex_struct_type *type, char *base);
 
-static culex_status fail_memory(struct culex__decoder *decoder)
-{
-    return culex__fail(decoder->error, CULEX_ENOMEM, "out of memory");
-}
-
 static culex_status enter(struct culex__decoder *decoder, const struct culex__path *path)
 {
     if (decoder->depth_left == 0)
@@ -113,7 +108,7 @@ static culex_status list_grow(struct culex__decoder *decoder, struct list *list,
     size_t cap = list->cap == 0 ? first : list->cap * 2;
     char *data = culex_arena_alloc(decoder->arena, cap * size);
     if (data == NULL)
-        return fail_memory(decoder);
+        return culex__decode_exhausted(decoder);
     if (list->len > 0)
         memcpy(data, list->data, list->len * size);
     list->data = data;
@@ -367,7 +362,7 @@ culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, con
     };
     void *value = culex_arena_alloc(arena, type->size);
     if (value == NULL)
-        return fail_memory(&decoder);
+        return culex__decode_exhausted(&decoder);
     culex_status status = decode_whole(&decoder, type, value);
     if (status == CULEX_OK)
         *ret_value = value;

@@ -20,6 +20,11 @@ enum { EXCERPT_MAX = 40 };
 
 /* ---- failures ---- */
 
+culex_status culex__decode_exhausted(struct culex__decoder *decoder)
+{
+    return culex__fail(decoder->error, CULEX_ENOMEM, "out of memory");
+}
+
 culex_status culex__decode_malformed(struct culex__decoder *decoder, const struct culex__path *path,
                                      const char *wrong)
 {
@@ -75,11 +80,6 @@ static culex_status fail_range(struct culex__decoder *decoder, const struct cule
     return fail_text(decoder, path, CULEX_EDECODE, expected, found);
 }
 
-static culex_status fail_memory(struct culex__decoder *decoder)
-{
-    return culex__fail(decoder->error, CULEX_ENOMEM, "out of memory");
-}
-
 /* ---- tokens ---- */
 
 culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex__json_text *text)
@@ -88,7 +88,7 @@ culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex_
         return CULEX_OK;
     char *copy = culex__arena_bytes(decoder->arena, text->len);
     if (copy == NULL)
-        return fail_memory(decoder);
+        return culex__decode_exhausted(decoder);
     *text = (struct culex__json_text){.data = copy, .len = culex__json_unescape(text, copy)};
     return CULEX_OK;
 }
@@ -289,7 +289,7 @@ static culex_status decode_string(struct culex__decoder *decoder, const struct c
                                  "expected a string, found one with U+0000 in it");
     char *copy = culex__arena_bytes(decoder->arena, text.len + 1);
     if (copy == NULL)
-        return fail_memory(decoder);
+        return culex__decode_exhausted(decoder);
     memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
     memcpy(slot, &copy, sizeof copy);
@@ -306,7 +306,7 @@ static culex_status decode_bytes(struct culex__decoder *decoder, const struct cu
         return status;
     uint8_t *data = (uint8_t *)culex__arena_bytes(decoder->arena, text.len / 4 * 3);
     if (data == NULL)
-        return fail_memory(decoder);
+        return culex__decode_exhausted(decoder);
     if (!culex__base64_parse(text.data, text.len, data, &bytes.len))
         return fail_text(decoder, path, CULEX_EDECODE, "base64 with padding", &text);
     bytes.data = data;

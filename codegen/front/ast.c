@@ -1,0 +1,23 @@
+#include "ast.h"
+
+#include <string.h>
+
+const struct ast_decl *ast_decl_next(const struct ast_decl *decls, enum ast_decl_kind kind)
+{
+    while (decls != NULL && decls->kind != kind)
+        decls = decls->next;
+    return decls;
+}
+
+const struct ast_attr *ast_attr_find(const struct ast_attr *attrs, const char *name)
+{
+    while (attrs != NULL && strcmp(attrs->name.text, name) != 0)
+        attrs = attrs->next;
+    return attrs;
+}
+
+const char *ast_decl_word(enum ast_decl_kind kind)
+{
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults"};
+    return words[kind];
+}
