@@ -62,6 +62,10 @@ int culex__integer_compare(const culex_field *field, uint64_t bits);
 enum { CULEX_BOUND_TEXT_SIZE = 32 };
 void culex__bound_text(culex_kind kind, uint64_t bits, char ret_text[CULEX_BOUND_TEXT_SIZE]);
 
+/* culex_encode, with what the text is called in errors: "payload", "result". */
+culex_status culex__encode_as(const char *what, const culex_struct_type *type, const void *value,
+                              culex_buf *ret_text, culex_error *error);
+
 /* The text may be a payload of some schema: a JSON object and nothing else. */
 bool culex__payload_is_well_formed(const void *text, size_t len);
 

@@ -20,6 +20,7 @@ enum { SCALAR_TEXT_MAX = 64 };
 struct encoder {
     culex_buf *buf;
     culex_error *error;
+    const char *what;    /* the text is, for errors */
     culex_status status; /* of the buffer: once it fails, nothing more is written */
     unsigned depth_left;
     size_t list_bytes;
@@ -468,26 +469,33 @@ static culex_status check_whole(const struct encoder *encoder, size_t len)
         return culex__fail(encoder->error, CULEX_ENOMEM, "out of memory");
     if (encoder->status != CULEX_OK || len > CULEX_PAYLOAD_MAX) {
         size_t max = encoder->buf->max < CULEX_PAYLOAD_MAX ? encoder->buf->max : CULEX_PAYLOAD_MAX;
-        return culex__fail(encoder->error, CULEX_ELIMIT,
-                           "the payload would be larger than %zu bytes", max);
+        return culex__fail(encoder->error, CULEX_ELIMIT, "the %s would be larger than %zu bytes",
+                           encoder->what, max);
     }
     if (encoder->list_bytes > culex__list_bytes_max(len))
         return culex__fail(encoder->error, CULEX_ELIMIT,
-                           "the lists would take more memory than a reader grants them");
+                           "the lists of the %s would take more memory than a reader grants them",
+                           encoder->what);
     return CULEX_OK;
 }
 
-culex_status culex_encode(const culex_struct_type *type, const void *value, culex_buf *ret_text,
-                          culex_error *error)
+culex_status culex__encode_as(const char *what, const culex_struct_type *type, const void *value,
+                              culex_buf *ret_text, culex_error *error)
 {
     if (type == NULL || value == NULL || ret_text == NULL)
         return culex__fail(error, CULEX_EINVAL, "no type, no value or no place for its text");
     struct encoder encoder = {
-        .buf = ret_text, .error = error, .depth_left = CULEX_PAYLOAD_DEPTH_MAX};
+        .buf = ret_text, .error = error, .what = what, .depth_left = CULEX_PAYLOAD_DEPTH_MAX};
     size_t start = ret_text->len;
     culex_status status = encode_struct(&encoder, NULL, type, value);
     if (status == CULEX_OK)
         status = check_whole(&encoder, ret_text->len - start);
     culex__buf_cut(ret_text, status == CULEX_OK ? ret_text->len : start);
     return status;
+}
+
+culex_status culex_encode(const culex_struct_type *type, const void *value, culex_buf *ret_text,
+                          culex_error *error)
+{
+    return culex__encode_as("payload", type, value, ret_text, error);
 }

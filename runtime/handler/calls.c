@@ -10,6 +10,7 @@
 #include "core/codec.h"
 #include "core/duration.h"
 #include "handler/loan.h"
+#include "handler/result.h"
 
 enum { PROGRESS_TEXT_MAX = 250 };
 
@@ -143,10 +144,13 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
                                   culex_error *error)
 {
     culex_buf fresh;
-    if (run == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no run");
+    if (run == NULL || type == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no run, or no type of its result");
+    culex_status status = culex__result_check(run->job.type, type, error);
+    if (status != CULEX_OK)
+        return status;
     culex_buf_init(&fresh, 0);
-    culex_status status = culex_encode(type, value, &fresh, error);
+    status = culex__encode_as("result", type, value, &fresh, error);
     if (status != CULEX_OK) {
         culex_buf_release(&fresh);
         return status;

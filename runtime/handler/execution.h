@@ -122,7 +122,8 @@ int64_t culex__run_unknown_delay_ms(uint32_t attempt);
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run);
 
-/* What is told of the run's end: the text that culex_run_fail stores, by its rules. */
+/* What is told of the run's end: the text that culex_run_fail stores, by its rules. No words, no
+ * text: the end's stays NULL. */
 void culex__run_set_text(struct culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
 void culex__run_set_text_list(struct culex_run *run, const char *format, va_list list);
 

@@ -101,6 +101,8 @@ void culex__run_set_text_list(culex_run *run, const char *format, va_list list)
     if (format == NULL)
         return;
     size_t len = culex__run_words(run, words, format, list);
+    if (len == 0)
+        return;
     if (run->text == NULL)
         run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
     if (run->text == NULL) {

@@ -71,8 +71,8 @@ CULEX_API void culex_run_progress(culex_run *run, int percent, const char *forma
 CULEX_API const char *culex_run_fence(const culex_run *run);
 
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
- * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` A NULL for
- * `format` says that there is no reason to tell. */
+ * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` Without a text
+ * (NULL for `format`, or nothing in it) "the handler gave no reason" is stored. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_fail(culex_run *run, const char *format, ...)
     CULEX_PRINTF(2, 3);
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const char *format, ...)
@@ -85,7 +85,8 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const c
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
 /* Keeps the value as the run's result when it ends as done; generated
- * `P_set_result` functions call this. Copies. */
+ * `P_set_result` functions call this. Copies. CULEX_EINVAL when `type` is another than the run's
+ * job returns: the set_result function of another job, or a job without `returns`. */
 CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
                                                            const culex_struct_type *type,
                                                            const void *value, culex_error *error);

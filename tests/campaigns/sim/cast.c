@@ -67,6 +67,7 @@ static void jobs_make(struct sim_world *world)
             .wire = names[i],
             .queue = i < 3 ? "alpha" : "beta",
             .params = &number_struct,
+            .result = &number_struct,
             .fingerprint = 1,
             .keep_success_ms = sim_between(random, 0, 3) == 0 ? 0 : sim_between(random, 1, 4000),
             .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),

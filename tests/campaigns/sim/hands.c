@@ -107,7 +107,7 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
         return culex_run_snooze(run,
                                 sim_between(&process->world->random, 0, 2000) * CULEX_MILLISECOND);
     case SIM_FATE_RESULT:
-        sim_may_fail(culex_run_set_result(run, run->job.type->params, params, NULL));
+        sim_may_fail(culex_run_set_result(run, run->job.type->result, params, NULL));
         return CULEX_DONE;
     default:
         return CULEX_DONE;

@@ -329,7 +329,7 @@ static int scene_open(void **state, const char *url, culex_isolation isolation)
     letter_type = number_type();
     letter_type.name = letter_type.wire = "t.letter";
     letter_type.queue = "letters";
-    letter_type.params = &letter_struct;
+    letter_type.params = letter_type.result = &letter_struct;
     letter_type.retry.base_ms = 1;
     letter_type.retry.backoff = CULEX_BACKOFF_CONSTANT;
     scene->isolation = isolation;

@@ -79,6 +79,7 @@ static bool course_run(long n)
 {
     struct world *world = world_open();
     culex_job_type type = number_type();
+    type.result = &number_struct;
     struct number params[] = {{1}, {2}, {3}};
     size_t enqueued = 0;
     world->act = act_mixed;

@@ -279,6 +279,7 @@ static void test_with_a_run(void **state)
 {
     struct world *world = world_open();
     culex_job_type once = type;
+    once.result = &number_struct;
     (void)state;
     once.retry.max = 0;
     world->act = act_carelessly;

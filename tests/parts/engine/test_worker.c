@@ -274,6 +274,7 @@ static void test_result_is_kept(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
+    type.result = &number_struct;
     culex_uuid id = world_enqueue(world, &type, 21);
     world->act = act_result;
     world_worker(world, draining, &type);
@@ -283,6 +284,126 @@ static void test_result_is_kept(void **state)
     assert_memory_equal(run->result.data, "{\"n\":42}", 8);
     culex_run_info_free(run);
     assert_true(world_log_has(world, "attempt 1 half of 42\n"));
+}
+
+/* Result types that a handler of t.number may confuse with its own. */
+static const culex_field copied_field = {.name = "n",
+                                         .wire = "n",
+                                         .kind = CULEX_KIND_INT64,
+                                         .flags = CULEX_FIELD_REQUIRED,
+                                         .offset = offsetof(struct number, n)};
+static const culex_field narrow_field = {.name = "n",
+                                         .wire = "n",
+                                         .kind = CULEX_KIND_INT32,
+                                         .flags = CULEX_FIELD_REQUIRED,
+                                         .offset = offsetof(struct number, n)};
+static const culex_struct_type copied = {"t.number", sizeof(struct number), &copied_field, 1};
+static const culex_struct_type changed = {"t.number", sizeof(struct number), &narrow_field, 1};
+static const culex_struct_type foreign = {"t.other", sizeof(struct number), &copied_field, 1};
+
+struct offer {
+    const culex_struct_type *returned; /* by the job */
+    const culex_struct_type *offered;  /* by its handler */
+    culex_status status;
+    const char *text;
+};
+
+static const struct offer *offer;
+
+static culex_outcome act_offer(struct world *world, culex_run *run, int64_t n)
+{
+    struct number result = {n};
+    culex_error error = {0};
+    (void)world;
+    assert_int_equal(culex_run_set_result(run, offer->offered, &result, &error), offer->status);
+    assert_string_equal(error.text, offer->text);
+    return CULEX_DONE;
+}
+
+static void test_result_is_of_the_job(void **state)
+{
+    static const struct offer offers[] = {
+        {&number_struct, &copied, CULEX_OK, ""},
+        {&number_struct, &foreign, CULEX_EINVAL,
+         "a result of t.other, but the run is of t.number: call the set_result function that is "
+         "generated for t.number"},
+        {&number_struct, &changed, CULEX_EINVAL,
+         "a result of t.number from another version of its schema than the one that the handler "
+         "was registered with: generate and build both from one schema"},
+        {NULL, &foreign, CULEX_EINVAL,
+         "a result of t.other, but the run is of t.number, which returns nothing: write `returns "
+         "{ ... }` behind its params in the schema, and call the set_result function that is "
+         "generated for it"}};
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid ids[4];
+    world->act = act_offer;
+    for (size_t at = 0; at < 4; at++) {
+        offer = &offers[at];
+        type.result = offer->returned;
+        ids[at] = world_enqueue(world, &type, 7);
+        world_worker(world, draining, &type);
+        world_run(world);
+        culex_run_info *run = world_get(world, ids[at]);
+        assert_int_equal(run->state, CULEX_RUN_DONE);
+        assert_int_equal(run->result.len > 0, offer->status == CULEX_OK);
+        culex_run_info_free(run);
+    }
+}
+
+struct text_result {
+    const char *text;
+};
+
+static const culex_field text_field = {.name = "text",
+                                       .wire = "text",
+                                       .kind = CULEX_KIND_STRING,
+                                       .flags = CULEX_FIELD_REQUIRED,
+                                       .offset = offsetof(struct text_result, text)};
+static const culex_struct_type text_result = {"t.number", sizeof(struct text_result), &text_field,
+                                              1};
+
+static culex_outcome act_large_result(struct world *world, culex_run *run, int64_t n)
+{
+    static char large[CULEX_PAYLOAD_MAX + 1];
+    struct text_result result = {memset(large, 'x', CULEX_PAYLOAD_MAX)};
+    culex_error error;
+    (void)world;
+    (void)n;
+    assert_int_equal(culex_run_set_result(run, &text_result, &result, &error), CULEX_ELIMIT);
+    return culex_run_fail(run, "%s", error.text);
+}
+
+static void test_large_result_is_refused_as_a_result(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.result = &text_result;
+    type.retry.max = 0;
+    world_enqueue(world, &type, 1);
+    world->act = act_large_result;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_true(world_log_has(world, "dead: the result would be larger than 1048576 bytes"));
+}
+
+static culex_outcome act_empty_text(struct world *world, culex_run *run, int64_t n)
+{
+    (void)world;
+    (void)n;
+    return culex_run_fail(run, "%s", "");
+}
+
+static void test_empty_text_is_no_reason(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 0;
+    world_enqueue(world, &type, 1);
+    world->act = act_empty_text;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_true(world_log_has(world, "dead: the handler gave no reason"));
 }
 
 /* --- runs that this worker cannot execute ---------------------------------------------- */
@@ -1288,6 +1409,9 @@ int main(void)
         UNIT(test_snooze_too_short_to_be_meant_fails),
         UNIT(test_strange_outcome_is_a_failure),
         UNIT(test_result_is_kept),
+        UNIT(test_result_is_of_the_job),
+        UNIT(test_large_result_is_refused_as_a_result),
+        UNIT(test_empty_text_is_no_reason),
         UNIT(test_unknown_job_is_given_back_uncharged),
         UNIT(test_unknown_job_waits_longer_each_time),
         UNIT(test_unknown_job_is_told_once_a_minute),

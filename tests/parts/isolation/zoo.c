@@ -110,7 +110,7 @@ static culex_outcome snoozes(culex_run *run, const struct zoo_params *params)
 static culex_outcome echoes(culex_run *run, const struct zoo_params *params)
 {
     culex_error error;
-    if (culex_run_set_result(run, run->job.type->params, params, &error) != CULEX_OK)
+    if (culex_run_set_result(run, run->job.type->result, params, &error) != CULEX_OK)
         return culex_run_fail(run, "%s", error.text);
     return CULEX_DONE;
 }
@@ -790,7 +790,8 @@ static const culex_struct_type zoo_params_type = {"zoo.params", sizeof(struct zo
                                                  .name = "zoo." #animal,                           \
                                                  .wire = "zoo." #animal,                           \
                                                  .queue = "zoo",                                   \
-                                                 .params = &zoo_params_type};
+                                                 .params = &zoo_params_type,                       \
+                                                 .result = &zoo_params_type};
 ZOO(ZOO_TYPE)
 
 static const culex_job_type bounded_types[] = {
