@@ -63,7 +63,7 @@ def server(name: str, release: str, program: str = "redis-server", suite: str = 
     return Cell(name, release, "redis-server --version", (package,),
                 {"redis-server": program} if program != "redis-server" else {},
                 ("conformance_redis differential_redis differential_redis_faults redis_verbs redis_wake "
-                 "redis_doctor redis_permissions",))
+                 "redis_doctor redis_permissions redis_since",))
 
 
 def sqlite(name: str, release: str) -> Cell:
