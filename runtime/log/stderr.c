@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/file_limit.h"
+
 #ifndef PIPE_BUF
 #define PIPE_BUF 4096
 #endif
@@ -58,7 +60,7 @@ static ssize_t piece_write(const char *bytes, size_t len)
     return write(STDERR_FILENO, bytes, len);
 }
 
-static size_t bytes_write(const char *bytes, size_t len)
+static size_t pieces_write(const char *bytes, size_t len)
 {
     struct stat file;
     bool is_file = fstat(STDERR_FILENO, &file) == 0 && S_ISREG(file.st_mode);
@@ -73,6 +75,15 @@ static size_t bytes_write(const char *bytes, size_t len)
             break;
     }
     return at;
+}
+
+/* A log in a file that may not grow loses lines, not the program. */
+static size_t bytes_write(const char *bytes, size_t len)
+{
+    struct culex_file_limit held = culex__file_limit_enter();
+    size_t put = pieces_write(bytes, len);
+    culex__file_limit_leave(held);
+    return put;
 }
 
 void culex__stderr_write(const char *line, size_t len)

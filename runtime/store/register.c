@@ -8,6 +8,7 @@
 #include "store/url.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "platform/file_limit.h"
 
 /* --- kinds ------------------------------------------------------------------------------- */
 
@@ -217,5 +218,8 @@ culex_status culex__store_open(const char *url, const struct culex_store_options
     if (kind->refusal != NULL)
         return culex__fail(error, CULEX_EUNSUPPORTED, "%s", kind->refusal);
     assert(kind->open != NULL); /* or it would say why not */
-    return kind->open(kind, url, options != NULL ? options : &defaults, env, ret_store, error);
+    struct culex_file_limit held = culex__file_limit_enter();
+    status = kind->open(kind, url, options != NULL ? options : &defaults, env, ret_store, error);
+    culex__file_limit_leave(held);
+    return status;
 }

@@ -1,4 +1,5 @@
-/* store/store.c - the verbs as callers have them: arguments are checked before a store is asked. */
+/* store/store.c - the verbs as callers have them: arguments are checked before a store is asked,
+ * and a file that may not grow is an error and no signal. */
 #include "store/store.h"
 
 #include <assert.h>
@@ -6,6 +7,7 @@
 #include "store/argument.h"
 #include "base/error.h"
 #include "core/queue_name.h"
+#include "platform/file_limit.h"
 
 static culex_status lacking(const struct culex_store *store, culex_error *error)
 {
@@ -20,7 +22,12 @@ static culex_status lacking(const struct culex_store *store, culex_error *error)
         culex_status status = check;                                                               \
         if (status != CULEX_OK)                                                                    \
             return status;                                                                         \
-        return store->table->name != NULL ? store->table->name arguments : lacking(store, error);  \
+        if (store->table->name == NULL)                                                            \
+            return lacking(store, error);                                                          \
+        struct culex_file_limit held = culex__file_limit_enter();                                  \
+        status = store->table->name arguments;                                                     \
+        culex__file_limit_leave(held);                                                             \
+        return status;                                                                             \
     }
 #include "store/verbs.def"
 #undef VERB
@@ -37,12 +44,16 @@ static void list_release(struct culex_store *store, struct culex_list_reply *rep
 
 static void wake_disarm(struct culex_store *store)
 {
+    struct culex_file_limit held = culex__file_limit_enter();
     store->table->wake_disarm(store);
+    culex__file_limit_leave(held);
 }
 
 static void store_close(struct culex_store *store)
 {
+    struct culex_file_limit held = culex__file_limit_enter();
     store->table->close(store);
+    culex__file_limit_leave(held);
 }
 
 static void store_abandon(struct culex_store *store)

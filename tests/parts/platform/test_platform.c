@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,6 +26,7 @@
 #include "platform/clock.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
+#include "platform/file_limit.h"
 #include "platform/filesystem.h"
 #include "platform/packet.h"
 #include "platform/pages.h"
@@ -414,6 +417,80 @@ static void test_file_system_of_a_folder_has_a_name(void **state)
     assert_false(culex__filesystem_read("/no such folder", &system));
 }
 
+/* --- file_limit.h ------------------------------------------------------------------------ */
+
+enum { FILE_LIMIT = 64 };
+
+/* A file that cannot take one byte more; signals do what they do by default. */
+static int full_file(void)
+{
+    struct rlimit limit = {FILE_LIMIT, FILE_LIMIT};
+    char name[] = "/tmp/platform-XXXXXX";
+    int fd = mkstemp(name);
+    unlink(name);
+    signal(SIGXFSZ, SIG_DFL);
+    return ftruncate(fd, FILE_LIMIT) == 0 && lseek(fd, 0, SEEK_END) == FILE_LIMIT &&
+                   setrlimit(RLIMIT_FSIZE, &limit) == 0
+               ? fd
+               : -1;
+}
+
+static bool write_fails(int fd)
+{
+    return write(fd, "x", 1) < 0 && errno == EFBIG;
+}
+
+static bool is_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+static void test_write_beyond_the_file_limit_is_an_error_while_held(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = full_file();
+        struct culex_file_limit held = culex__file_limit_enter();
+        bool is_told = write_fails(fd) && write_fails(fd);
+        errno = EFBIG;
+        culex__file_limit_leave(held);
+        _exit(is_told && errno == EFBIG && !is_pending() ? 0 : 1);
+    }
+    assert_int_equal(status_await(pid), 0);
+}
+
+static void test_write_beyond_the_file_limit_ends_the_program_afterwards(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = full_file();
+        culex__file_limit_leave(culex__file_limit_enter());
+        write_fails(fd);
+        _exit(0);
+    }
+    assert_int_equal(status_await(pid), 128 + SIGXFSZ);
+}
+
+static void test_program_that_holds_the_signal_back_itself_still_gets_it(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = full_file();
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        struct culex_file_limit held = culex__file_limit_enter();
+        write_fails(fd);
+        culex__file_limit_leave(held);
+        _exit(is_pending() ? 0 : 1);
+    }
+    assert_int_equal(status_await(pid), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +511,9 @@ int main(void)
         cmocka_unit_test(test_list_of_timers_shows_a_new_one),
         cmocka_unit_test(test_signal_tells_where_it_struck),
         cmocka_unit_test(test_file_system_of_a_folder_has_a_name),
+        cmocka_unit_test(test_write_beyond_the_file_limit_is_an_error_while_held),
+        cmocka_unit_test(test_write_beyond_the_file_limit_ends_the_program_afterwards),
+        cmocka_unit_test(test_program_that_holds_the_signal_back_itself_still_gets_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,6 @@ static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
     struct rlimit old, tight;
     char big[3000];
     memset(big, 'x', sizeof big);
-    signal(SIGXFSZ, SIG_IGN);
     fixture->store = fixture_open(fixture, 3040001);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     tight = old;
