@@ -1,19 +1,13 @@
 #include "say.h"
 
-#include "base/utf8.h"
-#include "buf.h"
+#include "shown.h"
 
 void say_text(FILE *out, const char *text, size_t len)
 {
-    for (size_t at = 0; at < len;) {
-        size_t length = culex__utf8_char(text + at, len - at);
-        uint32_t code = culex__utf8_code(text + at, length);
-        if (length == 0 || (culex__utf8_is_deceptive(code) && code != '\t'))
-            fputc('?', out);
-        else
-            fwrite(text + at, 1, length, out);
-        at += length == 0 ? 1 : length;
-    }
+    struct buf shown = {0};
+    shown_append(&shown, text, len, "\t");
+    fwrite(shown.data, 1, shown.len, out);
+    buf_release(&shown);
 }
 
 void say_line(FILE *out, const char *text, size_t len)

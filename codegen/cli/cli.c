@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
 #include "options.h"
 #include "report.h"
+#include "shown.h"
 
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status)
@@ -30,18 +30,14 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
 
 void cli_print(const char *text, size_t len)
 {
-    bool is_terminal = isatty(STDOUT_FILENO) != 0;
-    for (size_t at = 0; at < len;) {
-        size_t length = culex__utf8_char(text + at, len - at);
-        uint32_t code = culex__utf8_code(text + at, length);
-        bool is_plain =
-            length > 0 && (!culex__utf8_is_deceptive(code) || code == '\t' || code == '\n');
-        if (is_terminal && !is_plain)
-            fputc('?', stdout);
-        else
-            fwrite(text + at, 1, length == 0 ? 1 : length, stdout);
-        at += length == 0 ? 1 : length;
+    if (isatty(STDOUT_FILENO) == 0) {
+        fwrite(text, 1, len, stdout);
+        return;
     }
+    struct buf shown = {0};
+    shown_append(&shown, text, len, "\t\n");
+    fwrite(shown.data, 1, shown.len, stdout);
+    buf_release(&shown);
 }
 
 int cli_worse(int a, int b)

@@ -2,17 +2,14 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "shown.h"
 
 size_t page_character(const char *text, size_t len, unsigned *ret_code)
 {
-    size_t length = culex__utf8_char(text, len);
-    uint32_t code = culex__utf8_code(text, length);
-    bool is_blank = length == 1 && strchr(" \t\n\r", (int)code) != NULL && code != 0;
-    *ret_code = is_blank ? ' ' : code;
-    if (length == 0 || (culex__utf8_is_deceptive(code) && !is_blank))
-        *ret_code = '?';
-    return length == 0 ? 1 : length;
+    uint32_t code;
+    size_t length = shown_char(text, len, "\t\n\r", &code);
+    *ret_code = code < ' ' ? ' ' : code;
+    return length;
 }
 
 void page_text(struct page *page, const char *text)

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "buf.h"
 #include "diag_print.h"
+#include "shown.h"
 
 /* What XML cannot hold, or a reader would not see as it is, becomes '?'. */
 static void xml_text(struct buf *buf, const char *text)
@@ -12,17 +12,16 @@ static void xml_text(struct buf *buf, const char *text)
     static const char marks[] = "&<>\"\n\t";
     static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#10;", "&#9;"};
     size_t len = strlen(text);
-    for (size_t at = 0; at < len;) {
-        size_t length = culex__utf8_char(text + at, len - at);
-        uint32_t code = culex__utf8_code(text + at, length);
+    for (size_t at = 0, length; at < len; at += length) {
+        uint32_t code;
+        length = shown_char(text + at, len - at, "\n\t", &code);
         const char *mark = strchr(marks, text[at]);
         if (mark != NULL)
             buf_text(buf, names[mark - marks]);
-        else if (length == 0 || culex__utf8_is_deceptive(code) || (code & 0xfffe) == 0xfffe)
+        else if (code == '?' || (code & 0xfffe) == 0xfffe)
             buf_char(buf, '?');
         else
             buf_append(buf, text + at, length);
-        at += length == 0 ? 1 : length;
     }
 }
 

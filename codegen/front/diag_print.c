@@ -4,9 +4,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "base/utf8.h"
 #include "buf.h"
 #include "say.h"
+#include "shown.h"
 
 /* A longer line is shown in part, so one hostile line cannot fill a screen. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 80 };
@@ -41,10 +41,9 @@ static void window_choose(const char *line, size_t len, size_t at, size_t *ret_s
 /* Cells of a terminal that a character takes, as say_text writes it; *at moves behind it. */
 static unsigned cells_take(const char *line, size_t *at, size_t stop)
 {
-    size_t length = culex__utf8_char(line + *at, stop - *at);
-    uint32_t code = culex__utf8_code(line + *at, length);
-    *at += length == 0 ? 1 : length;
-    int cells = length == 0 || culex__utf8_is_deceptive(code) ? 1 : wcwidth((wchar_t)code);
+    uint32_t code;
+    *at += shown_char(line + *at, stop - *at, "", &code);
+    int cells = wcwidth((wchar_t)code);
     return cells < 0 ? 1 : (unsigned)cells;
 }
 

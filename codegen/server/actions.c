@@ -3,6 +3,7 @@
 
 #include "fix.h"
 #include "request.h"
+#include "shown.h"
 
 static const char *action_title(struct arena *arena, const struct diag *diag)
 {
@@ -10,7 +11,7 @@ static const char *action_title(struct arena *arena, const struct diag *diag)
     for (const struct diag_fix *fix = diag->fixes; fix != NULL; fix = fix->next)
         buf_printf(&title, "%s%s", title.len > 0 ? ", " : "", fix_title(arena, fix));
     title.data[0] = (char)(title.data[0] - 'a' + 'A');
-    const char *shown = shown_text(arena, title.data, title.len);
+    const char *shown = shown_copy(arena, title.data, title.len);
     buf_release(&title);
     return shown;
 }

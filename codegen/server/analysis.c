@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "check.h"
 #include "clash.h"
 #include "lint.h"
@@ -118,23 +117,4 @@ void write_range(struct json_out *json, const char *name, struct analysis *analy
     write_position(json, "start", lines_position(lines, span.offset));
     write_position(json, "end", lines_position(lines, (size_t)span.offset + span.length));
     json_close(json, '}');
-}
-
-const char *shown_text(struct arena *arena, const char *text, size_t len)
-{
-    char *copy = arena_alloc(arena, len + 1);
-    char *to = copy;
-    for (size_t at = 0; at < len;) {
-        size_t length = culex__utf8_char(text + at, len - at);
-        uint32_t code = culex__utf8_code(text + at, length);
-        bool is_bad =
-            length == 0 || (culex__utf8_is_deceptive(code) && code != '\t' && code != '\n');
-        length = length == 0 ? 1 : length;
-        if (is_bad)
-            *to++ = '?';
-        else
-            to = (char *)memcpy(to, text + at, length) + length;
-        at += length;
-    }
-    return copy;
 }

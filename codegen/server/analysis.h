@@ -40,8 +40,4 @@ void write_position(struct json_out *json, const char *name, struct position pos
 void write_range(struct json_out *json, const char *name, struct analysis *analysis,
                  struct span span);
 
-/* A copy of schema text that is shown to people: what would reorder or hide the text around it
- * becomes '?'. */
-const char *shown_text(struct arena *arena, const char *text, size_t len);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "ir.h"
+#include "shown.h"
 #include "request.h"
 
 enum item_kind {
@@ -44,7 +45,7 @@ static bool item_open(struct completion *completion, const char *label, enum ite
     if (detail != NULL)
         json_text(json, "detail", detail);
     if (doc != NULL)
-        json_text(json, "documentation", shown_text(arena, doc, strlen(doc)));
+        json_text(json, "documentation", shown_copy(arena, doc, strlen(doc)));
     return true;
 }
 

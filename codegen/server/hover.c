@@ -7,6 +7,7 @@
 #include "lexer.h"
 #include "request.h"
 #include "setting.h"
+#include "shown.h"
 
 enum { CODE_BYTES_MAX = 400 };
 
@@ -45,7 +46,7 @@ static void page_quote(struct page *page, const char *text)
 {
     if (text == NULL)
         return;
-    text = shown_text(page->arena, text, strlen(text));
+    text = shown_copy(page->arena, text, strlen(text));
     if (page->text.len > 0)
         buf_text(&page->text, "\n\n");
     for (size_t at = 0; text[at] != '\0'; at++) {
@@ -68,7 +69,7 @@ static size_t fence_length(const char *text)
 
 static void page_code(struct page *page, const char *text, size_t len)
 {
-    text = shown_text(page->arena, text, len);
+    text = shown_copy(page->arena, text, len);
     size_t fence = page->has_markdown ? fence_length(text) : 0;
     if (page->text.len > 0)
         buf_text(&page->text, "\n\n");

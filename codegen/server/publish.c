@@ -7,6 +7,7 @@
 
 #include "fnv.h"
 #include "request.h"
+#include "shown.h"
 
 enum { SEVERITY_ERROR = 1, SEVERITY_WARNING = 2, TAG_UNNECESSARY = 1, TAG_DEPRECATED = 2 };
 
@@ -63,7 +64,7 @@ static void write_message(struct arena *arena, struct json_out *json, const stru
     }
     if (diag->help != NULL)
         buf_printf(&text, "\n%s", diag->help);
-    json_text(json, "message", shown_text(arena, text.data, text.len));
+    json_text(json, "message", shown_copy(arena, text.data, text.len));
     buf_release(&text);
 }
 
@@ -90,7 +91,7 @@ static void write_related(struct server *server, struct arena *arena, struct jso
         json_text(json, "uri", module_uri(server, arena, module));
         write_range(json, "range", analysis, note->span);
         json_close(json, '}');
-        json_text(json, "message", shown_text(arena, note->text, strlen(note->text)));
+        json_text(json, "message", shown_copy(arena, note->text, strlen(note->text)));
         json_close(json, '}');
     }
     json_close(json, ']');

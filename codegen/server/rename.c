@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lexer.h"
+#include "shown.h"
 #include "workspace.h"
 
 struct edit {
@@ -196,7 +197,7 @@ static bool has_errors(struct rename *rename, struct workspace *after)
             continue;
         request_refuse(rename->request, FAULT_FAILED, "'%.64s' cannot be the name: %s",
                        rename->name,
-                       shown_text(rename->request->arena, error->text, strlen(error->text)));
+                       shown_copy(rename->request->arena, error->text, strlen(error->text)));
         return true;
     }
     return false;

@@ -14,7 +14,7 @@ uint32_t culex__utf8_code(const char *text, size_t size);
 
 /* Characters that change how a terminal or an editor shows the text around them, or that nobody
  * sees: controls, bidirectional overrides, blanks without width, selectors and tags. The renderer's
- * literals.py has the same list (INVISIBLE). */
+ * literals.py has the same list (INVISIBLE); a test compares them. */
 bool culex__utf8_is_deceptive(uint32_t code);
 
 /* Bytes of `text` before the first malformed one; `len` when all is well. NUL counts as a

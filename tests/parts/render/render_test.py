@@ -16,7 +16,7 @@ import jinja2
 
 import rendering
 from ctokens import skeleton, tokens
-from rendering import RENDERER, document, encoded, files_of, run
+from rendering import RENDERER, ROOT, document, encoded, files_of, run
 from samples import BANNED_TEXT, CASES, ESSAY, enum, enum_ref, essay, field, hello, job, kinds, schema, struct, value
 
 import emit
@@ -211,6 +211,12 @@ class Hostile(unittest.TestCase):
                 self.assertNotEqual(skeleton(before), skeleton(after))
             except ValueError:
                 pass
+
+    def test_list_of_invisible_characters_is_the_one_in_c(self) -> None:
+        with open(os.path.join(ROOT, "runtime", "base", "utf8.c"), encoding="utf-8") as file:
+            [rows] = re.findall(r"} ranges\[\] = {(.*?)};", file.read(), re.S)
+        ranges = [(int(first, 16), int(last, 16)) for first, last in re.findall(r"{(\w+), (\w+)}", rows)]
+        self.assertEqual(list(literals.INVISIBLE), ranges)
 
     def test_no_invisible_or_reordering_character_survives(self) -> None:
         text = "a" + "".join(map(chr, [*range(1, 32), 0x7F, 0x85, 0x202E, 0x2066, 0x200B, 0xFEFF])) + "z"
