@@ -63,23 +63,6 @@ static struct culex__redis_queue *queue_find(struct culex__redis *redis, const c
     return made;
 }
 
-static enum culex__redis_level script_level(const struct culex__redis_script *script)
-{
-    static const struct culex__redis_script *const reading[] = {
-        &culex__redis_script_get, &culex__redis_script_list, &culex__redis_script_stats};
-    static const struct culex__redis_script *const producing[] = {&culex__redis_script_enqueue,
-                                                                  &culex__redis_script_tick};
-    for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
-        if (script == reading[i])
-            return CULEX__REDIS_READS;
-    }
-    for (size_t i = 0; i < sizeof producing / sizeof producing[0]; i++) {
-        if (script == producing[i])
-            return CULEX__REDIS_PRODUCES;
-    }
-    return script == &culex__redis_script_fsck ? CULEX__REDIS_REPAIRS : CULEX__REDIS_WORKS;
-}
-
 /* --- calls ------------------------------------------------------------------------------- */
 
 static void request_begin(struct culex__redis *redis, const struct culex__redis_script *script,
@@ -99,7 +82,7 @@ culex_status culex__redis_begin(struct culex__redis *redis,
                                 culex_error *error)
 {
     assert(culex__queue_check(queue, NULL) == CULEX_OK); /* it becomes a part of keys */
-    redis->call_level = script_level(script);
+    redis->call_level = script->level;
     redis->call_queue = NULL;
     if (redis->call_level != CULEX__REDIS_READS) {
         redis->call_queue = queue_find(redis, queue);

@@ -1,8 +1,10 @@
+-- store/redis/cancel.lua - cancels a run, or flags an active one.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
 -- uses: base plan
+-- level: works
 --
--- Cancels run ARGV[2], or flags it when it is active. Reply: the state's letter after the
--- call, '' for an unknown run, '!' and the letter when it was final, '?' when damaged.
+-- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
+-- the letter when it was final, '?' when damaged.
 
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)

@@ -1,7 +1,9 @@
+-- store/redis/forget.lua - deletes a run that is over.
 -- keys: runs payloads done cancelled dead errors results progress meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen
+-- level: works
 --
--- Deletes final run ARGV[2]; its id stays remembered. Reply: 'O', '' unknown, '!' not final.
+-- ARGV[2]: the run; its id stays remembered. Reply: 'O', '' unknown, '!' not final.
 
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)

@@ -1,7 +1,9 @@
+-- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
 -- uses: base seen plan wake aside
+-- level: repairs
 --
--- Looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
+-- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
 -- with the records when ARGV[4] is '1'. Nothing is written otherwise. A call is bounded: about
 -- 100 entries of a hash or a set (25 where the values may be large), 1000 of the ready list.
 -- Hashes and sets that Redis packs into one block come whole; they are as small.

@@ -1,8 +1,10 @@
+-- store/redis/get.lua - reads all that is known of one run.
 -- keys: runs payloads errors results progress
 -- uses: base told
+-- level: reads
 --
--- Reply: record, payload, error text, result, progress of run ARGV[2]; empty when unknown. Texts are
--- cut to what a run may have, bytes that are longer are left out.
+-- ARGV[2]: the run. Reply: record, payload, error text, result, progress; empty when unknown. Texts
+-- are cut to what a run may have, bytes that are longer are left out.
 
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)

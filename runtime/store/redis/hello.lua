@@ -1,7 +1,9 @@
+-- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen
 -- uses: base plan wake
+-- level: works
 --
--- Registers worker ARGV[2] as session ARGV[3] and takes back what its session before held.
+-- ARGV[2]: the worker; ARGV[3]: its session.
 -- Bounded: looks at 400 leases a call, from the last end to the first. ARGV[4] is the end at which to
 -- go on, -1 at first, and ARGV[5] how many leases that end then were looked at and stay. A place
 -- in time, for places in the set shift while others claim.

@@ -1,3 +1,5 @@
+-- store/redis/lib_aside.lua - puts damaged records aside.
+--
 -- A record that does not parse is never guessed at. Its bytes go to `damaged` for good; a dead run
 -- that is never forgotten and bears no job's name takes its place, where an operator finds it. An id
 -- that is none cannot have a run.

@@ -1,11 +1,13 @@
+-- store/redis/lib_base.lua - calls, the clock, and reads and writes in bulk.
+--
 -- A script can be refused in its middle, when its user loses the right to a command, and what it has
 -- written by then stays. ORDER of writes, for all scripts: a live run's new index entry, then its
 -- record, then its old entry goes. An entry too many is skipped by whoever meets it; one that
 -- is missing would strand the run. Final runs have it the other way round, record first: what
 -- stands among them is deleted by age, whatever its record says.
 --
--- Calls, the clock, and writes in bulk. Redis' `..` prints numbers with 14 digits: every
--- instant here is in ms and below 10^13, so none ever turns into a float's text.
+-- Redis' `..` prints numbers with 14 digits: every instant here is in ms and below 10^13, so none ever
+-- turns into a float's text.
 
 local call = redis.call
 

@@ -1,4 +1,6 @@
--- Enqueues the runs that stand in ARGV from `first` on, five arguments each:
+-- store/redis/lib_enqueue.lua - new runs: which are taken, and where they are put.
+--
+-- They stand in ARGV from `first` on, five arguments each:
 --   id, record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
 --   unique key or '', payload
 -- A periodic run passes the queue's limit: it comes at most once an interval.

@@ -1,5 +1,7 @@
--- What a script has decided, collected so that each command runs once for the whole batch.
--- plan_write() carries it out and starts over.
+-- store/redis/lib_plan.lua - what a script has decided, written at once.
+--
+-- It is collected so that each command runs once for the whole batch. plan_write() carries it out and
+-- starts over.
 
 local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
 local text_puts, result_puts = {}, {}

@@ -1,4 +1,6 @@
--- Remembered ids. An id is remembered by its own time, in a ring of six slots of half a
+-- store/redis/lib_seen.lua - remembered ids.
+--
+-- An id is remembered by its own time, in a ring of six slots of half a
 -- horizon each, so that one lookup tells whether it was there and whole slots are dropped
 -- when their time is over. Ids beyond the horizon need no memory: they are refused.
 

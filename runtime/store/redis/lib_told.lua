@@ -1,5 +1,7 @@
--- What a reader is told of a record. A scheduled run whose time has come waits for nothing but a
--- worker: it is told as waiting, before a step has moved it. Its record and place stay as they are.
+-- store/redis/lib_told.lua - what a reader is told of a record.
+--
+-- A scheduled run whose time has come waits for nothing but a worker: it is told as waiting, before
+-- a step has moved it. Its record and place stay as they are.
 
 local DUE = '^(%d+|)' .. SCHEDULED .. '(|%d+|[^|]*|)(%d+)(|.*)$'
 

@@ -1,5 +1,7 @@
+-- store/redis/limit.lua - limits the live runs of a queue.
 -- keys: runs meta
 -- uses: base known
+-- level: works
 --
 -- ARGV[2]: most live runs, '0' for no limit. Reply: 1; 0 when nobody has used the queue.
 

@@ -1,7 +1,9 @@
+-- store/redis/list.lua - reads a page of a queue's runs.
 -- keys: runs ready urgent scheduled active done cancelled dead meta
 -- uses: base known told
+-- level: reads
 --
--- Runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
+-- These are runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
 -- about as many: the indexes shift under a reader while workers claim, a scan of the records does
 -- not.
 -- Reply: next place (0 at the end), then id, record...; empty when nobody has used the queue.

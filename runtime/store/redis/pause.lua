@@ -1,5 +1,7 @@
+-- store/redis/pause.lua - pauses and resumes a queue.
 -- keys: runs ready urgent meta wake
 -- uses: base known wake
+-- level: works
 --
 -- ARGV[2]: '1' pauses, '0' resumes. Reply: 1; 0 when nobody has used the queue.
 

@@ -3,12 +3,16 @@
     prelude.py RULES.def OUT.c OUT.h [DEPFILE]
 
 The scripts are those that stand beside this program; the depfile names them and their folder, so
-that a new one is noticed. Every script gets a prelude that holds what it mentions and nothing more: names for its
-KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
+that a new one is noticed. Every script gets a prelude that holds what it mentions and nothing more:
+names for its KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
 says so in its first lines:
 
     -- keys: runs payloads ready          the keys, in the order in which C passes them
     -- uses: base record                  lib_base.lua, lib_record.lua
+    -- level: works                       what it does to a queue: reads, produces, works or repairs
+
+A script that reads holds no command that writes, and the others none that probe.lua does not try
+for their level: it could be denied midway.
 
 So the layout of a record and the transitions of a run stand once, for C and Lua alike.
 Needs the standard library only.
@@ -29,7 +33,7 @@ KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cance
 
 
 def fail(text):
-    sys.exit(f"redis_prelude.py: {text}")
+    sys.exit(f"prelude.py: {text}")
 
 
 def rows_read(path):
@@ -153,6 +157,48 @@ def comments_strip(text):
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 
+# ORDER REDIS_LEVEL, and what probe.lua calls those who need it.
+LEVELS = {"reads": None, "produces": "producer", "works": "worker", "repairs": "operator"}
+READING = set("HEXISTS HGET HLEN HMGET HSCAN LLEN LRANGE TIME ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE".split())
+
+
+def commands_allowed(folder):
+    """Level -> the commands that its scripts may hold. A role is tried for those before it as well."""
+    text = (folder / "probe.lua").read_text()
+    allowed, tried = {"reads": READING}, set()
+    for level, role in LEVELS.items():
+        if role:
+            rows = re.search(rf"^local {role} = (.*?\}}\}})$", text, re.M | re.S)
+            tried = tried | set(re.findall(r"\{'([A-Z]+)'", rows.group(1)))
+            allowed[level] = tried
+    return allowed
+
+
+def level_read(path, source, body, allowed):
+    """The level of a script, which says of itself what its commands bear out."""
+    level = header_read(path, source, "level")[0]
+    if level not in LEVELS:
+        fail(f"{path}: unknown level '{level}'")
+    excess = sorted(set(re.findall(r"\b\w+\('([A-Z]{3,})'", body)) - allowed[level])
+    if excess:
+        fail(f"{path}: a script that {level} holds {', '.join(excess)}: see READING and probe.lua")
+    return level
+
+
+FUNCTION = re.compile(r"^local function (\w+)\(.*?^end\n", re.M | re.S)
+
+
+def unused_drop(text):
+    """Without the functions of libraries that the script does not call."""
+    while True:
+        unused = [found.group() for found in FUNCTION.finditer(text)
+                  if len(re.findall(rf"\b{found.group(1)}\b", text)) == 1]
+        if not unused:
+            return text
+        for function in unused:
+            text = text.replace(function, "")
+
+
 OPENER = re.compile(r"(local function|function|if|for|while|do)\b|.*\bfunction *\([^)]*\)$")
 LOCALS_MAX = 190  # Lua refuses 200 at one time; the rest is for a loop
 
@@ -174,7 +220,7 @@ def locals_count(text):
     return most
 
 
-def script_render(path, definitions, limits):
+def script_render(path, definitions, limits, allowed):
     source = path.read_text()
     keys = header_read(path, source, "keys")
     for key in keys:
@@ -182,7 +228,7 @@ def script_render(path, definitions, limits):
             fail(f"{path}: unknown key '{key}'")
     libraries = [path.with_name(f"lib_{name}.lua").read_text()
                  for name in header_read(path, source, "uses")]
-    body = comments_strip("\n".join(libraries + [source]))
+    body = unused_drop(comments_strip("\n".join(libraries + [source])))
     for name, value in limits.items():  # not as locals: a Lua function has room for 200
         body = re.sub(rf"\b{name}\b", value, body)
     mentioned = set(re.findall(r"\b\w+\b", body))
@@ -192,7 +238,7 @@ def script_render(path, definitions, limits):
     if locals_count(text) > LOCALS_MAX:
         fail(f"{path}: {locals_count(text)} locals at one time, of {LOCALS_MAX}: put some in a table "
              "or in a block of their own")
-    return keys, text
+    return keys, level_read(path, source, body, allowed), text
 
 
 def c_string(text):
@@ -205,14 +251,14 @@ def source_text(scripts):
            '#include "store/redis/scripts.h"', "",
            "/* Compilers take them; the standard only promises 4095 characters. */",
            '#pragma GCC diagnostic ignored "-Woverlength-strings"', ""]
-    for name, keys, text in scripts:
+    for name, keys, _, text in scripts:
         out += [f"static const unsigned char {name}_keys[] = {{"
                 + ", ".join(str(KEYS.index(key)) for key in keys) + "};",
                 f"static const char {name}_text[] =", c_string(text) + ";", ""]
-    for name, keys, text in scripts:
+    for name, keys, level, text in scripts:
         digest = hashlib.sha1(text.encode()).hexdigest()
         out += [f"const struct culex__redis_script culex__redis_script_{name} = {{",
-                f'    "{name}", "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
+                f'    "{name}", CULEX__REDIS_{level.upper()}, "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
                 "};"]
     out += ["", "const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
             "    " + ", ".join(f'"{key}"' for key in KEYS) + "};", ""]
@@ -227,7 +273,7 @@ def header_text(scripts):
         "enum {", *(f"    CULEX__REDIS_KEY_{key.upper()}," for key in KEYS),
         "    CULEX__REDIS_KEY_COUNT", "};",
         "extern const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT];",
-        *(f"extern const struct culex__redis_script culex__redis_script_{name};" for name, _, _ in scripts),
+        *(f"extern const struct culex__redis_script culex__redis_script_{name};" for name, *_ in scripts),
         "", "#endif", ""])
 
 
@@ -242,7 +288,8 @@ def main(rules, out_c, out_h, depfile=None):
     definitions, limits = definitions_make(rows), dict(rows["LIMIT"])
     folder = pathlib.Path(__file__).parent
     paths = sorted(folder.glob("*.lua"))
-    scripts = [(path.stem, *script_render(path, definitions, limits))
+    allowed = commands_allowed(folder)
+    scripts = [(path.stem, *script_render(path, definitions, limits, allowed))
                for path in paths if not path.name.startswith("lib_")]
     changed_write(out_c, source_text(scripts))
     changed_write(out_h, header_text(scripts))

@@ -1,8 +1,10 @@
+-- store/redis/probe.lua - tries whether the user may use the commands of the scripts.
 -- keys: probe
 -- uses: base
+-- level: repairs
 --
--- Tries every command that the scripts need on a key of its own, because a command that is
--- denied midway leaves a script half done. ARGV[2]: 'producer', 'worker' or 'operator'.
+-- Each is tried on a key of its own, because a command that is denied midway leaves a script half
+-- done; prelude.py knows what scripts of a level need. ARGV[2]: 'producer', 'worker' or 'operator'.
 -- Reply: '' or the server's refusal, the command's name before it.
 
 -- UNLINK comes first: it needs no memory, and after it none of the others is refused for memory.

@@ -1,5 +1,7 @@
+-- store/redis/purge.lua - deletes runs of one state.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen known
+-- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
 -- Reply: deleted, is_more; empty when nobody has used the queue.

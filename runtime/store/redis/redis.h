@@ -23,14 +23,6 @@ enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS
 #define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
 #define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
 
-/* What a script may do to a queue: which commands are tried before it is sent. */
-enum culex__redis_level {
-    CULEX__REDIS_READS,
-    CULEX__REDIS_PRODUCES,
-    CULEX__REDIS_WORKS,
-    CULEX__REDIS_REPAIRS
-};
-
 /* A queue that this store has written to. */
 struct culex__redis_queue {
     struct culex__redis_queue *next;

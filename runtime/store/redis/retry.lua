@@ -1,7 +1,9 @@
+-- store/redis/retry.lua - revives a dead run.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
 -- uses: base plan wake
+-- level: works
 --
--- Revives dead run ARGV[2] with fresh counters. Reply: 'O', '' unknown, 'U' when another
+-- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
 -- live run took its unique key, '!' when it is not dead, '?' when damaged.
 
 local now, id = clock(), ARGV[2]

@@ -4,8 +4,17 @@
 
 #include <stddef.h>
 
+/* What a script may do to a queue: which commands are tried before it is sent. */
+enum culex__redis_level {
+    CULEX__REDIS_READS, /* none: refused at its first, it has done no harm */
+    CULEX__REDIS_PRODUCES,
+    CULEX__REDIS_WORKS,
+    CULEX__REDIS_REPAIRS
+};
+
 struct culex__redis_script {
     const char *name;
+    enum culex__redis_level level;
     const char *digest; /* SHA-1, 40 hex characters: its name for EVALSHA */
     const char *text;
     size_t len;

@@ -1,5 +1,7 @@
+-- store/redis/stats.lua - counts a queue's runs.
 -- keys: ready urgent scheduled active done cancelled dead meta
 -- uses: base
+-- level: reads
 --
 -- Reply: now, then runs per state (ORDER RUN_STATE), then totals, then paused, limit; empty when
 -- nobody has used the queue.

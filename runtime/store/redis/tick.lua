@@ -1,5 +1,7 @@
+-- store/redis/tick.lua - enqueues the run of a schedule whose time has come.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active unique meta wake seen0 seen1 seen2 seen3 seen4 seen5
 -- uses: base seen wake enqueue
+-- level: produces
 --
 -- Enqueues the run from ARGV[5] on when tick ARGV[3] (0: now) of schedule ARGV[2] is due,
 -- that is ARGV[4] ms or more after the schedule's mark. Reply: now, is_enqueued, mark.

@@ -120,7 +120,7 @@ static enum culex_run_event event_of(const char *order)
     return CULEX_EVENT_COUNT;
 }
 
-/* ORDER ARGV of store/redis/step.lua. */
+/* ORDER ARGV of store/redis/lib_request.lua. */
 static void step_read(struct sim_call *call, const struct sim_arg *args, size_t count)
 {
     enum { ACK = 10, ACK_WORDS = 3 };

@@ -15,12 +15,13 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
-STEP_LUA, STEP_C = "runtime/store/redis/step.lua", "runtime/store/sqlite/step.c"
+ACKS_LUA, LEASES_LUA = "runtime/store/redis/lib_acks.lua", "runtime/store/redis/lib_leases.lua"
+STEP_C = "runtime/store/sqlite/step.c"
 PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_check"]
 KILLS, TRIES = "120", 3
 
 # What the fast path for plain successes would not let through, switched off.
-SLOW = (STEP_LUA, "if attempt and text and done_settle", "if false and text and done_settle")
+SLOW = (ACKS_LUA, "if attempt and text and done_settle", "if false and text and done_settle")
 
 # The worker's own look at its clock keeps most late results from being sent at all: the fence is
 # what stands behind it, so both are broken at once. With threads, as processes are killed besides.
@@ -31,10 +32,10 @@ HOLDS = "r.state == ACTIVE and r.attempt == attempt and r.owner == session\nend"
 
 # What breaks, its texts and what they become, the store that must notice, the isolation.
 MUTANTS = [
-    ("no fence in Redis", [(STEP_LUA, HOLDS, "r.state == ACTIVE\nend"), SLOW, *LATE], "redis", "none"),
-    ("no state in the fence in Redis", [(STEP_LUA, HOLDS, "true\nend"), SLOW, *LATE], "redis", "none"),
+    ("no fence in Redis", [(LEASES_LUA, HOLDS, "r.state == ACTIVE\nend"), SLOW, *LATE], "redis", "none"),
+    ("no state in the fence in Redis", [(LEASES_LUA, HOLDS, "true\nend"), SLOW, *LATE], "redis", "none"),
     ("a lost run is not put back in Redis",
-     [(STEP_LUA, "vanish(id, r, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out', now)",
+     [(LEASES_LUA, "vanish(id, r, 'the lease of ' .. r.owner .. '-' .. r.attempt .. ' ran out', now)",
        "lease_drops[#lease_drops + 1] = id")], "redis", "process"),
     ("no fence in SQLite",
      [(STEP_C, "return run->attempt == attempt && strcmp(run->owner, session) == 0;",

@@ -1,0 +1,25 @@
+-- store/redis/lib_request.lua - what STEP was asked: its arguments by name, and the texts of numbers.
+--
+-- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company,
+--       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
+--       per beat: id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
+
+local session, nonce = ARGV[2], ARGV[3]
+local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
+local starts, in_company = tonumber(ARGV[9]), ARGV[10] == '1'
+local now = clock()
+
+local sub, find = string.sub, string.find
+
+-- Making a number's text is slow, and a batch needs the same few again and again.
+local texts_of = {}
+local function text_of(number)
+  local text = texts_of[number]
+  if not text then
+    text = tostring(number)
+    texts_of[number] = text
+  end
+  return text
+end
+local now_text, lease_text, version_text = text_of(now), text_of(now + lease), text_of(RECORD_VERSION)

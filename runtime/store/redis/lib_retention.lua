@@ -1,0 +1,60 @@
+-- store/redis/lib_retention.lua - how long ended runs and quiet sessions are kept: STEP forgets them.
+
+local function fields_drop(key, ids)
+  if call('HLEN', key) > 0 then write('HDEL', key, ids) end
+end
+
+-- What is kept beside the records of done runs and their payloads.
+local function runs_forget(ids)
+  remember(ids, now)
+  write('HDEL', runs, ids)
+  fields_drop(errors, ids)
+  fields_drop(progress, ids)
+end
+
+-- When what is kept of ended runs wants the next step.
+local forget
+
+local function forget_at(at)
+  forget = sooner(forget, at > now and math.max(at, now + FORGET_GAP_MS) or at)
+end
+
+-- Forgets runs of one final state whose time is over, more than this step may have added.
+local function purge(key)
+  local first = head(key)
+  if first and first <= now then
+    local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX + ack_count)
+    runs_forget(ids)
+    fields_drop(key == done and results or payloads, ids)
+    -- They are the first ones of the set.
+    call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+    first = head(key)
+  end
+  if first then forget_at(first) end
+end
+
+local sessions_purge
+do
+-- The names of workers stand among their sessions: a worker says it once and may live for days.
+local function worker_purge(mark)
+  local its = call('HGET', meta, mark)
+  if its and call('HEXISTS', sessions, its) == 1 then
+    call('ZADD', sessions_seen, now, mark)
+    return
+  end
+  call('HDEL', meta, mark)
+  call('ZREM', sessions_seen, mark)
+end
+
+function sessions_purge()
+  local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, PURGE_MAX)
+  local quiet, marks = {}, {}
+  for _, name in ipairs(old) do
+    local list = sub(name, 1, 7) == 'worker:' and marks or quiet
+    list[#list + 1] = name
+  end
+  write('HDEL', sessions, quiet)
+  write('ZREM', sessions_seen, quiet)
+  for _, mark in ipairs(marks) do worker_purge(mark) end
+end
+end
