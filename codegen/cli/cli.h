@@ -65,49 +65,17 @@ struct verb {
     int (*run)(const struct verb *verb, int argc, char **argv);
 };
 
+/* ---- cli.c: a call from its command line to its exit status ---- */
+
 /* Reads argv[2] and on. False after a message on standard error when something is wrong with it,
  * or after the help on standard output when that was asked for; *ret_status is then what to
  * exit with, if cli_close() knows nothing worse. That is due in any case. */
 bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option *options, int argc,
               char **argv, int *ret_status);
 
-/* usage.c: "culexc: message" on standard error, and the usage of the verb: EXIT_USAGE. */
-int cli_misused(const struct cli *cli, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* load.c: loads and checks one schema. NULL after a message when the file cannot be read; what else
- * is wrong stands in compilation->sink. `compilation` was initialised. */
-struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
-
-/* The same without a message; a sentence is in *ret_fault then. */
-struct module *cli_load_silently(const struct cli *cli, struct compilation *compilation,
-                                 const char *path, const char **ret_fault);
-
-/* report.c: prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN
- * or EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink.
- */
-int cli_report(const struct cli *cli, struct compilation *compilation);
-int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
-
-/* files.c: reads the project, and puts the schemas of folders in their places. False when there is
- * nothing to work on; cli->status says why, or that some are missing. */
-bool cli_files_open(struct cli *cli);
-
 /* Text of a schema on standard output: as it is, but on a terminal whatever could move the cursor
  * or reorder a line is shown as '?'. */
 void cli_print(const char *text, size_t len);
-
-/* values.c: the lint rules of the named tiers, as bits; false after a message when one has no such
- * name. */
-bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_tiers);
-
-/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message
- * that some are missing. */
-int cli_load_all(const struct cli *cli, struct compilation *compilation);
-
-/* Whether `text`, of --export-macro, can be a macro of the generated code; false after a message.
- * NULL is good: there is none. */
-bool cli_macro_is_good(const struct cli *cli, const char *text);
 
 /* The worse of two exit statuses. */
 int cli_worse(int a, int b);
@@ -116,7 +84,50 @@ int cli_worse(int a, int b);
  * returns `status`, or what is worse. */
 int cli_close(struct cli *cli, int status);
 
-/* The verbs, as main.c lists them. */
+/* ---- usage.c ---- */
+
+/* "culexc: message" on standard error, and the usage of the verb: EXIT_USAGE. */
+int cli_misused(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- files.c ---- */
+
+/* Reads the project, and puts the schemas of folders in their places. False when there is nothing
+ * to work on; cli->status says why, or that some are missing. */
+bool cli_files_open(struct cli *cli);
+
+/* ---- load.c ---- */
+
+/* Loads and checks one schema. NULL after a message when the file cannot be read; what else is
+ * wrong stands in compilation->sink. `compilation` was initialised. */
+struct module *cli_load(const struct cli *cli, struct compilation *compilation, const char *path);
+
+/* The same without a message; a sentence is in *ret_fault then. */
+struct module *cli_load_silently(const struct cli *cli, struct compilation *compilation,
+                                 const char *path, const char **ret_fault);
+
+/* All files of the command line as one compilation: EXIT_CLEAN, or EXIT_BROKEN after a message
+ * that some are missing. */
+int cli_load_all(const struct cli *cli, struct compilation *compilation);
+
+/* ---- report.c ---- */
+
+/* Prints the diagnostics in the format asked for (SARIF waits for cli_close): EXIT_CLEAN or
+ * EXIT_DIAGNOSTICS. What was said of an import by way of another file is taken out of the sink. */
+int cli_report(const struct cli *cli, struct compilation *compilation);
+int cli_report_sink(const struct cli *cli, struct diag_sink *sink);
+
+/* ---- values.c ---- */
+
+/* The lint rules of the named tiers, as bits; false after a message when one has no such name. */
+bool cli_tiers(const struct cli *cli, const struct texts *names, unsigned *ret_tiers);
+
+/* Whether `text`, of --export-macro, can be a macro of the generated code; false after a message.
+ * NULL is good: there is none. */
+bool cli_macro_is_good(const struct cli *cli, const char *text);
+
+/* ---- verb_NAME.c, as main.c lists them ---- */
+
 extern const struct verb verb_breaking, verb_check, verb_doc, verb_explain, verb_fmt, verb_gen,
     verb_init, verb_ir, verb_lint, verb_lock, verb_lsp;
 

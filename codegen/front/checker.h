@@ -1,4 +1,5 @@
-/* checker.h - what the parts of the checker share. */
+/* checker.h - what the parts of the checker share: names, attributes and values, fields and types,
+ * settings, jobs. A check reports what is wrong, and goes on where it can. */
 #ifndef CULEXC_CHECKER_H
 #define CULEXC_CHECKER_H
 
@@ -16,7 +17,7 @@ struct checker {
     bool is_across;     /* compares files: what one file has twice was reported there */
 };
 
-/* ---- check_scope.c ---- */
+/* ---- check_scope.c: names as they are seen from a module ---- */
 
 /* PACKAGE.NAME; the name alone without a package. */
 const char *checker_qualify(const struct checker *checker, const char *package, const char *name);
@@ -40,38 +41,15 @@ void checker_claim_guard(struct checker *checker, const struct module *module);
 /* The same for all that the module imports, directly or not. */
 void checker_claim_imports(struct checker *checker);
 
-/* ---- declarations, a file each ---- */
+/* ---- check_package.c ---- */
 
 /* The words of the package, and the names that it begins. */
 void check_package(struct checker *checker);
-struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
-                           const char *qualified);
-/* Without its fields: they may be of structs that are declared later. */
-struct ir_struct *check_struct_declare(struct checker *checker, const struct ast_decl *decl,
-                                       const char *qualified);
-/* The fields of all structs; puts them into the model, each behind those that it contains. */
-void check_structs(struct checker *checker);
-/* Reports params or a result whose payload is nested too deep. */
-void check_depth(struct checker *checker, const struct ir_field *fields, struct span span);
-/* All jobs; `defaults` is what their settings start from. */
-void check_jobs(struct checker *checker, const struct ir_settings *defaults);
 
-/* ---- parts of declarations ---- */
+/* ---- check_attr.c ---- */
 
 enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
 
-/* check_field.c: of the C struct `c`. */
-struct ir_field *check_fields(struct checker *checker, const char *c,
-                              const struct ast_fields *fields, enum field_home home);
-
-/* check_value.c: the value `literal` means for a field of this type; VALUE_NONE
- * after a report. */
-struct ir_value check_value(struct checker *checker, const struct ir_field *field,
-                            const struct literal *literal);
-/* Negative, zero, positive; both of one ordered kind. */
-int value_compare(const struct ir_value *a, const struct ir_value *b);
-
-/* check_attr.c */
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home);
 void check_job_attrs(struct checker *checker, struct ir_job *job);
 void check_struct_attrs(struct checker *checker, const struct ast_attr *attrs);
@@ -82,22 +60,51 @@ void check_old_name(struct checker *checker, const struct literal *name, const c
 /* The first name in [[was]], or NULL. */
 const struct literal *attr_was(const struct ast_attr *attrs);
 
-/* ---- settings ---- */
+/* ---- check_value.c ---- */
 
-/* A setting is checked, and what it means put into the model, by check_FORM (settings.def). */
+/* The value that `literal` means for a field of this type; VALUE_NONE after a report. */
+struct ir_value check_value(struct checker *checker, const struct ir_field *field,
+                            const struct literal *literal);
+/* Negative, zero, positive; both of one ordered kind. */
+int value_compare(const struct ir_value *a, const struct ir_value *b);
+
+/* ---- check_field.c ---- */
+
+/* Fields of the C struct `c`. */
+struct ir_field *check_fields(struct checker *checker, const char *c,
+                              const struct ast_fields *fields, enum field_home home);
+
+/* ---- check_enum.c ---- */
+
+struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
+                           const char *qualified);
+
+/* ---- check_struct.c ---- */
+
+/* Without its fields: they may be of structs that are declared later. */
+struct ir_struct *check_struct_declare(struct checker *checker, const struct ast_decl *decl,
+                                       const char *qualified);
+/* The fields of all structs; puts them into the model, each behind those that it contains. */
+void check_structs(struct checker *checker);
+/* Reports params or a result whose payload is nested too deep. */
+void check_depth(struct checker *checker, const struct ir_field *fields, struct span span);
+
+/* ---- check_setting.c: a setting is checked, and what it means put into the model, by
+ * check_FORM (settings.def); forms of a file of their own follow ---- */
+
 struct setting_check {
     struct checker *checker;
     const struct ir_job *job; /* NULL: the setting stands in `defaults` */
     struct ir_settings *settings;
 };
 
-/* check_setting.c */
 void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
                         const struct ir_settings *defaults);
 /* What the jobs of a file start from. NULL: the file has none of its own. */
 struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults);
 
-/* check_retry.c */
+/* ---- check_retry.c ---- */
+
 void check_retry(struct setting_check *check, const struct ast_setting *setting);
 struct ir_retry retry_default(void);
 void check_policy(struct checker *checker, const struct ast_policy *policy,
@@ -108,11 +115,19 @@ bool check_setting_duration(struct checker *checker, const struct literal *liter
 bool check_duration(struct checker *checker, const struct literal *literal, int64_t least,
                     int64_t most);
 
-/* check_schedule.c: reports what is wrong with a setting `every` or `cron`. */
+/* ---- check_schedule.c ---- */
+
 void check_every(struct setting_check *check, const struct ast_setting *setting);
 void check_cron(struct setting_check *check, const struct ast_setting *setting);
 
-/* check_sense.c: reports settings of a checked job that contradict each other. */
+/* ---- check_sense.c ---- */
+
+/* Reports settings of a checked job that contradict each other. */
 void check_sense(struct checker *checker, const struct ir_job *job);
+
+/* ---- check_job.c ---- */
+
+/* All jobs; `defaults` is what their settings start from. */
+void check_jobs(struct checker *checker, const struct ir_settings *defaults);
 
 #endif
