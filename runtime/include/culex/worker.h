@@ -251,7 +251,13 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * options.url holds it itself. What the program has open by then (files, sockets, pipes) is open in
  * handlers too, under the same numbers, for as long as the worker runs; a handler's process shares
  * the file's position with the others. Clients of Culex are no part of that, and a connection to a
- * database must not be used across a fork. Call it while the process has one thread. */
+ * database must not be used across a fork.
+ *
+ * Before the first of these processes is forked, all output streams are flushed and the signals of
+ * this thread are blocked; there is no exec after the fork. So call it while the process has one
+ * thread, or others that wait and hold no lock: a lock that another thread holds at that moment, of
+ * a stream, a library or the allocator, is never given back in the processes of handlers. glibc
+ * sees to the locks of its own allocator; not every allocator and every sanitizer does. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, culex_error *error);
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not

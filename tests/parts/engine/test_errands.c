@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "quiet_thread.h"
 #include "redis_server.h"
 #include "handler/errand.h"
 #include "client/newrun.h"
@@ -629,7 +630,7 @@ static void test_store_that_is_away_is_told_in_time(void **state)
     culex_client_close(scene->client);
     scene->client = NULL;
     culex_worker *worker = worker_make(scene, false, 1);
-    assert_int_equal(pthread_create(&stopper, NULL, stop_after_a_call, worker), 0);
+    quiet_thread_start(&stopper, stop_after_a_call, worker);
     assert_int_equal(culex_worker_run(worker, NULL), CULEX_EUNSENT);
     pthread_join(stopper, NULL);
     culex_worker_free(worker);

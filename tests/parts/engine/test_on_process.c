@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "quiet_thread.h"
 #include "world.h"
 
 enum { RUNS = 30, FAILURES = 3, AWAITED = 2 };
@@ -163,23 +164,10 @@ static void send(struct scene *scene, int64_t n)
 }
 
 static _Atomic bool is_over;
-static _Atomic bool is_begun;
-
-/* The allocator of an older ASan keeps its locks in a fork: if a thread allocates while the zygote
- * is forked, a lock stays held for ever in the zygote and all its children. So a thread has begun
- * when this returns, since to begin allocates, and it allocates nothing before the first set-up. */
-static void thread_start(pthread_t *ret_thread, void *(*main_fn)(void *), void *user)
-{
-    atomic_store(&is_begun, false);
-    assert_int_equal(pthread_create(ret_thread, NULL, main_fn, user), 0);
-    while (!atomic_load(&is_begun))
-        usleep(100);
-}
 
 /* So that a drain which does not come to its end fails its test. */
 static void *stop_late(void *user)
 {
-    atomic_store(&is_begun, true);
     for (int ms = 0; ms < PATIENCE_MS && !atomic_load(&is_over); ms++)
         usleep(1000);
     culex_worker_stop(user);
@@ -205,7 +193,7 @@ static void work(struct scene *scene, culex_isolation isolation)
     assert_int_equal(culex_worker_on_process(worker, thing_open, thing_close, scene), CULEX_OK);
     fflush(NULL); /* a set-up that exits would write it as well */
     atomic_store(&is_over, false);
-    thread_start(&guard, stop_late, worker);
+    quiet_thread_start(&guard, stop_late, worker);
     assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
     atomic_store(&is_over, true);
     pthread_join(guard, NULL);
@@ -283,7 +271,6 @@ static void test_killed_process_is_followed_by_one_that_is_set_up(void **state)
 static void *claims_watch(void *user)
 {
     struct scene *scene = user;
-    atomic_store(&is_begun, true);
     while (!atomic_load(&is_over) && atomic_load(&board->opens) == 0)
         usleep(1000);
     while (!atomic_load(&is_over) && !atomic_load(&board->is_working)) {
@@ -303,7 +290,7 @@ static void check_failures(struct scene *scene, culex_isolation isolation, const
     atomic_store(&is_over, false);
     for (int i = 0; i < RUNS; i++)
         send(scene, 0);
-    thread_start(&watcher, claims_watch, scene);
+    quiet_thread_start(&watcher, claims_watch, scene);
     work(scene, isolation);
     atomic_store(&is_over, true);
     pthread_join(watcher, NULL);
