@@ -4,8 +4,8 @@
 
 Copies the tree to a temporary folder, builds it once, then changes one mechanism, rebuilds, and
 lets a short storm rage, three times at most: what needs an unlucky moment does not come every
-time. A mutant that survives all three is a hole (exit code 1). Takes minutes: not part of the
-test run."""
+time. Where the moment is too rare for that, the mutant names the test that makes it. A mutant that
+survives is a hole (exit code 1). Takes minutes: not part of the test run."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ import tempfile
 TREE = pathlib.Path(__file__).resolve().parents[3]
 ACKS_LUA, LEASES_LUA = "runtime/store/redis/lib_acks.lua", "runtime/store/redis/lib_leases.lua"
 STEP_C = "runtime/store/sqlite/step.c"
-PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_check"]
+PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_check", "test_zygote"]
 KILLS, TRIES = "120", 3
 
 # What the fast path for plain successes would not let through, switched off.
@@ -30,7 +30,8 @@ LATE = [(VERDICT_C, "if (has_begun && ended_ns(flight) >= flight->run.lease_ns)"
         (FLIGHT_C, "if (now_ns >= flight->run.lease_ns)", "if (flight->run.lease_ns < 0)")]
 HOLDS = "r.state == ACTIVE and r.attempt == attempt and r.owner == session\nend"
 
-# What breaks, its texts and what they become, the store that must notice, the isolation.
+# What breaks, its texts and what they become, and who must notice: a storm over a store with an
+# isolation, or the test of that name.
 MUTANTS = [
     ("no fence in Redis", [(LEASES_LUA, HOLDS, "r.state == ACTIVE\nend"), SLOW, *LATE], "redis", "none"),
     ("no state in the fence in Redis", [(LEASES_LUA, HOLDS, "true\nend"), SLOW, *LATE], "redis", "none"),
@@ -42,15 +43,15 @@ MUTANTS = [
        "(void)attempt, (void)session;\n    return run != NULL;"), *LATE], "sqlite", "none"),
     ("what a killed zygote leaves stays",
      [("runtime/executor/children_deaths.c", "        group_kill(child);\n", "        (void)group_kill;\n")],
-     "sqlite", "process"),
+     "killed_zygote_leaves_nothing_behind"),
     ("what a handler leaves stays when its worker is killed",
      [("runtime/child/zygote.c", "    zygote_kill_all(&zygote);\n", "    (void)zygote_kill_all;\n")],
-     "sqlite", "process"),
+     "isolation_ends"),
 ]
 
 
 def build_all(build):
-    targets = [f"tests/campaigns/storm/{program}" for program in PROGRAMS]
+    targets = [f"tests/campaigns/storm/{program}" for program in PROGRAMS] + ["tests/parts/isolation/test_ends"]
     return subprocess.run(["ninja", "-C", build, "-j2", *targets], capture_output=True, check=False).returncode == 0
 
 
@@ -68,7 +69,7 @@ def tree_copy(target):
     return build
 
 
-def killer(build, store, isolation):
+def storm_objects(build, store, isolation):
     """What the storm objected to; None when it found all in order."""
     for seed in range(1, TRIES + 1):
         with tempfile.TemporaryDirectory(prefix="culex-storm-") as folder:
@@ -81,7 +82,14 @@ def killer(build, store, isolation):
     return None
 
 
-def mutant_try(tree, build, changes, store, isolation):
+def test_objects(build, name):
+    ended = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", name],
+                           stdout=subprocess.DEVNULL, timeout=900, check=False)
+    return f"{name} is red" if ended.returncode != 0 else None
+
+
+def mutant_try(tree, build, changes, *witness):
+    objects = test_objects if len(witness) == 1 else storm_objects
     originals = {path: (tree / path).read_text() for path, _, _ in changes}
     try:
         for path, old, new in changes:
@@ -89,7 +97,7 @@ def mutant_try(tree, build, changes, store, isolation):
             if text.count(old) != 1:
                 return f"STALE: '{old}' is there {text.count(old)} times"
             (tree / path).write_text(text.replace(old, new))
-        return (killer(build, store, isolation) or "SURVIVED") if build_all(build) else "STALE: does not build"
+        return (objects(build, *witness) or "SURVIVED") if build_all(build) else "STALE: does not build"
     finally:
         for path, text in originals.items():
             (tree / path).write_text(text)
@@ -101,10 +109,10 @@ def main(arguments):
     with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
         tree = pathlib.Path(folder)
         build = tree_copy(tree)
-        for name, changes, store, isolation in MUTANTS:
+        for name, changes, *witness in MUTANTS:
             if only not in name:
                 continue
-            verdict = mutant_try(tree, build, changes, store, isolation)
+            verdict = mutant_try(tree, build, changes, *witness)
             bad += verdict.startswith(("SURVIVED", "STALE"))
             print(f"{name}: {verdict}", flush=True)
     print(f"{bad} mutants survived or are stale")

@@ -172,8 +172,10 @@ static storm_deed_job deed_make(struct producer *producer)
         return storm_deed_job_make(STORM_ACT_EXIT, times);
     if (producer->is_wild && chance < 32)
         return storm_deed_job_make(STORM_ACT_STUBBORN, 1);
-    if (producer->is_wild && chance < 36)
+    if (producer->is_wild && chance < 34)
         return storm_deed_job_make(STORM_ACT_FORK, 1);
+    if (producer->is_wild && chance < 38) /* what it makes is alive when a worker is killed */
+        return storm_deed_job_make(STORM_ACT_HERD, 1);
     if (chance < 70)
         return storm_deed_job_make(STORM_ACT_FAIL, times);
     if (chance < 85)

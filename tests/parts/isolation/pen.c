@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -68,7 +70,7 @@ void pen_close(struct pen *pen)
     if (pen->executor != NULL)
         assert_int_equal(pen->executor->ops->stop(pen->executor, pen_now_ns()), alive);
     pen_forget(pen);
-    assert_int_equal(pen_descendants(), 0);
+    assert_int_equal(pen_descendants_end(), 0);
     assert_int_equal(pen_descriptors(), pen->descriptors);
     free(pen->log);
     zoo_close();
@@ -205,15 +207,43 @@ static bool is_below(const struct kin *kin, size_t count, int pid, int root)
     return false;
 }
 
-size_t pen_descendants(void)
+/* How many there are; 0 as the signal sends none. */
+static size_t below_signal(int number)
 {
     enum { KIN_MAX = 8192 };
     struct kin *kin = calloc(KIN_MAX, sizeof *kin);
     size_t below = 0;
     assert_non_null(kin);
     size_t count = kin_read(kin, KIN_MAX);
-    for (size_t i = 0; i < count; i++)
-        below += is_below(kin, count, kin[i].pid, (int)getpid());
+    for (size_t i = 0; i < count; i++) {
+        if (is_below(kin, count, kin[i].pid, (int)getpid()) && kill(kin[i].pid, number) == 0)
+            below++;
+    }
     free(kin);
     return below;
+}
+
+size_t pen_descendants(void)
+{
+    return below_signal(0);
+}
+
+/* Orphans may come to this process, which is who buries them then. */
+static size_t below_await(int number)
+{
+    int64_t until_ns = pen_now_ns() + PEN_WAIT_MS * INT64_C(1000000);
+    size_t below;
+    while ((below = below_signal(number)) > 0 && pen_now_ns() < until_ns) {
+        while (waitpid(-1, NULL, WNOHANG) > 0) {
+        }
+        poll(NULL, 0, 1);
+    }
+    return below;
+}
+
+size_t pen_descendants_end(void)
+{
+    size_t left = below_await(0);
+    below_await(SIGKILL);
+    return left;
 }

@@ -66,6 +66,10 @@ int64_t pen_now_ns(void);
 
 /* Processes that have this one as ancestor. */
 size_t pen_descendants(void);
+
+/* Waits until there is none, then ends those that stayed, and says how many: one that a failed test
+ * left would hold the output open that its runner reads. */
+size_t pen_descendants_end(void);
 size_t pen_descriptors(void);
 
 /* Evaluates the condition again and again while the executor works, for PEN_WAIT_MS at most. */
