@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "core/backoff.h"
+#include "worker/ack_log.h"
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
 
@@ -109,152 +110,12 @@ void culex__acks_add(struct culex_lane *lane)
         lane->ack_ns = 0; /* they have waited for company already */
 }
 
-/* --- log lines ------------------------------------------------------------------------- */
-
-static void log_done(const struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    subject->outcome = "done";
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, subject, "done in %.1f ms",
-                     (double)flight->run.end.duration_ns / 1000000);
-}
-
-static void log_cancelled(const struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    subject->outcome = "cancelled";
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, subject, "cancelled");
-}
-
-static void log_retry(const struct culex_flight *flight, struct culex_log_subject *subject,
-                      const struct culex_ack *ack)
-{
-    bool is_crash = ack->event == CULEX_EVENT_CRASH;
-    char span[CULEX_LOG_SPAN_SIZE];
-    char at[CULEX_LOG_TIME_SIZE];
-    culex__log_format_span(ack->delay_ms, span);
-    culex__log_format_time(subject->next_ms, at);
-    subject->outcome = is_crash ? "crashed" : "failed";
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, subject,
-                     "%s%s; next at %s (in %s)", is_crash ? "" : "failed: ", flight->run.end.text,
-                     at, span);
-}
-
-static void log_loss(const struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    subject->outcome = "lost";
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, subject, "lost: %s",
-                     flight->run.end.text);
-}
-
-static void log_dead(const struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    subject->outcome = "dead";
-    subject->next_ms = 0;
-    flight->lane->worker->counts.dead++;
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_ERROR, subject, "dead: %s",
-                     flight->run.end.text);
-}
-
-static void log_fail(struct culex_flight *flight, struct culex_log_subject *subject,
-                     const struct culex_ack *ack)
-{
-    culex_worker *worker = flight->lane->worker;
-    culex_run_state to = CULEX_RUN_DEAD;
-    culex__run_apply(CULEX_RUN_ACTIVE, ack->event, flight->has_cancel, ack->delay_ms > 0,
-                     &flight->run.facts.counters, &to);
-    subject->error = flight->run.end.text;
-    subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
-    worker->counts.crashed += ack->event == CULEX_EVENT_CRASH;
-    worker->counts.lost += ack->event == CULEX_EVENT_LOSS;
-    worker->counts.failed += ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_DISCARD;
-    if (to == CULEX_RUN_DEAD)
-        log_dead(flight, subject);
-    else if (to == CULEX_RUN_CANCELLED)
-        log_cancelled(flight, subject);
-    else if (ack->event == CULEX_EVENT_LOSS)
-        log_loss(flight, subject);
-    else
-        log_retry(flight, subject, ack);
-}
-
-static void log_given_back(struct culex_flight *flight, const struct culex_log_subject *subject,
-                           const char *span)
-{
-    culex_worker *worker = flight->lane->worker;
-    worker->counts.released++;
-    if (flight->run.job.type == NULL)
-        return; /* told when it came */
-    if (flight->run.end.is_not_understood) {
-        worker->counts.not_understood++;
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, subject, "given back for %s: %s", span,
-                         flight->run.end.text);
-    } else if (flight->run.end.text != NULL)
-        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back: %s",
-                         flight->run.end.text);
-    else
-        culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "given back");
-}
-
-static void log_release(struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    culex_worker *worker = flight->lane->worker;
-    char span[CULEX_LOG_SPAN_SIZE];
-    if (flight->has_cancel) {
-        log_cancelled(flight, subject);
-        return;
-    }
-    culex__log_format_span(flight->run.end.delay_ms, span);
-    subject->outcome = flight->run.end.is_snoozed ? "snoozed" : "released";
-    subject->next_ms =
-        culex__storeclock_now_ms(&worker->clock, worker->env) + flight->run.end.delay_ms;
-    if (!flight->run.end.is_snoozed) {
-        subject->error = flight->run.end.text;
-        log_given_back(flight, subject, span);
-        return;
-    }
-    worker->counts.snoozed++;
-    culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
-}
-
-static void log_refused(const struct culex_flight *flight, struct culex_log_subject *subject)
-{
-    culex_worker *worker = flight->lane->worker;
-    worker->counts.stale++;
-    subject->outcome = "refused";
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
-                     "result refused: the lease is over, another worker may hold the run");
-}
-
-static void ack_log(struct culex_flight *flight, enum culex_answer answer,
-                    const struct culex_ack *ack)
-{
-    culex_worker *worker = flight->lane->worker;
-    struct culex_log_subject subject = culex__run_subject(&flight->run);
-    subject.duration_ns = flight->run.end.duration_ns;
-    if (answer == CULEX_ANSWER_STALE || answer == CULEX_ANSWER_GONE) {
-        log_refused(flight, &subject);
-        return;
-    }
-    switch (ack->event) {
-    case CULEX_EVENT_DONE:
-        worker->counts.done++;
-        if (culex__log_wants(&worker->log, CULEX_LOG_INFO))
-            log_done(flight, &subject);
-        break;
-    case CULEX_EVENT_RELEASE:
-        log_release(flight, &subject);
-        break;
-    default:
-        log_fail(flight, &subject, ack);
-        break;
-    }
-}
-
 void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
     struct culex_lane_step *step = &lane->step;
     for (size_t i = 0; i < step->ack_count; i++) {
         assert(step->ack_flights[i]->state == CULEX_FLIGHT_ENDED);
-        ack_log(step->ack_flights[i], answers[i], &step->acks[i]);
+        culex__ack_log(step->ack_flights[i], answers[i], &step->acks[i]);
         culex__flight_recycle(lane->worker, step->ack_flights[i]);
     }
     step->ack_count = 0;

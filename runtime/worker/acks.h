@@ -1,5 +1,5 @@
 /* worker/acks.h - ends of runs on their way to the store: from the queue of their lane into a step,
- * and from its answer to the log. */
+ * and from its answer to the log (ack_log.h). */
 #ifndef CULEX_WORKER_ACKS_H
 #define CULEX_WORKER_ACKS_H
 

@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE = 500, NAMES = 4, NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32 };
+enum {
+    LIST_MS = 1000, /* between looks: the answer costs the store more than a step */
+    PAGE = 500,
+    NAMES = 4,
+    NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32
+};
 
 static void left_add(struct culex_left *left, const char *job)
 {
@@ -47,7 +52,7 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
     return is_stuck;
 }
 
-bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left)
+static bool is_stuck(const culex_worker *worker, struct culex_left *ret_left)
 {
     static const culex_run_state states[] = {CULEX_RUN_ACTIVE, CULEX_RUN_WAITING,
                                              CULEX_RUN_SCHEDULED};
@@ -59,6 +64,24 @@ bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_le
         }
     }
     return ret_left->count > 0;
+}
+
+void culex__drain_reset(culex_worker *worker)
+{
+    worker->drain.left = (struct culex_left){0};
+    worker->drain.look_ns = 0;
+}
+
+bool culex__drain_is_stuck(culex_worker *worker, int64_t now_ns)
+{
+    struct culex_drain *drain = &worker->drain;
+    if (now_ns < drain->look_ns)
+        return false;
+    if (is_stuck(worker, &drain->left))
+        return true; /* it is asked again after the last step */
+    drain->look_ns = now_ns + LIST_MS * CULEX_MS_NS;
+    drain->left.count = 0;
+    return false;
 }
 
 /* Queues that are paused and have runs; none when another has some too. */
@@ -83,7 +106,7 @@ static size_t paused_name(const culex_worker *worker, char ret_names[NAMES_SIZE]
 void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns)
 {
     char names[NAMES_SIZE];
-    if (paused_name(worker, names) > 0 && culex__notice_tell(&worker->drain_notice, names, now_ns))
+    if (paused_name(worker, names) > 0 && culex__notice_tell(&worker->drain.notice, names, now_ns))
         culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
                          "the drain waits for nothing but paused queues: %s", names);
 }

@@ -3,7 +3,9 @@
 #define CULEX_WORKER_DRAIN_H
 
 #include <culex/worker.h>
+
 #include "base/limits.h"
+#include "base/notice.h"
 
 /* Runs that no handler of this worker knows. */
 struct culex_left {
@@ -12,10 +14,20 @@ struct culex_left {
     bool has_others;                  /* of other jobs */
 };
 
+struct culex_drain {
+    int64_t look_ns;        /* not before, the store is asked for what is left */
+    struct culex_left left; /* what the worker ended without */
+    struct culex_notice notice;
+};
+
+/* At the start of a worker's life. */
+void culex__drain_reset(culex_worker *worker);
+
 /* All runs that are left are of jobs that are not registered here, and no other worker is running
  * one of them. Reads the store: up to all scheduled and waiting runs when it is true,
- * mostly one page when it is not. False also when the store does not let us list. */
-bool culex__drain_is_stuck(const culex_worker *worker, struct culex_left *ret_left);
+ * mostly one page when it is not, and that once a second at most. False also when the store does
+ * not let us list. What is left stands in drain.left then. */
+bool culex__drain_is_stuck(culex_worker *worker, int64_t now_ns);
 
 /* A line, once a minute, when all runs that are left are those of paused queues. */
 void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns);

@@ -126,7 +126,7 @@ static void lease_log(const struct culex_flight *flight, const char *text)
 {
     struct culex_log_subject subject = culex__run_subject(&flight->run);
     subject.outcome = "lost";
-    flight->lane->worker->counts.lost++;
+    culex__tally_add(flight->lane->worker, CULEX_TALLY_LOST, 1);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s",
                      text);
 }
@@ -189,9 +189,9 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
     }
 }
 
-static void worker_learn_duration(culex_worker *worker, const struct culex_flight *flight)
+int64_t culex__flights_next_ns(const struct culex_lane *lane)
 {
-    worker->average_ns += (flight->run.end.duration_ns - worker->average_ns) / 8;
+    return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
 }
 
 static void executor_leave(struct culex_flight *flight)
@@ -207,13 +207,13 @@ static void flight_land(struct culex_flight *flight)
 {
     culex_worker *worker = flight->lane->worker;
     executor_leave(flight);
-    worker->careful_count -= worker->careful_count > 0;
+    culex__pace_note_end(worker);
     if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
         culex__flight_recycle(worker, flight);
         return;
     }
     culex__flight_remove(flight);
-    worker_learn_duration(worker, flight);
+    culex__pace_learn(worker, flight->run.end.duration_ns);
     flight_hear(flight);
     if (culex__verdict_reach(flight)) {
         culex__acks_settle(flight);
@@ -230,7 +230,7 @@ size_t culex__flight_collect(culex_worker *worker)
     for (size_t i = 0; i < count; i++)
         flight_land(culex__flight_of(ended[i]));
     if (count > 0)
-        worker->progress_ns = culex__worker_now_ns(worker);
+        culex__pace_note_progress(worker);
     return count;
 }
 

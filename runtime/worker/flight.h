@@ -57,6 +57,9 @@ void culex__flight_withdraw(culex_worker *worker);
 /* Looks after leases and timeouts of the lane that have run out by now. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 
+/* Boot time at which that has something to do, INT64_MAX for never. */
+int64_t culex__flights_next_ns(const struct culex_lane *lane);
+
 /* Gives up all runs in flight of the lane: the store has taken them away. */
 void culex__flight_lose_all(struct culex_lane *lane);
 

@@ -59,7 +59,7 @@ static void unknown_tell(const struct culex_flight *flight, const char *wire, in
 static void settle_unknown(struct culex_flight *flight, const char *wire)
 {
     int64_t delay_ms = culex__run_unknown_delay_ms(flight->run.facts.attempt);
-    flight->lane->worker->counts.not_understood++;
+    culex__tally_add(flight->lane->worker, CULEX_TALLY_NOT_UNDERSTOOD, 1);
     unknown_tell(flight, wire, delay_ms);
     flight->run.end = (struct culex_execution_end){
         .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .text = CULEX__UNKNOWN_JOB_TEXT};
@@ -113,7 +113,7 @@ static bool grant_accept(struct culex_flight *flight, const struct culex_grant *
         settle_retired(flight);
         return false;
     }
-    if (worker->phase != CULEX_WORKER_RUNNING || culex__solitude_is_over(flight)) {
+    if (worker->phases.current != CULEX_WORKER_RUNNING || culex__solitude_is_over(flight)) {
         culex__acks_release(flight, 0);
         return false;
     }
@@ -157,7 +157,7 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
         return;
     /* The stall of queued runs is measured from now: until now none was queued. */
     if (worker->executor->ops->queued(worker->executor) == 0)
-        worker->progress_ns = culex__worker_now_ns(worker);
+        culex__pace_note_progress(worker);
     worker->executor_count += accepted;
     worker->executor->ops->submit(worker->executor, worker->scratch, accepted);
 }

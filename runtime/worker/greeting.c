@@ -22,7 +22,7 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     lane->has_hello = true;
     lane->name_count = worker->name_count;
     lane->is_likely = true;
-    worker->careful_count += released;
+    culex__pace_note_released(worker, released);
     if (released > 0) {
         const struct culex_log_subject subject = {.queue = lane->name};
         culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
@@ -58,14 +58,18 @@ static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
     return status == CULEX_EMOVED ? status : CULEX_OK;
 }
 
+int64_t culex__greeting_next_ns(const struct culex_lane *lane)
+{
+    bool is_due = !lane->has_hello && lane->worker->refusal.code == CULEX_OK;
+    return is_due ? culex__outage_call_ns(lane) : INT64_MAX;
+}
+
 culex_status culex__lanes_greet(culex_worker *worker, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < worker->lane_count && status == CULEX_OK; i++) {
         struct culex_lane *lane = &worker->lanes[i];
-        if (worker->refusal.code != CULEX_OK)
-            break;
-        if (!lane->has_hello && culex__lane_may_call(lane, culex__worker_now_ns(worker)))
+        if (culex__worker_now_ns(worker) >= culex__greeting_next_ns(lane))
             status = lane_greet(lane, error);
     }
     return status;

@@ -10,4 +10,9 @@
  */
 culex_status culex__lanes_greet(culex_worker *worker, culex_error *error);
 
+struct culex_lane;
+
+/* Boot time at which the lane is to be greeted, INT64_MAX for never. */
+int64_t culex__greeting_next_ns(const struct culex_lane *lane);
+
 #endif

@@ -6,7 +6,7 @@
 
 #include "worker/acks.h"
 #include "worker/beats.h"
-#include "worker/capacity.h"
+#include "worker/pace.h"
 #include "worker/flight.h"
 #include "worker/grants.h"
 #include "worker/outage.h"
@@ -26,7 +26,7 @@ static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
-    if (worker->phase != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
+    if (worker->phases.current != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
         !culex__solitude_lets_claim(lane))
         return 0;
     size_t room = limit - worker->executor_count;
@@ -40,31 +40,43 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
 {
     const culex_worker *worker = lane->worker;
     size_t half = (worker->options.batch + 1) / 2;
-    return worker->phase == CULEX_WORKER_RUNNING && culex__worker_runs_are_short(worker) &&
-           queued > 0 && worker->careful_count == 0 && room < half && lane->ends.count < half &&
-           (lane->ends.count == 0 || now_ns - lane->ack_ns < GATHER_NS);
+    return worker->phases.current == CULEX_WORKER_RUNNING && culex__worker_runs_are_short(worker) &&
+           queued > 0 && worker->pace.careful_count == 0 && room < half &&
+           lane->ends.count < half && (lane->ends.count == 0 || now_ns - lane->ack_ns < GATHER_NS);
 }
 
-bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns)
+/* When the lane has something to send that does not wait for company. */
+static int64_t urgent_ns(const struct culex_lane *lane)
 {
-    const struct culex_outage *outage = &lane->worker->outage;
-    return now_ns >= lane->retry_ns && (!outage->is_on || now_ns >= outage->until_ns);
+    if (lane->step.is_pending || lane->is_hinting)
+        return 0;
+    return lane->flight_count > 0 ? lane->beat_ns : INT64_MAX;
 }
 
-bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns)
+/* When it has ends to send, or runs to claim, which may gather. */
+static int64_t batch_ns(const struct culex_lane *lane)
 {
-    if (!lane->has_hello || !culex__lane_may_call(lane, now_ns))
+    if (lane->ends.count > 0)
+        return 0;
+    if (lane_room(lane) == 0)
+        return INT64_MAX;
+    return lane->is_likely ? 0 : culex__min_ns(lane->due_ns, culex__worker_look_ns(lane));
+}
+
+int64_t culex__lane_next_ns(const struct culex_lane *lane)
+{
+    int64_t next_ns = culex__min_ns(urgent_ns(lane), batch_ns(lane));
+    int64_t call_ns = culex__outage_call_ns(lane);
+    if (!lane->has_hello)
+        return INT64_MAX;
+    return next_ns > call_ns ? next_ns : call_ns;
+}
+
+bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_t now_ns)
+{
+    if (now_ns < culex__lane_next_ns(lane))
         return false;
-    if (lane->step.is_pending)
-        return true;
-    if (lane->is_hinting || (lane->flight_count > 0 && now_ns >= lane->beat_ns))
-        return true;
-    size_t room = lane_room(lane);
-    bool is_claiming = room > 0 && (lane->is_likely || now_ns >= lane->due_ns ||
-                                    now_ns >= culex__worker_look_ns(lane));
-    if (lane->ends.count == 0 && !is_claiming)
-        return false;
-    return !lane_should_gather(lane, queued, room, now_ns);
+    return now_ns >= urgent_ns(lane) || !lane_should_gather(lane, queued, lane_room(lane), now_ns);
 }
 
 /* Handlers that are idle, less those that the grants of unanswered steps will take. */
@@ -115,19 +127,11 @@ static bool step_was_cut(const struct culex_lane_step *step, const struct culex_
     return reply->grant_count >= step->want || bytes >= CLAIM_BYTES / 4;
 }
 
-static void lane_set_held(struct culex_lane *lane, bool is_held)
-{
-    assert(!lane->is_held || lane->worker->held_count > 0);
-    lane->worker->held_count += is_held;
-    lane->worker->held_count -= lane->is_held;
-    lane->is_held = is_held;
-}
-
 /* A backlog that expires does so by the thousand. */
 static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t now_ns)
 {
     const struct culex_log_subject subject = {.queue = lane->name};
-    lane->worker->counts.expired += count;
+    culex__tally_add(lane->worker, CULEX_TALLY_EXPIRED, count);
     lane->expired_untold += count;
     if (lane->expired_untold == 0 ||
         (lane->expired_told_ns != 0 && now_ns - lane->expired_told_ns < EXPIRED_LOG_NS))
@@ -179,7 +183,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     lane->asked_ns = now_ns;
     if (step->want > 0) {
         lane->is_likely = reply->is_held || step_was_cut(step, reply);
-        lane_set_held(lane, reply->is_held);
+        culex__pace_set_held(lane, reply->is_held);
         lane->has_suspects = reply->has_passed;
     }
     lane->is_empty = reply->is_empty;

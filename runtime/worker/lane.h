@@ -41,7 +41,7 @@ struct culex_lane {
     bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
     bool is_empty;           /* as of the last answer */
     bool is_paused;          /* so is this */
-    bool is_held;            /* the next run wants a free handler */
+    bool is_held;            /* the next run wants a free handler: culex__pace_set_held */
     bool is_awaited;         /* the store was asked to tell of its new work */
     bool has_suspects;       /* the newest claim has passed by one */
     int64_t due_ns;          /* when the store wants a STEP */
@@ -61,11 +61,12 @@ struct culex_lane {
     struct culex_lane_step step;
 };
 
-/* There is something to tell or ask the store about this lane now. */
-bool culex__lane_wants_step(struct culex_lane *lane, size_t queued, int64_t now_ns);
+/* Boot time at which there is something to tell or ask the store about this lane; INT64_MAX for
+ * never, as before its HELLO. */
+int64_t culex__lane_next_ns(const struct culex_lane *lane);
 
-/* No failed call keeps the lane waiting. */
-bool culex__lane_may_call(const struct culex_lane *lane, int64_t now_ns);
+/* That time has come, and nothing is gained by a wait for more. */
+bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_t now_ns);
 
 /* One STEP, to a queue that was greeted. Failures are accounted for; CULEX_EMOVED is returned. */
 culex_status culex__lane_step(struct culex_lane *lane, culex_error *error);

@@ -19,6 +19,18 @@ bool culex__status_is_fatal(culex_status status)
            status == CULEX_ENOMEM || status == CULEX_ECORRUPT;
 }
 
+void culex__outage_reset(culex_worker *worker)
+{
+    worker->outage = (struct culex_outage){0};
+}
+
+void culex__outage_hurry(culex_worker *worker)
+{
+    worker->outage.until_ns = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].retry_ns = 0;
+}
+
 static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status, const char *text)
 {
     struct culex_outage *outage = &worker->outage;
@@ -61,7 +73,7 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     outage_log(worker, now_ns, status, text);
     *failures += *failures < UINT32_MAX;
     int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));
-    if (worker->phase >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
+    if (worker->phases.current >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
         wait_ms = HURRY_MS;
     /* Results and beats wait with the calls: tries are what keeps a short lease from running out.
      */
@@ -93,6 +105,12 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
     culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / CULEX_MS_NS, span);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
     *outage = (struct culex_outage){0};
+}
+
+int64_t culex__outage_call_ns(const struct culex_lane *lane)
+{
+    const struct culex_outage *outage = &lane->worker->outage;
+    return outage->is_on && outage->until_ns > lane->retry_ns ? outage->until_ns : lane->retry_ns;
 }
 
 void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)

@@ -24,10 +24,19 @@ struct culex_shortage {
     int64_t logged_ns;     /* 0: never */
 };
 
+/* At the start of a worker's life. */
+void culex__outage_reset(culex_worker *worker);
+
+/* There is no time for long waits any more: calls that have failed may be tried at once. */
+void culex__outage_hurry(culex_worker *worker);
+
 /* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
                                const culex_error *error);
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
+
+/* Boot time from which on the lane may call the store: earlier, failed calls keep it waiting. */
+int64_t culex__outage_call_ns(const struct culex_lane *lane);
 
 /* Learns the store's clock from the reply to what was sent at `sent_ns`. A jump of more than a
  * quarter of a lease is worth a line, once a minute at most: fences keep it from doing harm, but

@@ -6,13 +6,13 @@
 #include "worker/drain.h"
 #include "worker/flight.h"
 #include "worker/tick.h"
-#include "worker/waits.h"
+#include "worker/wake.h"
+#include "worker/worker_private.h"
 
 enum {
-    DRAIN_LIST_MS = 1000, /* while draining: whether all that is left is unknown here */
-    CANCEL_MS = 2000,     /* from asking handlers to stop to giving them up */
-    REAP_MS = 1000,       /* and to wait for those that were killed then */
-    ANSWER_MS = 500,      /* and for each call after that, while the store answers */
+    CANCEL_MS = 2000, /* from asking handlers to stop to giving them up */
+    REAP_MS = 1000,   /* and to wait for those that were killed then */
+    ANSWER_MS = 500,  /* and for each call after that, while the store answers */
 };
 
 void culex__until_set(culex_worker *worker, int64_t wait_ms)
@@ -21,19 +21,16 @@ void culex__until_set(culex_worker *worker, int64_t wait_ms)
     atomic_store(&worker->until_ns, wait_ms > 0 ? now_ns + wait_ms * CULEX_MS_NS : now_ns);
 }
 
-/* There is no time for long waits any more. */
-static void lanes_hurry(culex_worker *worker)
+void culex__phases_reset(culex_worker *worker)
 {
-    worker->outage.until_ns = 0;
-    for (size_t i = 0; i < worker->lane_count; i++)
-        worker->lanes[i].retry_ns = 0;
+    worker->phases = (struct culex_phases){.current = CULEX_WORKER_RUNNING, .end_ns = INT64_MAX};
 }
 
 void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
 {
-    assert(phase > worker->phase); /* there is no way back */
-    lanes_hurry(worker);
-    worker->phase = phase;
+    assert(phase > worker->phases.current); /* there is no way back */
+    culex__outage_hurry(worker);
+    worker->phases.current = phase;
     culex__wake_leave(worker);
     switch (phase) {
     case CULEX_WORKER_RUNNING:
@@ -42,21 +39,21 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         if (atomic_load(&worker->until_ns) == 0) /* asked before the run began */
             culex__until_set(worker, worker->options.grace_ms);
         culex__flight_withdraw(worker);
-        worker->phase_ns = atomic_load(&worker->until_ns);
+        worker->phases.end_ns = atomic_load(&worker->until_ns);
         culex__log_write(&worker->log, CULEX_LOG_INFO, NULL, "stopping: %zu runs still active",
                          worker->flight_count);
         break;
     case CULEX_WORKER_CANCELLING:
         culex__until_set(worker, CANCEL_MS);
-        worker->patient_ns = atomic_load(&worker->until_ns);
+        worker->phases.patient_ns = atomic_load(&worker->until_ns);
         culex__flight_cancel_all(worker);
-        worker->phase_ns = now_ns + CANCEL_MS * CULEX_MS_NS;
+        worker->phases.end_ns = now_ns + CANCEL_MS * CULEX_MS_NS;
         if (worker->executor->ops->can_kill)
-            worker->phase_ns += REAP_MS * CULEX_MS_NS;
+            worker->phases.end_ns += REAP_MS * CULEX_MS_NS;
         break;
     case CULEX_WORKER_ABANDONING:
         culex__flight_abandon_all(worker);
-        worker->phase_ns = now_ns + worker->store_settings.timeout_ms * CULEX_MS_NS;
+        worker->phases.end_ns = now_ns + worker->store_settings.timeout_ms * CULEX_MS_NS;
         break;
     }
 }
@@ -64,28 +61,35 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
 /* A store that does not answer has had its time. */
 static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
 {
-    return worker->phase >= CULEX_WORKER_CANCELLING && now_ns >= worker->patient_ns &&
-           worker->outage.is_on;
+    return worker->phases.current >= CULEX_WORKER_CANCELLING &&
+           now_ns >= worker->phases.patient_ns && worker->outage.is_on;
 }
 
 void culex__phases_advance(culex_worker *worker, int64_t now_ns)
 {
     for (uint64_t stops = culex__bell_take(worker->stop_fd); stops > 0; stops--) {
-        if (worker->phase == CULEX_WORKER_RUNNING)
+        if (worker->phases.current == CULEX_WORKER_RUNNING)
             culex__phase_enter(worker, CULEX_WORKER_STOPPING, now_ns);
-        else if (worker->phase == CULEX_WORKER_STOPPING)
+        else if (worker->phases.current == CULEX_WORKER_STOPPING)
             culex__phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
         else
             break;
     }
-    if (worker->phase == CULEX_WORKER_STOPPING && now_ns >= worker->phase_ns)
+    if (worker->phases.current == CULEX_WORKER_STOPPING && now_ns >= worker->phases.end_ns)
         culex__phase_enter(worker, CULEX_WORKER_CANCELLING, now_ns);
-    if (worker->phase == CULEX_WORKER_CANCELLING && now_ns >= worker->phase_ns)
+    if (worker->phases.current == CULEX_WORKER_CANCELLING && now_ns >= worker->phases.end_ns)
         culex__phase_enter(worker, CULEX_WORKER_ABANDONING, now_ns);
-    bool is_late = worker->phase >= CULEX_WORKER_CANCELLING &&
+    bool is_late = worker->phases.current >= CULEX_WORKER_CANCELLING &&
                    now_ns >= (int64_t)atomic_load(&worker->until_ns);
     if (is_late && !store_is_given_up(worker, now_ns))
         culex__until_set(worker, ANSWER_MS);
+}
+
+int64_t culex__phases_next_ns(const culex_worker *worker, int64_t now_ns)
+{
+    bool is_patient =
+        worker->phases.current >= CULEX_WORKER_CANCELLING && worker->phases.patient_ns > now_ns;
+    return culex__min_ns(worker->phases.end_ns, is_patient ? worker->phases.patient_ns : INT64_MAX);
 }
 
 size_t culex__worker_unsent(const culex_worker *worker)
@@ -108,18 +112,6 @@ static bool grants_are_in_doubt(const culex_worker *worker)
     return false;
 }
 
-/* Asked now and then: the answer costs the store more than a step. */
-static bool is_stuck(culex_worker *worker, int64_t now_ns)
-{
-    if (now_ns < worker->stuck_look_ns)
-        return false;
-    if (culex__drain_is_stuck(worker, &worker->left))
-        return true; /* it is asked again after the last step */
-    worker->stuck_look_ns = now_ns + DRAIN_LIST_MS * CULEX_MS_NS;
-    worker->left.count = 0;
-    return false;
-}
-
 static bool is_drained(culex_worker *worker, int64_t now_ns)
 {
     bool is_empty = true;
@@ -130,9 +122,9 @@ static bool is_drained(culex_worker *worker, int64_t now_ns)
             return false;
         is_empty = is_empty && worker->lanes[i].is_empty;
     }
-    if (culex__ticks_next_ns(worker) <= now_ns)
+    if (culex__ticks_are_due(worker, now_ns))
         return false;
-    if (is_empty || is_stuck(worker, now_ns))
+    if (is_empty || culex__drain_is_stuck(worker, now_ns))
         return true;
     culex__drain_tell_paused(worker, now_ns);
     return false;
@@ -140,13 +132,14 @@ static bool is_drained(culex_worker *worker, int64_t now_ns)
 
 bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns)
 {
-    if (worker->phase == CULEX_WORKER_RUNNING)
+    if (worker->phases.current == CULEX_WORKER_RUNNING)
         return is_drained(worker, now_ns);
-    if (worker->phase == CULEX_WORKER_ABANDONING && now_ns >= worker->phase_ns)
+    if (worker->phases.current == CULEX_WORKER_ABANDONING && now_ns >= worker->phases.end_ns)
         return true;
     if (store_is_given_up(worker, now_ns))
         return true; /* whoever stops us has something else to do than to wait for the store */
     bool is_told = culex__worker_unsent(worker) == 0 && !grants_are_in_doubt(worker);
-    bool is_quiet = worker->executor_count == 0 || worker->phase == CULEX_WORKER_ABANDONING;
+    bool is_quiet =
+        worker->executor_count == 0 || worker->phases.current == CULEX_WORKER_ABANDONING;
     return is_told && is_quiet && worker->flight_count == 0;
 }

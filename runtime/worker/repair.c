@@ -31,7 +31,8 @@ static bool another_is_under_way(const struct culex_lane *lane)
 int64_t culex__repair_next_ns(const struct culex_lane *lane)
 {
     bool is_possible = lane->repair.is_due && lane->failures == 0 && lane->has_hello &&
-                       !lane->worker->outage.is_on && lane->worker->phase == CULEX_WORKER_RUNNING &&
+                       !lane->worker->outage.is_on &&
+                       lane->worker->phases.current == CULEX_WORKER_RUNNING &&
                        !another_is_under_way(lane);
     return is_possible ? lane->repair.at_ns : INT64_MAX;
 }

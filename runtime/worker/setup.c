@@ -16,13 +16,11 @@
 #include "core/patience.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
+#include "worker/wake.h"
 #include "store/storeurl.h"
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
-
-/* Taken for the time of handlers until some have ended: too long to fetch runs ahead. */
-#define AVERAGE_NS INT64_C(2000000)
 
 /* --- lanes ----------------------------------------------------------------------------------- */
 
@@ -239,17 +237,14 @@ static culex_status executor_start(culex_worker *worker, culex_error *error)
 /* The worker may have been run before. */
 static void life_reset(culex_worker *worker)
 {
-    worker->phase = CULEX_WORKER_RUNNING;
-    worker->phase_ns = INT64_MAX;
-    worker->average_ns = AVERAGE_NS;
-    worker->wake = (struct culex_wake){.fd = -1};
+    culex__phases_reset(worker);
+    culex__pace_reset(worker);
+    culex__wake_reset(worker);
     worker->is_executor_broken = false;
-    worker->held_count = worker->careful_count = 0;
-    worker->outage = (struct culex_outage){0};
+    culex__outage_reset(worker);
     worker->refusal = (culex_error){0};
-    worker->counts = (struct culex_worker_counts){0};
-    worker->left = (struct culex_left){0};
-    worker->stuck_look_ns = 0;
+    culex__tally_reset(worker);
+    culex__drain_reset(worker);
     culex__solitude_reset(worker);
 }
 
@@ -305,19 +300,6 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     return CULEX_OK;
 }
 
-static void end_log(const culex_worker *worker)
-{
-    const struct culex_worker_counts *counts = &worker->counts;
-    culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                     "worker %s ends: %llu done, %llu failed, %llu crashed (%llu dead), "
-                     "%llu expired, %llu given back (%llu not understood), %llu results refused",
-                     worker->name, (unsigned long long)counts->done,
-                     (unsigned long long)counts->failed, (unsigned long long)counts->crashed,
-                     (unsigned long long)counts->dead, (unsigned long long)counts->expired,
-                     (unsigned long long)counts->released,
-                     (unsigned long long)counts->not_understood, (unsigned long long)counts->stale);
-}
-
 static void end_executor(culex_worker *worker)
 {
     int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
@@ -339,7 +321,7 @@ void culex__worker_end(culex_worker *worker)
     if (worker->executor != NULL)
         end_executor(worker);
     if (worker->store != NULL)
-        end_log(worker);
+        culex__tally_tell(worker);
     if (worker->lent_store != NULL)
         worker->lent_store->ops->close(worker->lent_store);
     worker->lent_store = NULL;

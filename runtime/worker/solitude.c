@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "worker/capacity.h"
+#include "worker/pace.h"
 #include "worker/worker_private.h"
 
 enum {
@@ -135,7 +135,7 @@ static void suspect_excuse(struct culex_flight *flight)
 void culex__solitude_turn(culex_worker *worker, int64_t now_ns)
 {
     struct culex_solitude *solitude = &worker->solitude;
-    if (worker->phase != CULEX_WORKER_RUNNING)
+    if (worker->phases.current != CULEX_WORKER_RUNNING)
         return;
     int64_t age_ns = now_ns - solitude->since_ns;
     struct culex_flight *suspect = suspect_find(worker);
@@ -154,7 +154,7 @@ int64_t culex__solitude_next_ns(const culex_worker *worker)
 {
     const struct culex_solitude *solitude = &worker->solitude;
     const struct culex_flight *suspect = suspect_find(worker);
-    if (worker->phase != CULEX_WORKER_RUNNING || (solitude->count > 0 && suspect == NULL))
+    if (worker->phases.current != CULEX_WORKER_RUNNING || (solitude->count > 0 && suspect == NULL))
         return INT64_MAX;
     if (suspect != NULL)
         return suspect->claimed_ns + alone_ns(suspect);

@@ -170,7 +170,8 @@ void culex__ticks_run(culex_worker *worker, int64_t now_ns)
     }
 }
 
-int64_t culex__ticks_next_ns(const culex_worker *worker)
+/* Of the earliest one. */
+static int64_t due_ns(const culex_worker *worker)
 {
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < worker->tick_count; i++) {
@@ -178,4 +179,17 @@ int64_t culex__ticks_next_ns(const culex_worker *worker)
             next_ns = worker->ticks[i].at_ns;
     }
     return next_ns;
+}
+
+bool culex__ticks_are_due(const culex_worker *worker, int64_t now_ns)
+{
+    return due_ns(worker) <= now_ns;
+}
+
+int64_t culex__ticks_next_ns(const culex_worker *worker)
+{
+    int64_t next_ns = due_ns(worker);
+    if (worker->phases.current != CULEX_WORKER_RUNNING)
+        return INT64_MAX;
+    return next_ns > worker->outage.until_ns ? next_ns : worker->outage.until_ns;
 }

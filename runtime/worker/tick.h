@@ -22,6 +22,11 @@ void culex__ticks_free(culex_worker *worker);
 
 /* Enqueues what is due and sets when to look again. */
 void culex__ticks_run(culex_worker *worker, int64_t now_ns);
+
+/* Some are due, though a store that is away may keep them waiting. */
+bool culex__ticks_are_due(const culex_worker *worker, int64_t now_ns);
+
+/* Boot time at which there is something to enqueue, INT64_MAX for never. */
 int64_t culex__ticks_next_ns(const culex_worker *worker);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
-#include "worker/capacity.h"
+#include "worker/pace.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/jobs.h"
@@ -27,6 +27,7 @@
 #include "worker/solitude.h"
 #include "worker/tick.h"
 #include "worker/waits.h"
+#include "worker/wake.h"
 #include "worker/worker_options.h"
 
 enum { SETUP_MS = 30000 }; /* of a child, by the program */
@@ -192,10 +193,9 @@ culex_status culex_worker_on_process_by(culex_worker *worker, culex_process_open
 /* Handlers that stand still must not sit on runs that others could start. */
 static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 {
-    if (queued == 0 || now_ns - worker->progress_ns < CULEX_STALL_MS * CULEX_MS_NS)
+    if (now_ns < culex__pace_stall_ns(worker, queued))
         return;
-    worker->average_ns = 1000 * CULEX_MS_NS;
-    worker->progress_ns = now_ns;
+    culex__pace_note_stall(worker, now_ns);
     culex__flight_withdraw(worker);
 }
 
@@ -209,14 +209,14 @@ static void executor_check(culex_worker *worker)
     worker->is_executor_broken = true;
     culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", BROKEN_TEXT);
     culex__flight_withdraw(worker);
-    if (worker->phase < CULEX_WORKER_CANCELLING)
+    if (worker->phases.current < CULEX_WORKER_CANCELLING)
         culex__phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
 }
 
 /* A queue that refuses this worker ends it; the other queues get back what it holds of theirs. */
 static void refusal_heed(culex_worker *worker)
 {
-    if (worker->refusal.code != CULEX_OK && worker->phase == CULEX_WORKER_RUNNING)
+    if (worker->refusal.code != CULEX_OK && worker->phases.current == CULEX_WORKER_RUNNING)
         culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
 }
 
@@ -253,7 +253,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     stall_relieve(worker, queued, now_ns);
     culex__phases_advance(worker, now_ns);
     culex__overstay_tell(worker, now_ns);
-    if (worker->phase == CULEX_WORKER_RUNNING)
+    if (worker->phases.current == CULEX_WORKER_RUNNING)
         culex__ticks_run(worker, now_ns);
     culex__solitude_turn(worker, now_ns);
     culex_status status = culex__lanes_greet(worker, error);
@@ -286,7 +286,7 @@ static culex_status worker_loop(culex_worker *worker, culex_error *error)
 
 static culex_status left_tell(const culex_worker *worker, culex_error *error)
 {
-    const struct culex_left *left = &worker->left;
+    const struct culex_left *left = &worker->drain.left;
     return culex__fail(
         error, CULEX_ELEFT, "nothing is left but %llu runs that no handler here knows, of job %s%s",
         (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
@@ -345,7 +345,7 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
             own = reason;
             status = reason.code;
         }
-        if (status == CULEX_OK && worker->left.count > 0)
+        if (status == CULEX_OK && worker->drain.left.count > 0)
             status = left_tell(worker, &own);
     }
     culex__worker_end(worker);

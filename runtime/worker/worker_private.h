@@ -10,17 +10,24 @@
  *   worker.c       life, registration, the loop
  *   setup.c        what the loop needs before and gives back after
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
- *   waits.c        what it waits for when there is nothing to do
+ *   waits.c        the next instant at which something is due, and the wait for it
+ *   wake.c         what the store was asked to tell
  *   greeting.c     HELLO to all queues, and the refusal of one
  *   lane.c         STEP: what to send, what the answers mean
  *   grants.c       runs that were granted             beats.c  heartbeats
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
+ *   ack_log.c      what the log is told then
  *   flight_pool.c  their structs                      overstay.c  handlers that go on
  *   solitude.c     a suspect runs alone
  *   tick.c         periodic jobs                      repair.c  FSCK of a queue after trouble
  *   outage.c       trouble with the store
- *   capacity.c     how much it takes                  jobs.c   what is registered
+ *   pace.c         how much it takes                  jobs.c   what is registered
+ *   tally.c        how its runs ended
+ *
+ * A file whose header declares a struct that struct culex_worker holds is the only one to write it
+ * (tests/tools/check_groups.py). Each file says itself at which instant it has something to do, by
+ * a function whose name ends in _next_ns.
  *
  * Times named _ns are boot time; INT64_MAX is never. */
 #ifndef CULEX_WORKER_WORKER_PRIVATE_H
@@ -32,7 +39,6 @@
 #include "base/instant.h"
 #include "base/limits.h"
 #include "executor/executor.h"
-#include "base/notice.h"
 #include "platform/storeclock.h"
 #include "settings/storesettings.h"
 #include "platform/path.h"
@@ -40,22 +46,13 @@
 #include "worker/flight.h"
 #include "worker/lane.h"
 #include "worker/outage.h"
+#include "worker/pace.h"
+#include "worker/phases.h"
 #include "worker/solitude.h"
+#include "worker/tally.h"
 #include "worker/tick.h"
 #include "worker/unknown_jobs.h"
-#include "worker/waits.h"
-
-enum culex_worker_phase {
-    CULEX_WORKER_RUNNING,
-    CULEX_WORKER_STOPPING,   /* claims nothing more; handlers may finish */
-    CULEX_WORKER_CANCELLING, /* handlers were asked to stop */
-    CULEX_WORKER_ABANDONING  /* only results are sent; handlers are given up */
-};
-
-struct culex_worker_counts {
-    uint64_t done, failed, crashed, dead, expired, snoozed, released, not_understood, stale,
-        timed_out, lost;
-};
+#include "worker/wake.h"
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
@@ -101,9 +98,7 @@ struct culex_worker {
     struct culex_executor *executor;
     struct culex_storeclock clock;
     int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
-    enum culex_worker_phase phase;
-    int64_t phase_ns;   /* when it ends by itself */
-    int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
+    struct culex_phases phases;
     struct culex_outage outage;
     struct culex_shortage shortage;
     culex_error refusal;        /* of a queue, for good; CULEX_OK: none. The run ends with it */
@@ -112,23 +107,18 @@ struct culex_worker {
 
     size_t flight_count;   /* all lanes */
     size_t executor_count; /* runs in the executor */
-    size_t held_count;     /* lanes that are held */
     struct culex_solitude solitude;
-    size_t careful_count; /* as long as so many runs have not ended: see culex__worker_limit */
-    int64_t average_ns;   /* recent handler time */
-    int64_t progress_ns;  /* last time a run came back, or the executor had nothing queued */
+    struct culex_pace pace;
     uint64_t nonce;
     size_t lane_turn;
     struct culex_wake wake;
     struct culex_tick_state *ticks;
     size_t tick_count;
-    struct culex_worker_counts counts;
+    struct culex_tally tally;
     struct culex_unknown_jobs unknown_jobs;
     struct culex_run **scratch; /* room for every run in the executor */
     bool is_executor_broken;
-    int64_t stuck_look_ns;  /* a drain looks then whether anything is left that it can run */
-    struct culex_left left; /* what it ended without */
-    struct culex_notice drain_notice;
+    struct culex_drain drain;
 };
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */

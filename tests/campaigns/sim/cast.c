@@ -136,9 +136,9 @@ static void worker_body(struct sim_process *process)
     culex_status status = CULEX_OK;
     if (!process->is_killed && (!world->options.is_sqlite || store != NULL))
         status = culex_worker_run(worker, &error);
-    if (worker->counts.timed_out > 0)
+    if (worker->tally.counts[CULEX_TALLY_TIMED_OUT] > 0)
         SOMETIMES(TIMED_OUT);
-    if (worker->counts.lost > 0)
+    if (worker->tally.counts[CULEX_TALLY_LOST] > 0)
         SOMETIMES(GIVEN_UP_AT_LEASE);
     process->is_ended_well = !process->is_killed && world->is_healing;
     if (status != CULEX_OK && !process->is_killed && world->options.is_loud)

@@ -1,0 +1,135 @@
+#include "worker/wake.h"
+
+#include "core/patience.h"
+#include "worker/pace.h"
+#include "worker/worker_private.h"
+
+/* A token that we took and cannot use must reach another worker. */
+static void lanes_set_hinting(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++)
+        worker->lanes[i].is_hinting = true;
+}
+
+void culex__wake_reset(culex_worker *worker)
+{
+    worker->wake = (struct culex_wake){.fd = -1};
+}
+
+void culex__wake_leave(culex_worker *worker)
+{
+    if (!worker->wake.was_armed)
+        return;
+    worker->store->ops->wake_disarm(worker->store);
+    worker->wake.is_armed = worker->wake.was_armed = false;
+    lanes_set_hinting(worker);
+}
+
+static bool lane_is_well(const struct culex_lane *lane)
+{
+    return lane->has_hello && lane->failures == 0;
+}
+
+/* One in trouble stays likely as long as that lasts, and the others sleep beside it. */
+static bool any_likely(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].is_likely && lane_is_well(&worker->lanes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* One in trouble would refuse the wait for all. */
+static bool all_well_are_awaited(const culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].is_awaited != lane_is_well(&worker->lanes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Another set of queues than the last one is a wait of its own, which begins with a look. */
+static size_t awaited_choose(culex_worker *worker)
+{
+    size_t count = 0;
+    if (worker->wake.is_armed)
+        worker->store->ops->wake_disarm(worker->store);
+    worker->wake.is_armed = false;
+    worker->wake.was_armed = worker->wake.was_armed && all_well_are_awaited(worker);
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        lane->is_awaited = lane_is_well(lane);
+        if (lane->is_awaited)
+            worker->awaited_names[count++] = lane->name;
+    }
+    return count;
+}
+
+/* The store has no wait for us now; it is asked again later. */
+static void wake_fail(culex_worker *worker, const culex_error *error)
+{
+    int64_t wait_ms = culex__patience_ms(++worker->wake.failures, culex__env_random(worker->env));
+    worker->wake.fd = -1;
+    worker->wake.is_armed = worker->wake.was_armed = false;
+    worker->wake.retry_ns = culex__worker_now_ns(worker) + wait_ms * CULEX_MS_NS;
+    culex__log_write(&worker->log, CULEX_LOG_DEBUG, NULL, "no wake-ups for now: %s", error->text);
+}
+
+static bool may_arm(const culex_worker *worker, int64_t now_ns)
+{
+    return !any_likely(worker) && culex__worker_has_room(worker) && !worker->solitude.is_on &&
+           now_ns >= worker->outage.until_ns && now_ns >= worker->wake.retry_ns &&
+           !(worker->wake.is_armed && all_well_are_awaited(worker));
+}
+
+bool culex__wake_arm(culex_worker *worker, int64_t now_ns)
+{
+    culex_error error = {0};
+    int fd = -1;
+    if (!may_arm(worker, now_ns))
+        return true;
+    size_t count = awaited_choose(worker);
+    if (count == 0)
+        return true;
+    culex_status status = worker->store->ops->wake_arm(worker->store, worker->awaited_names, count,
+                                                       CULEX_LOOK_MS, &fd, &error);
+    if (status != CULEX_OK) {
+        wake_fail(worker, &error);
+        return true;
+    }
+    bool is_new = fd >= 0 && (fd != worker->wake.fd || !worker->wake.was_armed);
+    worker->wake.fd = fd;
+    worker->wake.is_armed = fd >= 0;
+    worker->wake.was_armed = true;
+    if (is_new)
+        culex__lanes_set_likely(worker);
+    return !is_new;
+}
+
+int64_t culex__wake_next_ns(const culex_worker *worker, int64_t now_ns)
+{
+    const struct culex_wake *wake = &worker->wake;
+    bool is_later = wake->failures > 0 && wake->retry_ns > now_ns;
+    return is_later && culex__worker_has_room(worker) ? wake->retry_ns : INT64_MAX;
+}
+
+void culex__wake_take(culex_worker *worker)
+{
+    bool is_woken = false;
+    culex_error error = {0};
+    worker->wake.is_armed = false;
+    culex_status status = worker->store->ops->wake_take(worker->store, &is_woken, &error);
+    if (status != CULEX_OK) {
+        wake_fail(worker, &error);
+        return;
+    }
+    worker->wake.failures = 0;
+    if (!is_woken)
+        return;
+    if (culex__worker_has_room(worker) && !worker->solitude.is_on)
+        culex__lanes_set_likely(worker);
+    else
+        lanes_set_hinting(worker);
+}
