@@ -9,7 +9,7 @@
 #define CULEX_CHILD_ALLOWANCE_H
 
 #include "handler/execution.h"
-#include "platform/cgroup.h"
+#include "platform/cgroup_member.h"
 #include "platform/self.h"
 
 struct culex_allowance {

@@ -16,7 +16,7 @@
 #include "child/outbox.h"
 #include "child/surroundings.h"
 #include "handler/loan.h"
-#include "platform/cgroup.h"
+#include "platform/cgroup_member.h"
 #include "platform/descriptor.h"
 #include "platform/pages.h"
 #include "platform/self.h"

@@ -1,4 +1,5 @@
-/* core/codec.h - what the encoder and the decoder share; the public side is culex/codec.h.
+/* core/codec.h - what the encoder and the decoder share: paths, bounds, kinds. The public side is
+ * culex/codec.h.
  *
  * A field holds one value or several of its kind. The codec walks descriptors, so a "slot" is
  * where one such value lies in memory: of the C type that the field's kind means. */
@@ -8,7 +9,6 @@
 #include <culex/codec.h>
 
 #include "base/limits.h"
-#include "core/json.h"
 
 /* Where in the payload the codec is: a chain on the stack, made into text only by a failure. */
 struct culex__path {
@@ -61,36 +61,5 @@ int culex__integer_compare(const culex_field *field, uint64_t bits);
 /* The text of the bits of such a kind, a timestamp or a duration, NUL-ended. */
 enum { CULEX_BOUND_TEXT_SIZE = 32 };
 void culex__bound_text(culex_kind kind, uint64_t bits, char ret_text[CULEX_BOUND_TEXT_SIZE]);
-
-/* culex_encode, with what the text is called in errors: "payload", "result". */
-culex_status culex__encode_as(const char *what, const culex_struct_type *type, const void *value,
-                              culex_buf *ret_text, culex_error *error);
-
-/* The text may be a payload of some schema: a JSON object and nothing else. */
-bool culex__payload_is_well_formed(const void *text, size_t len);
-
-/* What the decoder carries along. */
-struct culex__decoder {
-    struct culex__json json;
-    culex_arena *arena;
-    culex_error *error;
-    unsigned depth_left;
-    size_t list_bytes_left;
-};
-
-/* Decodes one value of the field, not a struct, into `slot`. */
-culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct culex__path *path,
-                                  const culex_field *field, void *slot);
-
-/* Resolves the escapes of a string just read, into the arena when there are any. */
-culex_status culex__decode_resolve(struct culex__decoder *decoder, struct culex__json_text *text);
-
-/* Failures of the decoder: no memory, malformed text here, or another kind of value than expected.
- */
-culex_status culex__decode_exhausted(struct culex__decoder *decoder);
-culex_status culex__decode_malformed(struct culex__decoder *decoder, const struct culex__path *path,
-                                     const char *wrong);
-culex_status culex__decode_unexpected(struct culex__decoder *decoder,
-                                      const struct culex__path *path, const char *expected);
 
 #endif

@@ -3,11 +3,13 @@
  * Memory: strings and bytes take at most their length in the payload. Elements of lists are
  * charged to decoder->list_bytes_left; as a list grows it is copied, which leaves at most four
  * times that in the arena. */
-#include "core/codec.h"
+#include "core/codec_decode.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "core/codec.h"
+#include "core/codec_value.h"
 
 enum { EXCERPT_MAX = 128, GROW_BYTES_MIN = 64, SEEN_WORDS = CULEX_FIELDS_MAX / 64 };
 

@@ -1,5 +1,5 @@
 /* culex_encode: the struct's fields in schema order, straight into the buffer. */
-#include "core/codec.h"
+#include "core/codec_encode.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/base64.h"
+#include "core/codec.h"
 #include "core/duration.h"
 #include "core/float.h"
 #include "core/number.h"

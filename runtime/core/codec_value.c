@@ -1,5 +1,5 @@
 /* culex__decode_scalar: one value of every kind but structs. */
-#include "core/codec.h"
+#include "core/codec_value.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "core/codec.h"
+#include "core/codec_encode.h"
 #include "core/duration.h"
 #include "handler/loan.h"
 #include "handler/result.h"

@@ -1,7 +1,7 @@
 #include "handler/execution.h"
 
 #include "base/error.h"
-#include "core/codec.h"
+#include "core/codec_decode.h"
 #include "core/end_text.h"
 #include "core/secret.h"
 

@@ -1,4 +1,5 @@
-/* platform/cgroup_member.c - a child in the group of its slot. */
+#include "platform/cgroup_member.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "platform/cgroup.h"
 #include "platform/cgroup_dir.h"
 #include "platform/descriptor.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/codec.h"
+#include "core/codec_decode.h"
 #include "fuzz.h"
 #include "kitchen.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "core/codec.h"
+#include "core/codec_decode.h"
 #include "workbench.h"
 
 /* `count` times `part`, between `before` and `after`; owned. */
