@@ -91,7 +91,7 @@ def declaration_read(text: str) -> Declaration:
         name = pointer.group(1) if pointer else re.search(r"(\w+)(?:\[\w*\])?;$", bare).group(1)
         return Declaration(name, shown(text), False)
     if re.match(r"(?:enum|struct)\b[^(]*[{;]", bare):
-        tag = re.match(r"(?:enum|struct)\s+(\w+)", bare)
+        tag = re.match(r"(?:enum|struct)\s+(\w+)\s*\{", bare)  # without a body it is somebody else's
         return Declaration(tag.group(1) if tag else "", shown(text), False)
     head = bare.split("{")[0].rstrip(" ;\n")
     name = re.search(r"(\w+)\(", head)

@@ -1,17 +1,17 @@
 #!/bin/sh
-# demo.sh BUILD DIR: checksums every file below DIR with a Culex worker and compares the sums
-# with sha256sum's. BUILD/prefix has Culex installed; the example is built as a user would.
+# demo.sh PREFIX BIN DIR: checksums every file below DIR with a Culex worker and compares the sums
+# with sha256sum's. Culex is installed in PREFIX; the example is built in BIN, as a user would.
 # CULEX_URL chooses another store than an SQLite file in a temporary folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-prefix=$1/prefix
-dir=$(cd "$2" && pwd)
-bin=$1/demo
+prefix=$1
+bin=$2
+dir=$(cd "$3" && pwd)
 
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
 export LD_LIBRARY_PATH="$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-[ -f "$bin/build.ninja" ] || meson setup "$bin" "$here" >"$1/demo.log" 2>&1 || { cat "$1/demo.log" >&2; exit 1; }
-ninja -C "$bin" >"$1/demo.log" 2>&1 || { cat "$1/demo.log" >&2; exit 1; }
+[ -f "$bin/build.ninja" ] || meson setup "$bin" "$here" >"$bin.log" 2>&1 || { cat "$bin.log" >&2; exit 1; }
+ninja -C "$bin" >"$bin.log" 2>&1 || { cat "$bin.log" >&2; exit 1; }
 
 scratch=$(mktemp -d)
 progress=

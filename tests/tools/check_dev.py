@@ -41,6 +41,8 @@ def faults(tree):
     variables = set(re.findall(r"\$\{(CULEX_\w+)", text)) | OWN
     yield from (f"./dev help does not tell {name}" for name in variables if name not in told)
     yield from slipped_comments(text)
+    yield from (f"./dev installs by another verb than build: {line.strip()}" for line in text.splitlines()
+                if "meson install" in line and "build-install" not in line)
 
 
 def main(tree):

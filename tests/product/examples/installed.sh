@@ -3,7 +3,7 @@
 # leaves files alone that would not change.
 . "$(dirname "$0")/lib.sh"
 prefix_install
-cp -R "$build/prefix" "$scratch/my prefix"
+cp -R "$prefix" "$scratch/my prefix"
 mkdir "$scratch/my project"
 cd "$scratch/my project"
 cp "$repository/examples/hello/hello.job" .

@@ -33,11 +33,10 @@ wait_until() {
     done
 }
 
-prefix_install() {
-    # Tests run side by side, and installing is not atomic: what another test uses by now stays.
-    flock "$build/install.lock" meson install -C "$build" --no-rebuild --only-changed --quiet >/dev/null
-    export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig"
-    export LD_LIBRARY_PATH="$build/prefix/lib"
+prefix_install() { # into $prefix
+    prefix=$(sh "$build/tests/lib/stage.sh")
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    export LD_LIBRARY_PATH="$prefix/lib"
 }
 
 example_build() { # example_build NAME: leaves the programs in $scratch/bin

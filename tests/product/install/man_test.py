@@ -95,6 +95,8 @@ def functions_check(prefix: pathlib.Path) -> None:
         if f"CULEX_{name}={number}," not in told:
             fail(f"culex_error.3 does not show CULEX_{name}")
     for page in manual.iterdir():
+        if not page.name.startswith("culex"):
+            fail(f"{page.name} is the manual of something else")
         if not page.read_text().startswith(".so "):
             run("mandoc", "-T", "lint", "-W", "warning", page)
         elif not (prefix / "share/man" / page.read_text().split()[1]).is_file():

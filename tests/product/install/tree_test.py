@@ -38,6 +38,17 @@ def symbols_check(prefix: pathlib.Path, version: str) -> None:
     expect("names without a prefix in the static library", set(), foreign)
 
 
+def staging_check(build: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
+    """A copy of the tree that tests install, which is not where ./dev build installs for users."""
+    def files() -> dict:
+        return {path: path.lstat().st_mtime_ns for path in (build / "prefix").rglob("*")}
+
+    before = files()
+    copy = prefix_copy(build, scratch / "my prefix")
+    expect("what a test has changed in the users' prefix", set(), set(files().items()) ^ set(before.items()))
+    return copy
+
+
 def version_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, version: str) -> None:
     """meson.build's version is everybody's: of headers, library, programs and the editors' plug-in."""
     (scratch / "version.c").write_text(r"""
@@ -91,7 +102,7 @@ def main() -> None:
     repository, build = map(pathlib.Path, sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        prefix = prefix_copy(build, scratch / "my prefix")
+        prefix = staging_check(build, scratch)
         env = environment(prefix)
         version = re.search(r"^  version: '([\d.]+)'", (repository / "meson.build").read_text(), re.M).group(1)
         symbols_check(prefix, version)
