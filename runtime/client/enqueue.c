@@ -87,7 +87,7 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     if (status != CULEX_OK)
         return status;
     order->policy.tags = order->tags;
-    return culex__queue_check(order->queue, error);
+    return culex__queue_choice_check(order->queue, error);
 }
 
 static culex_status text_take(const culex_bytes *text, culex_buf *payloads, culex_error *error)

@@ -1,29 +1,35 @@
 #include "core/queue_name.h"
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 
-static bool queue_char_is_allowed(char c)
+#define CHOICE "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+static culex_status name_check(const char *queue, const char *allowed, const char *rule,
+                               culex_error *error)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.' || c == ':';
+    if (queue == NULL || queue[0] == '\0')
+        return culex__fail(error, CULEX_EINVAL, "a queue needs a name");
+    size_t len = strnlen(queue, CULEX_QUEUE_NAME_MAX + 1);
+    size_t good = strspn(queue, allowed);
+    if (good < len)
+        return culex__fail(error, CULEX_EINVAL, "queue name '%s': only letters, digits and %s",
+                           queue, rule);
+    if (len > CULEX_QUEUE_NAME_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "a queue name has at most %d bytes",
+                           CULEX_QUEUE_NAME_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__queue_choice_check(const char *queue, culex_error *error)
+{
+    return name_check(queue, CHOICE, "_ . - are allowed, in schemas as in programs", error);
 }
 
 culex_status culex__queue_check(const char *queue, culex_error *error)
 {
-    if (queue == NULL || queue[0] == '\0')
-        return culex__fail(error, CULEX_EINVAL, "a queue needs a name");
-    for (size_t i = 0; queue[i] != '\0'; i++) {
-        if (i >= CULEX_QUEUE_NAME_MAX)
-            return culex__fail(error, CULEX_ELIMIT, "a queue name has at most %d bytes",
-                               CULEX_QUEUE_NAME_MAX);
-        if (!queue_char_is_allowed(queue[i]))
-            return culex__fail(error, CULEX_EINVAL,
-                               "queue name '%s': only letters, digits and _ - . : are allowed",
-                               queue);
-    }
-    return CULEX_OK;
+    return name_check(queue, CHOICE ":", "_ . - : are allowed", error);
 }

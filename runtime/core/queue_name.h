@@ -4,7 +4,12 @@
 
 #include <culex/error.h>
 
-/* Queue names: 1 to CULEX_QUEUE_NAME_MAX of A-Z a-z 0-9 _ - . : */
+/* What producers may choose, as in the schema language: 1 to CULEX_QUEUE_NAME_MAX of
+ * A-Z a-z 0-9 _ . - */
+culex_status culex__queue_choice_check(const char *queue, culex_error *error);
+
+/* What a store may hold: ':' as well, which producers could once choose. Such queues are read,
+ * served and emptied as all others. */
 culex_status culex__queue_check(const char *queue, culex_error *error);
 
 #endif

@@ -248,6 +248,7 @@ static void test_wrong_arguments_are_refused(void **state)
         {{.queue = ""}, CULEX_EINVAL},
         {{.queue = "a b"}, CULEX_EINVAL},
         {{.queue = "{x}"}, CULEX_EINVAL},
+        {{.queue = "a:b"}, CULEX_EINVAL},
         {{.queue = "0123456789012345678901234567890123456789012345678901234567890123456789"},
          CULEX_ELIMIT},
         {{.tags = comma, .tag_count = 1}, CULEX_EINVAL},
@@ -268,6 +269,44 @@ static void test_wrong_arguments_are_refused(void **state)
     assert_int_equal(culex_client_enqueue(world->client, &type, NULL, NULL, NULL, NULL),
                      CULEX_EINVAL);
     assert_int_equal(world->enqueues, 0);
+}
+
+/* The language refuses it as well. Stores may have such a queue from before. */
+static void test_colon_in_a_queue_name_is_for_old_queues(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    const culex_enqueue_options options = {.queue = "a:b"};
+    const char *params = "{\"n\":1}";
+    struct culex_new_run run = {.job = "t.number",
+                                .attempts_max = 1,
+                                .keep_success_ms = 60000,
+                                .tags = "",
+                                .payload = params,
+                                .payload_len = strlen(params)};
+    struct culex_enqueue_result result;
+    culex_queue_stats stats;
+    culex_error error;
+    int64_t now_ms = 0;
+    assert_int_equal(world->store->ops->now(world->store, &now_ms, NULL), CULEX_OK);
+    assert_int_equal(
+        culex_client_enqueue(world->client, &type, &(struct number){1}, &options, NULL, &error),
+        CULEX_EINVAL);
+    assert_string_equal(error.text, "queue name 'a:b': only letters, digits and _ . - are allowed, "
+                                    "in schemas as in programs");
+    for (int i = 0; i < 6; i++)
+        run.id.b[i] = (uint8_t)(now_ms >> 8 * (5 - i));
+    assert_int_equal(world->store->ops->enqueue(world->store, "a:b", &run, 1, &result, NULL),
+                     CULEX_OK);
+    assert_int_equal(culex_client_stats(world->client, "a:b", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.enqueued, 1);
+    world_worker(world,
+                 (culex_worker_options){
+                     .drain = true, .queues = (const char *const[]){"a:b"}, .queue_count = 1},
+                 &type);
+    world_run(world);
+    assert_int_equal(culex_client_stats(world->client, "a:b", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.done, 1);
 }
 
 static void test_slip_is_refused_with_what_to_write(void **state)
@@ -535,6 +574,7 @@ int main(void)
         UNIT(test_bulk_stops_at_the_value_that_does_not_encode),
         UNIT(test_payload_over_the_limit_is_refused),
         UNIT(test_wrong_arguments_are_refused),
+        UNIT(test_colon_in_a_queue_name_is_for_old_queues),
         UNIT(test_slip_is_refused_with_what_to_write),
         UNIT(test_what_is_no_slip_is_taken),
         UNIT(test_repeat_says_until_when),
