@@ -1,6 +1,7 @@
 /* cli.c - a verb's call from its command line to its exit status. */
 #include "cli.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ bool cli_open(struct cli *cli, const struct verb *verb, const struct cli_option 
         fputs((verb->shares & CLI_SCHEMAS) != 0 ? cli_shared_help : "", stdout);
         return false;
     }
+    assert(argc >= 2); /* argv[1] is the verb */
     cli->policy = arena_alloc(&cli->arena, sizeof(*cli->policy));
     if (!cli_words_read(cli, options, argc, argv)) {
         *ret_status = EXIT_USAGE;

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The value of the option `name` at argv[*at], as "--name value", "--name=value" or "-Ivalue";
@@ -20,6 +21,7 @@ static const char *option_value(char **argv, int *at, const char *name)
 /* True when the option was this one and well formed. */
 static bool option_take(const struct cli_option *option, char **argv, int *at)
 {
+    assert(option->target != NULL && option->name[0] == '-');
     if (option->kind == CLI_FLAG) {
         if (strcmp(argv[*at], option->name) != 0)
             return false;

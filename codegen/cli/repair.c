@@ -1,6 +1,8 @@
 /* repair.c - rounds of fixes, and which of their texts is the best. */
 #include "repair.h"
 
+#include <assert.h>
+
 #include "fix.h"
 #include "limits.h"
 
@@ -20,6 +22,7 @@ static void attempt_first(struct attempt *first, const struct source *source)
 static bool attempt_next(struct repair *repair, const struct compilation *compilation,
                          const struct module *module)
 {
+    assert(repair->count < REPAIR_ROUNDS); /* The last round has none after it. */
     struct attempt *now = &repair->attempts[repair->count++];
     now->errors = compilation->sink.errors;
     now->warnings = compilation->sink.warnings;

@@ -1,5 +1,7 @@
 #include "report.h"
 
+#include <assert.h>
+
 #include "diag_print.h"
 #include "say.h"
 
@@ -49,7 +51,9 @@ static void drop_said(const struct cli *cli, struct diag_sink *sink)
             at = &(*at)->next;
             continue;
         }
-        *((*at)->severity == DIAG_ERROR ? &sink->errors : &sink->warnings) -= 1;
+        unsigned *count = (*at)->severity == DIAG_ERROR ? &sink->errors : &sink->warnings;
+        assert(*count > 0); /* All in the list were counted. */
+        *count -= 1;
         *at = (*at)->next;
     }
 }
@@ -62,6 +66,7 @@ int cli_report(const struct cli *cli, struct compilation *compilation)
 int cli_report_sink(const struct cli *cli, struct diag_sink *sink)
 {
     bool is_strict = (cli->verb->shares & CLI_STRICT) != 0;
+    assert(cli->said != NULL); /* cli_report_begin() was called. */
     FILE *out = report_stream(cli);
     const struct diag_sink whole = *sink;
     diag_sort(sink);

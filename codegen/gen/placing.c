@@ -1,5 +1,6 @@
 #include "placing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,6 +44,7 @@ bool placing_write(struct arena *arena, const char *out, const struct answer_fil
     if (!folder_make(out))
         return false;
     for (const struct answer_file *at = files; at != NULL; at = at->next) {
+        assert(strchr("./", at->name[0]) == NULL); /* answer.h: names lead nowhere else. */
         if (!folders_make(arena, out, at->name))
             return false;
     }

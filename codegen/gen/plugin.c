@@ -1,5 +1,6 @@
 #include "plugin.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -172,6 +173,7 @@ static int plugin_end(struct exchange *exchange, bool is_wanted)
         is_wanted = !exchange->is_late;
         poll(NULL, 0, 1);
     }
+    assert(exchange->pid > 1); /* kill(-1) would reach every process, kill(0) our own group. */
     kill(-exchange->pid, SIGKILL);
     while (waitpid(exchange->pid, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -218,6 +220,7 @@ bool plugin_ask(const struct plugin *plugin, const struct buf *question, struct 
 {
     struct exchange exchange = {.plugin = plugin,
                                 .deadline_ms = now_ms() + (int64_t)plugin->seconds * 1000};
+    assert(plugin->seconds > 0); /* or it would be late before it begins */
     FILE *file = question_file(question);
     if (file == NULL)
         return complain("cannot make a temporary file", strerror(errno));

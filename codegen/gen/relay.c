@@ -1,6 +1,7 @@
 /* relay.c - hands what ends this process to a group of others. */
 #include "relay.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 static const int signals[RELAY_SIGNALS] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -15,6 +16,7 @@ static void signal_pass(int number)
 
 void relay_begin(struct relay *relay, pid_t group)
 {
+    assert(group > 1); /* kill(-1) would reach every process, kill(0) our own group. */
     struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
     action.sa_handler = signal_pass;
     sigemptyset(&action.sa_mask);

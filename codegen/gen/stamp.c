@@ -1,5 +1,6 @@
 #include "stamp.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static uint64_t stamp_number(uint64_t inputs, const char *header, size_t header_
 void stamp_add(struct arena *arena, uint64_t inputs, const struct answer_file *header,
                struct answer_file *source)
 {
+    assert(header != source); /* The stamp counts the header without one. */
     uint64_t number =
         stamp_number(inputs, header->content, header->len, source->content, source->len);
     char *text = arena_alloc(arena, source->len + STAMP_BYTES + 1);

@@ -1,5 +1,6 @@
 #include "lint.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "allow.h"
@@ -40,6 +41,7 @@ static void lint_enum(struct linter *linter, const struct ast_decl *decl,
     const struct ast_enum_value *ast = decl->values;
     bool has_zero = false;
     for (const struct ir_enum_value *value = type->values; value != NULL; value = value->next) {
+        assert(ast != NULL); /* Without errors each value of the model has been written. */
         bool is_zero = wide_compare(value->number, (struct wide){0}) == 0;
         has_zero = has_zero || is_zero;
         if (is_zero && !name_has_any(value->name, names))
@@ -71,18 +73,19 @@ void lint_module(struct compilation *compilation, const struct module *module, u
                             .module = module,
                             .tiers = tiers,
                             .uses = uses};
+    assert(module->ir != NULL && !compilation->sink.has_faults);
     queues_find(&linter);
     const struct ast_decl *decl = ast_decl_next(module->ast->decls, DECL_ENUM);
-    for (const struct ir_enum *type = module->ir->enums; type != NULL && decl != NULL;
-         type = type->next) {
+    for (const struct ir_enum *type = module->ir->enums; type != NULL; type = type->next) {
+        assert(decl != NULL); /* Without errors both are listed as they were written. */
         lint_enum(&linter, decl, type);
         decl = ast_decl_next(decl->next, DECL_ENUM);
     }
     for (const struct ir_struct *at = module->ir->structs; at != NULL; at = at->next)
         lint_fields(&linter, at->decl->fields.first, at->fields, LINT_STRUCT);
     decl = ast_decl_next(module->ast->decls, DECL_JOB);
-    for (const struct ir_job *job = module->ir->jobs; job != NULL && decl != NULL;
-         job = job->next) {
+    for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next) {
+        assert(decl != NULL && strcmp(decl->name.text, job->name) == 0);
         lint_job(&linter, decl, job);
         decl = ast_decl_next(decl->next, DECL_JOB);
     }

@@ -1,6 +1,7 @@
 /* lint_field.c - fields as written and as checked, and attributes that are left without a text. */
 #include "linter.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* An array that lies inside its struct may be this large. */
@@ -145,7 +146,8 @@ static void lint_bounds(struct linter *linter, const struct ast_field *ast,
 void lint_fields(struct linter *linter, const struct ast_field *ast, const struct ir_field *field,
                  enum lint_home home)
 {
-    for (; ast != NULL && field != NULL; ast = ast->next, field = field->next) {
+    for (; field != NULL; ast = ast->next, field = field->next) {
+        assert(ast != NULL && strcmp(ast->name.text, field->name) == 0);
         lint_deprecated(linter, ast->attrs);
         if (field->deprecated != NULL && field->is_required && home != LINT_RETURNS)
             lint_report(linter, DIAG_DEPRECATED_REQUIRED, ast->name.span,

@@ -1,5 +1,7 @@
 #include "linter.h"
 
+#include <assert.h>
+
 static const unsigned tier_of[DIAG_COUNT] = {
 #define LINT(symbol, slug, tier, explanation) [DIAG_##symbol] = LINT_##tier,
 #include "lint_ids.def"
@@ -17,6 +19,7 @@ bool linter_seeks(enum diag_id id, const void *context)
 bool lint_report(struct linter *linter, enum diag_id id, struct span span, const char *format, ...)
 {
     va_list args;
+    assert(tier_of[id] != 0); /* or nobody could ask for it */
     if (!linter_seeks(id, linter))
         return false;
     va_start(args, format);

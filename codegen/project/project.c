@@ -1,6 +1,7 @@
 /* project.c - finds a culex.yaml, and says what its keys mean. */
 #include "project.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -239,6 +240,7 @@ static bool take_key(struct reader *reader, const struct word *word)
 static void take_value(struct reader *reader, const struct word *value)
 {
     const struct reading *reading = reader->context;
+    assert(reading->key != NULL); /* A value follows a key that was taken. */
     if (reader->is_in_list && !reading->key->is_list)
         refuse(reader, value, "stands in a list, and this key takes one text");
     else

@@ -1,6 +1,7 @@
 /* reader.c - walks through the events of libyaml. */
 #include "reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -22,6 +23,7 @@ static struct span span_of(const struct reader *reader, yaml_mark_t start, yaml_
 {
     uint32_t from = offset_of(reader->source, start.index);
     uint32_t to = offset_of(reader->source, end.index);
+    assert(from <= to);
     return (struct span){reader->source, from, to - from};
 }
 
@@ -79,6 +81,7 @@ static bool refuse(struct reader *reader, const char *wanted)
 /* The scalar that is the present event; false after a report. */
 static bool word_read(struct reader *reader, struct word *ret_word)
 {
+    assert(is_event(reader, YAML_SCALAR_EVENT)); /* The data of events are a union. */
     const char *text = (const char *)reader->event.data.scalar.value;
     size_t len = reader->event.data.scalar.length;
     *ret_word = (struct word){arena_copy(reader->sink->arena, text, len), event_span(reader)};
@@ -97,6 +100,7 @@ static bool value_skip(struct reader *reader)
                         is_event(reader, YAML_MAPPING_START_EVENT);
         bool is_end =
             is_event(reader, YAML_SEQUENCE_END_EVENT) || is_event(reader, YAML_MAPPING_END_EVENT);
+        assert(depth > 0 || !is_end); /* libyaml gives each key a value, if an empty one. */
         depth = depth + is_start - is_end;
         if (depth > DEPTH_MAX)
             return refuse(reader, "the lists are too deep");

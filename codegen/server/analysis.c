@@ -1,5 +1,6 @@
 #include "analysis.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ void analysis_release(struct analysis *analysis)
 
 struct lines *analysis_lines(struct analysis *analysis, const struct source *source)
 {
+    assert(source->index < analysis->compilation.count); /* The text of a lock is not among them. */
     struct lines *lines = &analysis->lines[source->index];
     if (lines->starts == NULL)
         *lines = lines_of_source(&analysis->compilation.arena, source, analysis->encoding);

@@ -1,5 +1,6 @@
 #include "document.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ void documents_release(struct documents *documents)
 static void text_splice(struct document *document, size_t start, size_t end,
                         const struct json *text)
 {
+    assert(start <= end && end <= document->text.len); /* lines_offset() stays inside. */
     struct buf spliced = {0};
     size_t size = document->text.len - (end - start);
     document->is_lost = size > LIMIT_FILE_BYTES || text->len > LIMIT_FILE_BYTES - size;

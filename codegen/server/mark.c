@@ -1,5 +1,6 @@
 #include "mark.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "analysis.h"
@@ -33,6 +34,7 @@ static struct span last_name(struct ast_name path)
 {
     const char *dot = strrchr(path.text, '.');
     uint32_t len = (uint32_t)strlen(dot == NULL ? path.text : dot + 1);
+    assert(len <= path.span.length);
     path.span.offset += path.span.length - len;
     path.span.length = len;
     return path.span;
@@ -69,6 +71,7 @@ static void find_default(struct finder *finder, const struct ast_field *field,
         return;
     const struct symbol *symbol =
         symbol_find(finder->compilation, finder->module, field->type.text);
+    assert(symbol != NULL); /* `type` was found by it. */
     for (const struct ast_enum_value *at = type->values; at != NULL; at = at->next) {
         if (strcmp(at->name.text, field->value.text) == 0)
             add(finder, field->value.span,

@@ -1,5 +1,7 @@
 #include "position.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 
 enum { BLOCK_BYTES = 1024 };
@@ -79,6 +81,7 @@ static uint32_t line_at(const struct lines *lines, size_t offset)
 {
     uint32_t low = 0;
     uint32_t high = lines->count;
+    assert(high > 0 && lines->starts[0] == 0); /* An empty text is a line too. */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (lines->starts[middle] <= offset)
@@ -92,6 +95,7 @@ static uint32_t line_at(const struct lines *lines, size_t offset)
 /* From the start of the text. */
 static uint32_t units_before(const struct lines *lines, size_t offset)
 {
+    assert(offset <= lines->size);
     int32_t saved = lines->saved[offset / BLOCK_BYTES];
     for (size_t at = offset / BLOCK_BYTES * BLOCK_BYTES; at < offset; at++)
         saved += byte_saves(lines->text[at], lines->encoding);
@@ -110,6 +114,7 @@ struct position lines_position(const struct lines *lines, size_t offset)
 
 static size_t line_end(const struct lines *lines, uint32_t line)
 {
+    assert(line < lines->count);
     size_t end = line + 1 < lines->count ? lines->starts[line + 1] : lines->size;
     while (end > lines->starts[line] &&
            (lines->text[end - 1] == '\n' || lines->text[end - 1] == '\r'))

@@ -3,6 +3,7 @@
  * A name that runs in the store carry stays there: a param or a job gets [[was("old")]]. Whether
  * the new name can be had the compiler says: all files are compiled with the edits, and what
  * brings an error, or makes a name mean something else, is refused. */
+#include <assert.h>
 #include <string.h>
 
 #include "lexer.h"
@@ -73,11 +74,9 @@ static void edit_was(struct rename *rename, struct file *file, const struct mark
     struct arena *arena = rename->request->arena;
     const struct thing *thing = &declaration->thing;
     const struct ast_attr *attrs = thing_attrs(thing);
-    const struct ast_attr *was = attrs;
+    const struct ast_attr *was = ast_attr_find(attrs, "was");
     struct span place = {declaration->span.source, attrs_place(declaration), 0};
     const char *old = thing_name(thing);
-    while (was != NULL && strcmp(was->name.text, "was") != 0)
-        was = was->next;
     if (was != NULL && was->args != NULL) {
         const struct literal *last = was->args;
         while (last->next != NULL)
@@ -108,7 +107,9 @@ static void edits_find(struct rename *rename)
         if (!use->is_declaration || !is_stored(rename->thing))
             continue;
         const struct mark *marks = marks_find(&use->file->analysis->compilation, use->file->module);
-        edit_was(rename, use->file, mark_at(marks, use->span.offset));
+        const struct mark *declaration = mark_at(marks, use->span.offset);
+        assert(declaration != NULL); /* The use was found as such a mark. */
+        edit_was(rename, use->file, declaration);
     }
 }
 
@@ -122,6 +123,7 @@ static const char *text_edited(struct rename *rename, const struct file *file, s
     for (const struct edit *edit = rename->edits; edit != NULL; edit = edit->next) {
         if (edit->file != file)
             continue;
+        assert(edit->span.offset >= at); /* They come in order, and none inside another. */
         buf_append(&text, source->text + at, edit->span.offset - at);
         buf_text(&text, edit->text);
         at = edit->span.offset + edit->span.length;
@@ -295,6 +297,7 @@ void answer_rename(struct request *request)
         return;
     }
     rename.thing = &mark->thing;
+    assert(thing_name(rename.thing) != NULL); /* What can be renamed has a name. */
     rename.end = &rename.edits;
     workspace_open(&rename.before, request->server,
                    documents_overlays(&request->server->documents));

@@ -1,5 +1,6 @@
 /* tokens.c - what each name means, for colours that a grammar cannot know. Words, texts, numbers
  * and comments are left to the editor's grammar. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ static void write_tokens(struct json_out *json, const struct lines *lines,
         struct position to = lines_position(lines, (size_t)span.offset + span.length);
         if (span.offset < end || to.line != from.line || to.character == from.character)
             continue; /* Two names at one place, in a text that is half written. */
+        assert(from.line >= last.line); /* The marks are sorted. */
         json_number(json, NULL, from.line - last.line);
         json_number(json, NULL,
                     from.line == last.line ? from.character - last.character : from.character);
