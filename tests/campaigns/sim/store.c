@@ -488,137 +488,57 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
     return call_leave(base, trouble, status, error);
 }
 
-static culex_status on_cancel(struct culex_store *base, const char *queue, culex_uuid id,
-                              culex_run_state *ret_state, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->cancel(inner, queue, id, ret_state, error);
-    return plain_leave(base, SIM_CANCEL, queue, trouble, status, error);
-}
+/* The other verbs, made of the rows of store/verbs.def. A new verb has no FRONT here yet: it says
+ * whether the world befalls it (CALLED, and as what the oracle knows it) or a living process just
+ * has its answer (ASKED). */
+#define CALLED(verb, name, parameters, arguments)                                                  \
+    static culex_status on_##name parameters                                                       \
+    {                                                                                              \
+        struct culex_store *base = store;                                                          \
+        enum trouble trouble;                                                                      \
+        if (!call_enter(base, &trouble, error))                                                    \
+            return CULEX_ECONNECT;                                                                 \
+        store = handle_of(base)->inner;                                                            \
+        culex_status status = store->ops->name arguments;                                          \
+        return plain_leave(base, verb, queue, trouble, status, error);                             \
+    }
+#define ASKED(name, parameters, arguments)                                                         \
+    static culex_status on_##name parameters                                                       \
+    {                                                                                              \
+        if (handle_of(store)->process->is_killed)                                                  \
+            return culex__fail(error, CULEX_ECONNECT, "the process is dead");                      \
+        store = handle_of(store)->inner;                                                           \
+        return store->ops->name arguments;                                                         \
+    }
+#define WRITTEN_OUT(...)
 
-static culex_status on_retry(struct culex_store *base, const char *queue, culex_uuid id,
-                             culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->retry(inner, queue, id, error);
-    return plain_leave(base, SIM_RETRY, queue, trouble, status, error);
-}
-
-static culex_status on_forget(struct culex_store *base, const char *queue, culex_uuid id,
-                              culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->forget(inner, queue, id, error);
-    return plain_leave(base, SIM_FORGET, queue, trouble, status, error);
-}
-
-static culex_status on_pause(struct culex_store *base, const char *queue, bool is_paused,
-                             culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->pause(inner, queue, is_paused, error);
-    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
-}
-
-static culex_status on_limit(struct culex_store *base, const char *queue, uint64_t most,
-                             culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->limit(inner, queue, most, error);
-    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
-}
-
-static culex_status on_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
-                            bool is_repairing, struct culex_fsck_reply *ret_reply,
-                            culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->fsck(inner, queue, cursor, is_repairing, ret_reply, error);
-    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
-}
-
-static culex_status on_doctor(struct culex_store *base, struct culex_report *report,
-                              culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    return inner->ops->doctor(inner, report, error);
-}
-
-static culex_status on_purge(struct culex_store *base, const char *queue, culex_run_state state,
-                             size_t limit, size_t *ret_deleted, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->purge(inner, queue, state, limit, ret_deleted, error);
-    return plain_leave(base, SIM_PURGE, queue, trouble, status, error);
-}
-
-static culex_status on_stats(struct culex_store *base, const char *queue,
-                             culex_queue_stats *ret_stats, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    enum trouble trouble;
-    if (!call_enter(base, &trouble, error))
-        return CULEX_ECONNECT;
-    culex_status status = inner->ops->stats(inner, queue, ret_stats, error);
-    return plain_leave(base, SIM_OTHER, queue, trouble, status, error);
-}
-
-static culex_status on_get(struct culex_store *base, const char *queue, culex_uuid id,
-                           culex_run_info **ret_run, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    return handle_of(base)->process->is_killed
-               ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
-               : inner->ops->get(inner, queue, id, ret_run, error);
-}
-
-static culex_status on_list(struct culex_store *base, const char *queue, culex_run_state state,
-                            uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                            culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    return handle_of(base)->process->is_killed
-               ? culex__fail(error, CULEX_ECONNECT, "the process is dead")
-               : inner->ops->list(inner, queue, state, cursor, limit, ret_reply, error);
-}
+#define FRONT_enqueue                                    WRITTEN_OUT
+#define FRONT_step                                       WRITTEN_OUT
+#define FRONT_hello                                      WRITTEN_OUT
+#define FRONT_tick                                       WRITTEN_OUT
+#define FRONT_cancel(...)                                CALLED(SIM_CANCEL, __VA_ARGS__)
+#define FRONT_retry(...)                                 CALLED(SIM_RETRY, __VA_ARGS__)
+#define FRONT_forget(...)                                CALLED(SIM_FORGET, __VA_ARGS__)
+#define FRONT_purge(...)                                 CALLED(SIM_PURGE, __VA_ARGS__)
+#define FRONT_pause(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limit(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_stats(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_fsck(...)                                  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_get                                        ASKED
+#define FRONT_list                                       ASKED
+#define FRONT_queues                                     ASKED
+#define FRONT_doctor                                     ASKED
+#define FRONT_now                                        ASKED
+#define FRONT_wake_arm                                   WRITTEN_OUT
+#define FRONT_wake_take                                  WRITTEN_OUT
+#define VERB(name, effect, parameters, arguments, check) FRONT_##name(name, parameters, arguments)
+#include "store/verbs.def"
+#undef VERB
 
 static void on_list_release(struct culex_store *base, struct culex_list_reply *reply)
 {
     struct culex_store *inner = handle_of(base)->inner;
     inner->ops->list_release(inner, reply);
-}
-
-static culex_status on_queues(struct culex_store *base, char ***ret_names, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    return inner->ops->queues(inner, ret_names, error);
-}
-
-static culex_status on_now(struct culex_store *base, int64_t *ret_now_ms, culex_error *error)
-{
-    struct culex_store *inner = handle_of(base)->inner;
-    return inner->ops->now(inner, ret_now_ms, error);
 }
 
 static void on_close(struct culex_store *base)
@@ -635,27 +555,11 @@ static void on_close(struct culex_store *base)
 
 static const struct culex_store_ops handle_ops = {
     .name = "sim",
-    .enqueue = on_enqueue,
-    .step = on_step,
+#define VERB(name, effect, parameters, arguments, check) .name = on_##name,
+#include "store/verbs.def"
+#undef VERB
     .step_release = on_step_release,
-    .hello = on_hello,
-    .tick = on_tick,
-    .cancel = on_cancel,
-    .retry = on_retry,
-    .forget = on_forget,
-    .pause = on_pause,
-    .limit = on_limit,
-    .purge = on_purge,
-    .stats = on_stats,
-    .get = on_get,
-    .list = on_list,
     .list_release = on_list_release,
-    .queues = on_queues,
-    .fsck = on_fsck,
-    .doctor = on_doctor,
-    .now = on_now,
-    .wake_arm = on_wake_arm,
-    .wake_take = on_wake_take,
     .wake_disarm = on_wake_disarm,
     .close = on_close,
 };
