@@ -36,6 +36,21 @@ const char *culex_status_name(culex_status code)
 static void error_fill(culex_error *error, culex_status code, const char *field, const char *format,
                        va_list args) CULEX_PRINTF(4, 0);
 
+/* Of one line, as the names in it are: a quoted one may hold what would begin another. */
+static void text_set(culex_error *error, const char *text)
+{
+    static const char escaped[] = "\n\t\r", letters[] = "ntr";
+    char line[SCRATCH_SIZE];
+    size_t len = 0;
+    for (const char *at = text; *at != '\0' && len + 2 < sizeof line; at++) {
+        const char *found = strchr(escaped, *at);
+        if (found != NULL)
+            line[len++] = '\\';
+        line[len++] = found != NULL ? letters[found - escaped] : *at;
+    }
+    culex__utf8_clean(error->text, sizeof error->text, line, len);
+}
+
 static void error_fill(culex_error *error, culex_status code, const char *field, const char *format,
                        va_list args)
 {
@@ -43,7 +58,7 @@ static void error_fill(culex_error *error, culex_status code, const char *field,
     if (vsnprintf(scratch, sizeof scratch, format, args) < 0)
         strcpy(scratch, culex_status_text(code));
     error->code = code;
-    culex__utf8_clean(error->text, sizeof error->text, scratch, strlen(scratch));
+    text_set(error, scratch);
     culex__utf8_clean(error->field, sizeof error->field, field, strlen(field));
 }
 
@@ -83,5 +98,5 @@ void culex__error_context(culex_error *error, const char *format, ...)
         return;
     size_t at = strnlen(scratch, sizeof scratch / 2);
     snprintf(scratch + at, sizeof scratch - at, ": %s", error->text);
-    culex__utf8_clean(error->text, sizeof error->text, scratch, strlen(scratch));
+    text_set(error, scratch);
 }

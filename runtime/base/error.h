@@ -6,7 +6,8 @@
 
 /* Stores `code` and the text (printf rules) in `error`, clears its field, and returns `code`,
  * so that a failure reads `return culex__fail(error, CULEX_EURL, "...")`. The text is made valid
- * UTF-8 and cut at a character border. `error` may be NULL. */
+ * UTF-8 and one line (a newline in it is shown as "\n"), and cut at a character border. `error` may
+ * be NULL. */
 culex_status culex__fail(culex_error *error, culex_status code, const char *format, ...)
     CULEX_PRINTF(3, 4);
 

@@ -130,6 +130,16 @@ static void test_error__hostile_bytes_become_question_marks(void **state)
     assert_string_equal(error.field, "f?");
 }
 
+static void test_error__names_begin_no_line(void **state)
+{
+    culex_error error;
+    (void)state;
+    culex__fail(&error, CULEX_EINVAL, "queue '%s'", "a\nb\tc\rd");
+    assert_string_equal(error.text, "queue 'a\\nb\\tc\\rd'");
+    culex__error_context(&error, "in\n%d", 1);
+    assert_string_equal(error.text, "in\\n1: queue 'a\\nb\\tc\\rd'");
+}
+
 static void test_error__context_goes_before_the_text(void **state)
 {
     culex_error error;
@@ -182,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_buf__no_bound_means_the_payload_limit),
         cmocka_unit_test(test_error__text_is_cut_at_a_character),
         cmocka_unit_test(test_error__hostile_bytes_become_question_marks),
+        cmocka_unit_test(test_error__names_begin_no_line),
         cmocka_unit_test(test_error__context_goes_before_the_text),
         cmocka_unit_test(test_distance__counts_swaps_as_one),
         cmocka_unit_test(test_status__every_code_has_a_name_and_a_text),

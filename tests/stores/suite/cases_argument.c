@@ -35,6 +35,7 @@ void case_argument__run_out_of_form_is_refused(struct suite *suite)
     char key[CULEX_STORE_KEY_MAX + 2], job[CULEX_JOB_NAME_MAX + 2], tags[4096];
     struct culex_new_run run = suite_run(suite), good = run;
     enqueue_refused(suite, "a b", &run, "queue name 'a b'");
+    enqueue_refused(suite, "a\nb", &run, "queue name 'a\\nb'");
     enqueue_refused(suite, "", &run, "a queue needs a name");
     run.job = NULL;
     enqueue_refused(suite, suite->queue, &run, "the name of a job has 1 to 255 bytes");
