@@ -61,8 +61,12 @@ static culex_status status_of(int rc, int system_error)
     }
 }
 
-static const char *advice_of(culex_status status)
+static const char *advice_of(culex_status status, int system_error)
 {
+    if (system_error == EMFILE)
+        return "this process has no descriptors left; close some, or raise its limit (ulimit -n)";
+    if (system_error == ENFILE)
+        return "this machine has no descriptors left; end what holds many";
     switch (status) {
     case CULEX_EBUSY:
         return "another program holds its lock; end that transaction or raise the timeout";
@@ -98,7 +102,7 @@ culex_status culex__sqlite_fail(struct culex_sqlite *store, int rc, culex_error 
     return culex__fail(error, status, "%s: %s%s%s (SQLite code %d): %s", store->path, text,
                        is_system && system_error != 0 ? ": " : "",
                        is_system && system_error != 0 ? strerror(system_error) : "", rc,
-                       advice_of(status));
+                       advice_of(status, is_system ? system_error : 0));
 }
 
 culex_status culex__sqlite_no_memory(culex_error *error)
@@ -109,5 +113,5 @@ culex_status culex__sqlite_no_memory(culex_error *error)
 culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *error)
 {
     return culex__fail(error, CULEX_ECORRUPT, "%s: a row holds values out of range: %s",
-                       store->path, advice_of(CULEX_ECORRUPT));
+                       store->path, advice_of(CULEX_ECORRUPT, 0));
 }

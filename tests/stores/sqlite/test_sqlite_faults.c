@@ -542,6 +542,23 @@ static void test_open__what_cannot_be_opened_is_told_apart(void **state)
                      CULEX_EINVAL);
 }
 
+static void test_open__without_a_descriptor_says_so(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store *store;
+    struct rlimit before, none;
+    culex_error error;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    culex_status status =
+        culex__sqlite_open(fixture->path, false, NULL, &fixture->env, &store, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(status, CULEX_ECONNECT);
+    assert_non_null(strstr(error.text, "this process has no descriptors left"));
+}
+
 static void test_open__new_file_is_private(void **state)
 {
     struct fixture *fixture = *state;
@@ -586,6 +603,7 @@ int main(void)
         TEST(test_foreign__another_programs_database),
         TEST(test_foreign__newer_format),
         TEST(test_open__what_cannot_be_opened_is_told_apart),
+        TEST(test_open__without_a_descriptor_says_so),
         TEST(test_open__new_file_is_private),
         TEST(test_open__network_file_systems),
     };
