@@ -70,24 +70,27 @@ culex_status culex__redis_examine_access(struct culex__redis_doctor *doctor, cul
     bool is_reachable =
         bind.is_known && !is_loopback_only(&bind) && !culex__redis_fact_is(&port, "0");
     if (entry == ENTRY_UNKNOWN)
-        culex__report_add(doctor->report, NOTE, "redis-default-user",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-default-user",
                           "ACL SETUSER USER +acl|getuser",
                           "this user may not read the default user: who else gets in is unknown");
     else if (entry == ENTRY_GUARDED)
-        culex__report_add(doctor->report, OK, "redis-default-user", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-default-user", NULL,
                           "nobody gets in without a password");
     else if (is_reachable && culex__redis_fact_is(&guard, "no"))
-        culex__report_add(doctor->report, ERROR, "redis-default-user",
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-default-user",
                           "ACL SETUSER default off, and a user for each program: see SECURITY.md",
                           "the default user has no password and the server listens on %s without "
                           "protected mode: whoever reaches it owns every queue",
                           bind.text[0] != '\0' ? bind.text : "every address");
     else
-        culex__report_add(doctor->report, doctor->is_local ? NOTE : WARNING, "redis-default-user",
+        culex__report_add(doctor->report,
+                          doctor->is_local ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_WARNING,
+                          "redis-default-user",
                           "ACL SETUSER default off, and a user for each program: see SECURITY.md",
                           "the default user has no password: whoever can connect owns every queue");
     if (bind.is_known)
-        culex__report_add(doctor->report, is_reachable ? NOTE : OK, "redis-bind", NULL,
+        culex__report_add(doctor->report, is_reachable ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_OK,
+                          "redis-bind", NULL,
                           is_reachable
                               ? "the server listens on %s, port %s"
                               : "the server is reached from its own machine only (bind %s, "
@@ -99,10 +102,10 @@ culex_status culex__redis_examine_access(struct culex__redis_doctor *doctor, cul
 void culex__redis_examine_tls(struct culex__redis_doctor *doctor)
 {
     if (doctor->is_local)
-        culex__report_add(doctor->report, OK, "redis-tls", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-tls", NULL,
                           "the connection does not leave this machine");
     else
-        culex__report_add(doctor->report, WARNING, "redis-tls",
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-tls",
                           "reach the server through a TLS tunnel or a private network",
                           "the connection is not encrypted: payloads and the password can be read "
                           "on the way");
@@ -125,9 +128,11 @@ void culex__redis_examine_rights(struct culex__redis_doctor *doctor)
         enum culex__redis_level level;
         enum culex_severity severity;
         const char *text;
-    } rows[] = {{CULEX__REDIS_PRODUCES, ERROR, "this user cannot enqueue: %s"},
-                {CULEX__REDIS_WORKS, NOTE, "this user may enqueue and take no runs: %s"},
-                {CULEX__REDIS_REPAIRS, OK, "this user may enqueue and run, but not repair: %s"}};
+    } rows[] = {
+        {CULEX__REDIS_PRODUCES, CULEX_SEVERITY_ERROR, "this user cannot enqueue: %s"},
+        {CULEX__REDIS_WORKS, CULEX_SEVERITY_NOTE, "this user may enqueue and take no runs: %s"},
+        {CULEX__REDIS_REPAIRS, CULEX_SEVERITY_OK,
+         "this user may enqueue and run, but not repair: %s"}};
     struct culex__redis_setting role = culex__redis_fact_info(doctor, "role");
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     culex_error refusal = {0};
@@ -142,6 +147,6 @@ void culex__redis_examine_rights(struct culex__redis_doctor *doctor)
                           refusal.text);
         return;
     }
-    culex__report_add(doctor->report, OK, "redis-rights", NULL,
+    culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-rights", NULL,
                       "this user may enqueue, run and repair");
 }

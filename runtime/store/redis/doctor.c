@@ -21,11 +21,12 @@ static void eviction_examine(struct culex__redis_doctor *doctor)
     if (!policy.is_known)
         return;
     if (strncmp(policy.text, "allkeys-", 8) == 0)
-        culex__report_add(
-            doctor->report, ERROR, "redis-eviction", "CONFIG SET maxmemory-policy noeviction",
-            "maxmemory-policy %s: the server deletes queues when memory is short", policy.text);
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-eviction",
+                          "CONFIG SET maxmemory-policy noeviction",
+                          "maxmemory-policy %s: the server deletes queues when memory is short",
+                          policy.text);
     else
-        culex__report_add(doctor->report, OK, "redis-eviction", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-eviction", NULL,
                           "maxmemory-policy %s does not touch queues: no key of ours expires",
                           policy.text);
 }
@@ -38,7 +39,7 @@ static void memory_examine(struct culex__redis_doctor *doctor)
     if (!limit.is_known)
         return;
     if (most == 0) {
-        culex__report_add(doctor->report, NOTE, "redis-maxmemory",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-maxmemory",
                           "CONFIG SET maxmemory to what the machine can spare",
                           "no maxmemory: %lld MiB are used, and the system kills the server when "
                           "the machine has no more",
@@ -46,7 +47,8 @@ static void memory_examine(struct culex__redis_doctor *doctor)
         return;
     }
     int64_t percent = used / (most / 100 + 1);
-    culex__report_add(doctor->report, percent >= 80 ? WARNING : OK, "redis-maxmemory",
+    culex__report_add(doctor->report, percent >= 80 ? CULEX_SEVERITY_WARNING : CULEX_SEVERITY_OK,
+                      "redis-maxmemory",
                       percent >= 80 ? "raise maxmemory, or purge what is kept too long" : NULL,
                       "%lld %% of maxmemory (%lld MiB) are used; enqueues are refused at 100 %%",
                       (long long)percent, (long long)(most / 1048576));
@@ -60,7 +62,7 @@ static void overcommit_examine(struct culex__redis_doctor *doctor)
     if (file != NULL)
         fclose(file);
     if (mode == '0')
-        culex__report_add(doctor->report, NOTE, "redis-overcommit",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-overcommit",
                           "sysctl vm.overcommit_memory=1 on the server's machine",
                           "vm.overcommit_memory is 0: snapshots and rewrites can fail when much "
                           "memory is in use");
@@ -75,8 +77,9 @@ static void version_examine(struct culex__redis_doctor *doctor)
     if (sscanf(version.text, "%3u.%3u", &major, &minor) != 2)
         return;
     bool is_old = major * 100 + minor < 602;
-    culex__report_add(doctor->report, is_old ? ERROR : OK, "redis-version",
-                      is_old ? "upgrade to 6.2 or later" : NULL, "version %s", version.text);
+    culex__report_add(doctor->report, is_old ? CULEX_SEVERITY_ERROR : CULEX_SEVERITY_OK,
+                      "redis-version", is_old ? "upgrade to 6.2 or later" : NULL, "version %s",
+                      version.text);
 }
 
 static void role_examine(struct culex__redis_doctor *doctor)
@@ -84,13 +87,14 @@ static void role_examine(struct culex__redis_doctor *doctor)
     struct culex__redis_setting role = culex__redis_fact_info(doctor, "role");
     struct culex__redis_setting cluster = culex__redis_fact_info(doctor, "cluster_enabled");
     if (culex__redis_fact_is(&role, "slave"))
-        culex__report_add(doctor->report, ERROR, "redis-role",
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-role",
                           "name the primary in the URL, or REPLICAOF NO ONE",
                           "the server is a replica: it takes no writes");
     else if (role.is_known)
-        culex__report_add(doctor->report, OK, "redis-role", NULL, "the server is a primary");
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-role", NULL,
+                          "the server is a primary");
     if (culex__redis_fact_is(&cluster, "1"))
-        culex__report_add(doctor->report, NOTE, "redis-cluster", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-cluster", NULL,
                           "the server is a node of a cluster: a worker serves the queues that live "
                           "on the node which its URL names, and while a slot moves they wait");
 }
@@ -102,15 +106,17 @@ static void clients_examine(struct culex__redis_doctor *doctor)
     struct culex__redis_setting slow = culex__redis_fact_config(doctor, "lua-time-limit");
     int64_t now = culex__redis_fact_number(doctor, "connected_clients");
     if (most.is_known && now * 5 > culex__redis_fact_int(&most) * 4)
-        culex__report_add(doctor->report, WARNING, "redis-clients", "raise maxclients",
-                          "%lld of %s connections are in use", (long long)now, most.text);
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-clients",
+                          "raise maxclients", "%lld of %s connections are in use", (long long)now,
+                          most.text);
     if (idle.is_known && culex__redis_fact_int(&idle) > 0)
-        culex__report_add(doctor->report, NOTE, "redis-timeout", "CONFIG SET timeout 0",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-timeout",
+                          "CONFIG SET timeout 0",
                           "connections that are idle for %s s are closed: each enqueue after that "
                           "connects anew",
                           idle.text);
     if (slow.is_known && (culex__redis_fact_int(&slow) == 0 || culex__redis_fact_int(&slow) > 5000))
-        culex__report_add(doctor->report, WARNING, "redis-lua-time-limit",
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-lua-time-limit",
                           "CONFIG SET lua-time-limit 5000",
                           "lua-time-limit is %s: a script that hangs blocks the server without a "
                           "word, and SCRIPT KILL does not get through",
@@ -135,14 +141,14 @@ static culex_status clock_examine(struct culex__redis_doctor *doctor, culex_erro
         }
     }
     bool is_slow = best_ns > 20000000;
-    culex__report_add(doctor->report, is_slow ? WARNING : OK, "redis-latency",
-                      is_slow ? "move workers nearer, or raise batch" : NULL,
+    culex__report_add(doctor->report, is_slow ? CULEX_SEVERITY_WARNING : CULEX_SEVERITY_OK,
+                      "redis-latency", is_slow ? "move workers nearer, or raise batch" : NULL,
                       "a round trip takes %.2f ms at best", (double)best_ns / 1e6);
     int64_t apart_ms = drift_ms < 0 ? -drift_ms : drift_ms;
     culex__report_add(doctor->report,
-                      apart_ms > 60000  ? WARNING
-                      : apart_ms > 1000 ? NOTE
-                                        : OK,
+                      apart_ms > 60000  ? CULEX_SEVERITY_WARNING
+                      : apart_ms > 1000 ? CULEX_SEVERITY_NOTE
+                                        : CULEX_SEVERITY_OK,
                       "redis-clock", apart_ms > 1000 ? "run a time service on both machines" : NULL,
                       "the server's clock, which alone counts, is %lld ms %s ours",
                       (long long)apart_ms, drift_ms < 0 ? "behind" : "ahead of");
@@ -174,7 +180,7 @@ static culex_status queue_expiry_examine(struct culex__redis_doctor *doctor, con
         freeReplyObject(reply);
         if (expires) {
             *ret_is_found = true;
-            culex__report_add(doctor->report, ERROR, "redis-expire",
+            culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-expire",
                               "PERSIST the key, and find out who called EXPIRE",
                               "the key %s expires: the runs in it will be lost", key);
         }
@@ -196,7 +202,7 @@ static culex_status expiry_examine(struct culex__redis_doctor *doctor, culex_err
         status = queue_expiry_examine(doctor, names[count], &is_found, error);
     free(names);
     if (status == CULEX_OK && count > 0 && !is_found)
-        culex__report_add(doctor->report, OK, "redis-expire", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-expire", NULL,
                           "no key of %zu queue(s) expires", count);
     return status;
 }
@@ -206,10 +212,12 @@ static culex_status expiry_examine(struct culex__redis_doctor *doctor, culex_err
 static void permissions_examine(struct culex__redis_doctor *doctor)
 {
     if (doctor->info == NULL)
-        culex__report_add(doctor->report, NOTE, "redis-info", "ACL SETUSER USER +info",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-info",
+                          "ACL SETUSER USER +info",
                           "this user may not call INFO: version, role and memory are unknown");
     if (doctor->is_config_denied)
-        culex__report_add(doctor->report, NOTE, "redis-config", "ACL SETUSER USER +config|get",
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-config",
+                          "ACL SETUSER USER +config|get",
                           "this user may not call CONFIG GET: persistence and limits are unknown");
 }
 

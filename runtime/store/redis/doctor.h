@@ -15,11 +15,6 @@ struct culex__redis_doctor {
     bool is_local; /* the connection does not leave this machine */
 };
 
-#define OK      CULEX_SEVERITY_OK
-#define NOTE    CULEX_SEVERITY_NOTE
-#define WARNING CULEX_SEVERITY_WARNING
-#define ERROR   CULEX_SEVERITY_ERROR
-
 /* --- chapters: each adds its findings to the report ------------------------------------- */
 
 /* durability.c: the promise too. */

@@ -58,20 +58,22 @@ static void durability_examine(struct culex__redis_doctor *doctor, const struct 
         return;
     if (culex__redis_fact_is(&d->appendonly, "yes")) {
         bool is_weak = culex__redis_fact_is(&d->appendfsync, "no");
-        culex__report_add(report, OK, "redis-appendonly", NULL, "the append-only file is on");
+        culex__report_add(report, CULEX_SEVERITY_OK, "redis-appendonly", NULL,
+                          "the append-only file is on");
         if (d->appendfsync.is_known)
-            culex__report_add(report, is_weak ? WARNING : OK, "redis-appendfsync",
+            culex__report_add(report, is_weak ? CULEX_SEVERITY_WARNING : CULEX_SEVERITY_OK,
+                              "redis-appendfsync",
                               is_weak ? "CONFIG SET appendfsync everysec, or always" : NULL,
                               "appendfsync is %s", d->appendfsync.text);
         return;
     }
     bool has_snapshots = d->save.is_known && d->save.text[0] != '\0';
-    culex__report_add(report, WARNING, "redis-appendonly",
+    culex__report_add(report, CULEX_SEVERITY_WARNING, "redis-appendonly",
                       "CONFIG SET appendonly yes, then CONFIG REWRITE",
                       "the append-only file is off: a restart loses %s",
                       has_snapshots ? "runs since the last snapshot" : "runs");
     if (d->save.is_known)
-        culex__report_add(report, NOTE, "redis-save", NULL,
+        culex__report_add(report, CULEX_SEVERITY_NOTE, "redis-save", NULL,
                           has_snapshots ? "snapshots are taken by \"%s\"" : "no snapshots either%s",
                           d->save.text);
 }
@@ -85,22 +87,22 @@ static void disk_examine(struct culex__redis_doctor *doctor)
     struct culex__redis_setting lax = culex__redis_fact_config(doctor, "no-appendfsync-on-rewrite");
     struct culex__redis_setting enabled = culex__redis_fact_info(doctor, "aof_enabled");
     if (culex__redis_fact_is(&aof, "err"))
-        culex__report_add(doctor->report, ERROR, "redis-aof-write",
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-aof-write",
                           "look into the server's log, make room on its disk",
                           "the last write to the append-only file failed: writes are refused");
     if (culex__redis_fact_is(&rdb, "err"))
-        culex__report_add(doctor->report, ERROR, "redis-bgsave",
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-bgsave",
                           "look into the server's log, make room on its disk",
                           "the last snapshot failed: writes may be refused (MISCONF)");
     if (culex__redis_fact_is(&rewrite, "err"))
-        culex__report_add(doctor->report, WARNING, "redis-aof-rewrite",
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-aof-rewrite",
                           "look into the server's log, make room on its disk",
                           "the last rewrite of the append-only file failed: it will grow");
     else if (culex__redis_fact_number(doctor, "aof_rewrite_in_progress") == 1)
-        culex__report_add(doctor->report, NOTE, "redis-aof-rewrite", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-aof-rewrite", NULL,
                           "the append-only file is being rewritten just now");
     if (culex__redis_fact_is(&lax, "yes") && culex__redis_fact_is(&enabled, "1"))
-        culex__report_add(doctor->report, WARNING, "redis-appendfsync-on-rewrite",
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-appendfsync-on-rewrite",
                           "CONFIG SET no-appendfsync-on-rewrite no",
                           "nothing is synced while the append-only file is rewritten: a power cut "
                           "then loses more than appendfsync says");
@@ -114,27 +116,27 @@ static void replicas_examine(struct culex__redis_doctor *doctor)
     if (!culex__redis_fact_is(&role, "master"))
         return;
     if (replicas == 0)
-        culex__report_add(doctor->report, NOTE, "redis-replicas", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-replicas", NULL,
                           "no replica: when this machine is lost, its runs are");
     else
-        culex__report_add(doctor->report, NOTE, "redis-replicas", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_NOTE, "redis-replicas", NULL,
                           "%lld replica(s) follow, with a delay: a failover loses the newest "
                           "enqueues and may run runs again, but records none twice",
                           (long long)replicas);
     if (!least.is_known || (replicas == 0 && culex__redis_fact_int(&least) == 0))
         return;
     if (culex__redis_fact_int(&least) > replicas)
-        culex__report_add(doctor->report, ERROR, "redis-min-replicas",
+        culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-min-replicas",
                           "mend the replicas, or lower min-replicas-to-write",
                           "min-replicas-to-write is %s and %lld follow: writes are refused",
                           least.text, (long long)replicas);
     else if (culex__redis_fact_int(&least) == 0)
-        culex__report_add(doctor->report, WARNING, "redis-min-replicas",
+        culex__report_add(doctor->report, CULEX_SEVERITY_WARNING, "redis-min-replicas",
                           "CONFIG SET min-replicas-to-write 1",
                           "min-replicas-to-write is 0: a primary that is cut off goes on "
                           "acknowledging what a failover will forget");
     else
-        culex__report_add(doctor->report, OK, "redis-min-replicas", NULL,
+        culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-min-replicas", NULL,
                           "min-replicas-to-write is %s", least.text);
 }
 
