@@ -18,7 +18,7 @@ struct culex__store_kind {
     const char *params[CULEX__STORE_PARAMS_MAX]; /* names that the URL takes, as texts list them */
     bool is_path;        /* a path as it is follows the scheme; else what url.h shows */
     bool is_private;     /* such a store belongs to one process */
-    const char *refusal; /* why this build has it not; NULL: it has */
+    const char *refusal; /* why this build cannot open it; NULL: it can */
 
     /* Opens and connects; the URL's parameters are ones of the above. */
     culex_status (*open)(const struct culex__store_kind *kind, const char *url,
@@ -33,7 +33,7 @@ struct culex__store_kind {
 #define CULEX__STORE_DECLARE(name) extern const struct culex__store_kind culex__##name##_kinds[];
 CULEX__STORES(CULEX__STORE_DECLARE)
 
-/* The kind that `url` begins with the scheme of; NULL when there is none. */
+/* The kind whose scheme `url` begins with; NULL when there is none. */
 const struct culex__store_kind *culex__store_kind_find(const char *url);
 
 /* All of them, one by one from 0 on; NULL behind the last. */

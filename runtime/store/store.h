@@ -28,8 +28,8 @@
  * A holder vanishes when its lease runs out, or when its worker says HELLO as another session. Of
  * what it held, a run that had started, as far as the store was told, is charged a loss; one that
  * had not is released uncharged. Both are in doubt from then on, until a worker reports an end of
- * theirs: they are granted only to a handler that starts them at once, so that none can do harm in
- * secret twice.
+ * theirs: they are granted only to a handler that starts them at once, so that one that takes its
+ * worker down again is charged for it.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
@@ -95,8 +95,8 @@ struct culex_ack {
     uint32_t attempt;           /* the fence, with the request's session */
     enum culex_run_event event; /* DONE FAIL CRASH LOSS RELEASE DISCARD; LOSS when what executes
                                    handlers was taken away, and this run was under way */
-    int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; else means
-                                   nothing */
+    int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; not used
+                                   with other events */
     const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL, then
                            the one before stays. RELEASE: why, when it is worth keeping */
     const void *result; /* DONE: kept with the record; may be NULL */
@@ -110,7 +110,7 @@ struct culex_beat {
     culex_uuid id;
     uint32_t attempt;
     int64_t extend_ms;    /* more than 0: the limit becomes this and the slack from now, unless it
-                             is later already; means nothing for a run without timeout */
+                             is later already; not used for a run without timeout */
     bool is_started;      /* its handler is at work; once said, it holds for the attempt */
     bool is_excused;      /* said in its place: others are at work beside it by now, so the run is
                              not to be charged should its holder vanish */
@@ -143,7 +143,7 @@ struct culex_step {
     size_t beat_count;
 };
 
-/* Grants that start at once: the first ones. */
+/* How many of the wanted runs would start at once. They are the first that are granted. */
 static inline uint32_t culex__step_starts(const struct culex_step *step)
 {
     return step->ahead < step->want ? step->want - step->ahead : 0;
@@ -220,9 +220,8 @@ struct culex_fsck_reply {
 
 /* The verbs of store/verbs.def, and what has no answer. */
 struct culex_store_ops {
-    const char *name; /* "sqlite", "redis" */
-    const char
-        *lacks; /* what is said of verbs that are left out; NULL: that the store lacks them */
+    const char *name;  /* "sqlite", "redis" */
+    const char *lacks; /* the error text for verbs that are left out; NULL: the common one */
 
 #define VERB(name, effect, parameters, arguments, check) culex_status(*name) parameters;
 #include "store/verbs.def"
@@ -232,9 +231,10 @@ struct culex_store_ops {
     /* Any thread may, whatever others do with the store. */
     void (*list_release)(struct culex_store *store, struct culex_list_reply *reply);
 
-    /* Takes the request of wake_arm back: whoever is told from now on is another. What came in just
-     * before is lost, so a STEP of each queue must follow, which passes it on. Waits for the store,
-     * shortly; cannot fail. Nothing happens when nothing is armed. */
+    /* Withdraws the request of wake_arm: from now on only others are woken. A wake-up that came
+     * just before is lost, so a STEP of each queue must follow, which wakes another worker if there
+     * is work. Waits for the store for a short time; cannot fail. Nothing happens when nothing is
+     * armed. */
     void (*wake_disarm)(struct culex_store *store);
 
     /* Frees the store. Accepts half-built ones. */
@@ -303,7 +303,7 @@ culex_status culex__store_params_read(const char *text, culex__store_param_fn ta
 void culex__store_abandon(struct culex_store *store);
 
 /* Opens the store at `url` (never NULL here) by its scheme (store/register.c) and connects at once.
- * CULEX_EURL when no store takes the URL, CULEX_EUNSUPPORTED when this build has not the one that
+ * CULEX_EURL when no store takes the URL, CULEX_EUNSUPPORTED when this build lacks the one that
  * does. `options` may be NULL. */
 culex_status culex__store_open(const char *url, const struct culex_store_options *options,
                                const struct culex_env *env, struct culex_store **ret_store,

@@ -1,8 +1,8 @@
 -- store/redis/lib_aside.lua - puts damaged records aside.
 --
 -- A record that does not parse is never guessed at. Its bytes go to `damaged` for good; a dead run
--- that is never forgotten and bears no job's name takes its place, where an operator finds it. An id
--- that is none cannot have a run.
+-- that is never forgotten and bears no job's name takes its place, where an operator finds it. What
+-- is not an id, of 16 bytes, cannot have a run.
 
 local SCORED = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [DEAD] = dead,
   [CANCELLED] = cancelled}

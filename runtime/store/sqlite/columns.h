@@ -58,7 +58,7 @@
 
 /* What follows these where more of a run is wanted: (name, what is selected for a whole run, for a
  * claim and for a list). Claims and lists read no more of a row than they need. length() of a blob
- * reads none of it, and what is too long for a payload is none.
+ * reads none of it; a blob that is longer than a payload may be is not read.
  * ORDER BYTES_MAX: as PAYLOAD_BYTES_MAX in run_rules.def. */
 #define CULEX__SQLITE_RUN_TAIL(NEXT)                                                               \
     NEXT(created_at_ms, "created_at_ms", "created_at_ms", "created_at_ms")                         \
