@@ -198,7 +198,11 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
         return culex__refuse_queue(queue, error);
     if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
         reply->elements / 2 > limit)
-        return culex__fail(error, CULEX_ECORRUPT, "the answer to LIST is no such answer");
+        return culex__fail(
+            error, CULEX_ECORRUPT,
+            "the answer to LIST has %zu items, not a cursor and 2 for each of at most "
+            "%zu runs",
+            reply->type == REDIS_REPLY_ARRAY ? reply->elements : 0, limit);
     size_t count = reply->elements / 2, runs_size = (count + 1) * sizeof(culex_run_info);
     char *storage = malloc(runs_size + strlen(queue) + 1 + list_text_size(reply));
     if (storage == NULL)

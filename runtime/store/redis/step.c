@@ -105,6 +105,17 @@ struct storage {
     char *names;
 };
 
+/* ORDER STEP: as redis/step.lua answers. */
+enum {
+    HEAD_ITEMS = 5, /* now, due in, flags, acks, beats */
+    GRANT_ITEMS = 3 /* id, record, payload */
+};
+
+static size_t grant_at(size_t index)
+{
+    return HEAD_ITEMS + index * GRANT_ITEMS;
+}
+
 static bool answers_read(const redisReply *reply, size_t at, size_t count,
                          enum culex_answer *answers)
 {
@@ -149,7 +160,7 @@ static size_t names_size(const redisReply *reply, size_t grants)
     size_t size = 0, len;
     const char *text;
     for (size_t i = 0; i < grants; i++)
-        size += culex__redis_reply_text(reply, 5 + i * 3 + 1, &text, &len) ? len + 1 : 1;
+        size += culex__redis_reply_text(reply, grant_at(i) + 1, &text, &len) ? len + 1 : 1;
     return size;
 }
 
@@ -183,18 +194,37 @@ static bool body_read(const redisReply *reply, const struct culex_step *step,
     size_t granted = body->grant_count;
     body->grant_count = 0;
     for (size_t i = 0; i < granted; i++)
-        body->grant_count += grant_read(reply, 5 + i * 3, &body->grants[body->grant_count], &names);
+        body->grant_count +=
+            grant_read(reply, grant_at(i), &body->grants[body->grant_count], &names);
     return true;
+}
+
+static culex_status grants_count(const redisReply *reply, const struct culex_step *step,
+                                 size_t *ret_count, culex_error *error)
+{
+    size_t items = reply->type == REDIS_REPLY_ARRAY ? reply->elements : 0;
+    if (items < HEAD_ITEMS || (items - HEAD_ITEMS) % GRANT_ITEMS != 0)
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "the answer to STEP has %zu items, not %d and %d for each grant", items,
+                           HEAD_ITEMS, GRANT_ITEMS);
+    *ret_count = (items - HEAD_ITEMS) / GRANT_ITEMS;
+    if (*ret_count > step->want)
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "the answer to STEP has %zu grants, and %" PRIu32 " were asked for",
+                           *ret_count, step->want);
+    return CULEX_OK;
 }
 
 culex_status culex__redis_step_read(const redisReply *reply, const struct culex_step *step,
                                     struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct culex_step_reply read = {.now_ms = 0};
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 5 || (reply->elements - 5) % 3 != 0 ||
-        (reply->elements - 5) / 3 > step->want || !head_read(reply, &read))
-        return culex__fail(error, CULEX_ECORRUPT, "the answer to STEP is no such answer");
-    read.grant_count = (reply->elements - 5) / 3;
+    culex_status status = grants_count(reply, step, &read.grant_count, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!head_read(reply, &read))
+        return culex__fail(error, CULEX_ECORRUPT,
+                           "the answer to STEP begins with something else than its three numbers");
     size_t answers_size = (step->ack_count + step->beat_count + 1) * sizeof *read.acks;
     size_t grants_size = (read.grant_count + 1) * sizeof *read.grants;
     size_t size =

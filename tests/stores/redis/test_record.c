@@ -1,4 +1,5 @@
-/* The text of a record: read exactly, or refused. */
+/* What a server answers: the text of a record, and the shape of STEP's and LIST's answers. Each is
+ * read exactly, or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "store/redis/record.h"
+#include "store/redis/reply.h"
 
 static const char good[] =
     "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
@@ -124,6 +126,61 @@ static void test_record__byte_flips(void **state)
     }
 }
 
+/* --- answers of scripts ------------------------------------------------------------------ */
+
+static redisReply *answer(const char *wire)
+{
+    redisReader *reader = redisReaderCreate();
+    void *reply = NULL;
+    assert_non_null(reader);
+    assert_int_equal(redisReaderFeed(reader, wire, strlen(wire)), REDIS_OK);
+    assert_int_equal(redisReaderGetReply(reader, &reply), REDIS_OK);
+    assert_non_null(reply);
+    redisReaderFree(reader);
+    return reply;
+}
+
+static void step_refused(const char *wire, uint32_t want, const char *words)
+{
+    struct culex_step step = {.want = want};
+    struct culex_step_reply read;
+    culex_error error = {0};
+    redisReply *reply = answer(wire);
+    assert_int_equal(culex__redis_step_read(reply, &step, &read, &error), CULEX_ECORRUPT);
+    assert_string_equal(error.text, words);
+    freeReplyObject(reply);
+}
+
+#define STEP_HEAD  ":1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n"
+#define STEP_GRANT "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
+
+static void test_answer__of_step_is_refused_by_what_it_has(void **state)
+{
+    (void)state;
+    step_refused("+OK\r\n", 1, "the answer to STEP has 0 items, not 5 and 3 for each grant");
+    step_refused("*6\r\n" STEP_HEAD ":1\r\n", 1,
+                 "the answer to STEP has 6 items, not 5 and 3 for each grant");
+    step_refused("*11\r\n" STEP_HEAD STEP_GRANT STEP_GRANT, 1,
+                 "the answer to STEP has 2 grants, and 1 were asked for");
+    step_refused("*5\r\n:1\r\n:-2\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n", 1,
+                 "the answer to STEP begins with something else than its three numbers");
+    step_refused("*5\r\n:1\r\n:-1\r\n:0\r\n$1\r\nO\r\n$0\r\n\r\n", 1,
+                 "the answer to STEP does not answer its acks and beats");
+}
+
+static void test_answer__of_list_is_refused_by_what_it_has(void **state)
+{
+    struct culex_list_reply read;
+    culex_error error = {0};
+    redisReply *reply = answer("*5\r\n:0\r\n" STEP_GRANT ":1\r\n");
+    (void)state;
+    assert_int_equal(culex__redis_list_read(reply, "q", 1, &read, &error), CULEX_ECORRUPT);
+    assert_string_equal(error.text,
+                        "the answer to LIST has 5 items, not a cursor and 2 for each of "
+                        "at most 1 runs");
+    freeReplyObject(reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +188,8 @@ int main(void)
         cmocka_unit_test(test_record__cut_before_its_tags_is_refused),
         cmocka_unit_test(test_record__one_wrong_field_is_refused),
         cmocka_unit_test(test_record__byte_flips),
+        cmocka_unit_test(test_answer__of_step_is_refused_by_what_it_has),
+        cmocka_unit_test(test_answer__of_list_is_refused_by_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
