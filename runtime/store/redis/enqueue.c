@@ -8,8 +8,10 @@
 
 #include "store/redis/record.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "core/record_text.h"
 #include "store/redis/scripts.h"
+#include "store/argument.h"
 
 static const char *text_or_empty(const char *text)
 {
@@ -57,6 +59,7 @@ static void times_add(struct culex__redis_request *request, const struct culex_n
 static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 {
     struct culex__redis_request *request = &redis->request;
+    assert(run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0);
     culex__redis_id(redis, run->id);
     tail_add(request, run);
     times_add(request, run);
@@ -100,6 +103,7 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
                                   struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
+    assert(count <= CULEX_STORE_BATCH_MAX);
     if (count == 0)
         return CULEX_OK;
     culex_status status = culex__redis_register(redis, queue, false, error);
@@ -123,6 +127,7 @@ culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick
                                struct culex_tick_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
+    assert(culex__argument_tick(tick, NULL) == CULEX_OK);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
     culex_status status = culex__redis_register(redis, tick->queue, false, error);

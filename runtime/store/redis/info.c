@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "core/progress.h"
 #include "store/redis/scripts.h"
+#include "store/argument.h"
 
 static void numbers_fill(culex_run_info *info, const struct culex__redis_record *record)
 {
@@ -225,7 +226,7 @@ culex_status culex__redis_list(struct culex_store *base, const char *queue, cule
 {
     struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
-    assert(cursor <= CULEX_STORE_CURSOR_MAX && limit <= CULEX_STORE_PAGE_MAX);
+    assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
     if (!is_any && cursor > PLACE_MAX)
         cursor = PLACE_MAX;
     culex_status status = culex__redis_begin(redis, &culex__redis_script_list, queue, error);

@@ -1,12 +1,14 @@
 /* store/redis/manage.c - the operator's verbs, HELLO, and the store's clock. */
 #include "store/redis/redis.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/refusal.h"
 #include "base/error.h"
 #include "store/redis/scripts.h"
+#include "store/argument.h"
 
 /* --- verbs that name one run ---------------------------------------------------------- */
 
@@ -125,6 +127,7 @@ culex_status culex__redis_hello(struct culex_store *base, const char *queue, con
     struct culex__redis *redis = culex__redis_of(base);
     int64_t values[4] = {0, 0, -1, 0};
     size_t released = 0, rounds = 0;
+    assert(culex__argument_hello(queue, worker, session, NULL) == CULEX_OK);
     culex_status status = culex__redis_register(redis, queue, true, error);
     do {
         if (status == CULEX_OK)
@@ -168,6 +171,7 @@ culex_status culex__redis_pause(struct culex_store *base, const char *queue, boo
 culex_status culex__redis_limit(struct culex_store *base, const char *queue, uint64_t most,
                                 culex_error *error)
 {
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
     return setting_call(base, &culex__redis_script_limit, queue, (int64_t)most, error);
 }
 
@@ -199,6 +203,7 @@ culex_status culex__redis_purge(struct culex_store *base, const char *queue, cul
     size_t deleted = 0, idle = 0;
     int64_t values[2] = {0, 1};
     culex_status status = CULEX_OK;
+    assert(culex__argument_purge(queue, state, NULL) == CULEX_OK);
     /* A share that finds only ghosts deletes nothing and is still progress. */
     while (deleted < limit && values[1] > 0 && idle < IDLE_SHARES_MAX) {
         size_t share = limit - deleted < SHARE ? limit - deleted : SHARE;

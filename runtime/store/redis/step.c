@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "core/progress.h"
 #include "store/redis/scripts.h"
+#include "store/argument.h"
 
 /* --- request ------------------------------------------------------------------------- */
 
@@ -250,6 +251,7 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
+    assert(culex__argument_step(step, NULL) == CULEX_OK);
     culex_status status = culex__redis_begin(redis, &culex__redis_script_step, step->queue, error);
     if (status != CULEX_OK)
         return status;

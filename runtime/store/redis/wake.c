@@ -1,10 +1,12 @@
 /* store/redis/wake.c - sleeping until a queue has work: BLPOP on a connection of its own. */
 #include "store/redis/redis.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "store/redis/scripts.h"
+#include "store/argument.h"
 
 /* The server is allowed to be this late with the end of the wait before we give it up. */
 static const int64_t grace_ns = INT64_C(5000000000);
@@ -58,6 +60,7 @@ culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *
     struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     culex_status status = CULEX_OK;
+    assert(culex__argument_queues(queues, count, NULL) == CULEX_OK);
     timeout_ms =
         culex__redis_delay(timeout_ms) > 3600000 ? 3600000 : culex__redis_delay(timeout_ms);
     if (wake->is_armed && culex__env_boottime_ns(redis->base.env) > wake->until_ns)

@@ -10,6 +10,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/argument.h"
 #include "base/error.h"
 
 /* Repeat or conflict? Leaves *ret_outcome alone when the id is not there. */
@@ -192,6 +193,7 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error)
 {
+    assert(count <= CULEX_STORE_BATCH_MAX);
     struct batch batch = {runs, count, results};
     return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_FOR_RUN, batch_enqueue,
                                      &batch, error);
@@ -201,6 +203,7 @@ culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
+    assert(count <= CULEX_STORE_BATCH_MAX);
     struct batch batch = {runs, count, results};
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
                                     batch_enqueue, &batch, error);
@@ -304,6 +307,7 @@ static culex_status tick_all(struct culex_sqlite *store, struct culex_sqlite_que
 culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tick *tick,
                                 struct culex_tick_reply *ret_reply, culex_error *error)
 {
+    assert(culex__argument_tick(tick, NULL) == CULEX_OK);
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_tick_reply reply = {0};
     struct tick_request request = {tick, &reply};

@@ -12,6 +12,7 @@
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/refusal.h"
+#include "store/argument.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"
@@ -248,7 +249,6 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
 {
     const struct list_request *request = user;
     struct culex_list_reply *reply = request->reply;
-    assert(request->cursor <= CULEX_STORE_CURSOR_MAX);
     int64_t after = (int64_t)request->cursor;
     sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(LIST_SCAN_MAX));
     culex_status status = CULEX_OK;
@@ -275,6 +275,7 @@ culex_status culex__sqlite_list(struct culex_store *base, const char *queue, cul
                                 uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
                                 culex_error *error)
 {
+    assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
     struct culex_list_reply reply = {0};
     struct list_request request = {state, cursor, limit, &reply};
     reply.runs = calloc(limit, sizeof *reply.runs);

@@ -12,6 +12,7 @@
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/refusal.h"
+#include "store/argument.h"
 #include "base/error.h"
 
 /* --- HELLO ----------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, co
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct hello_request request = {worker, session, 0};
-    assert(strlen(session) < CULEX__SQLITE_SESSION_SIZE);
+    assert(culex__argument_hello(queue, worker, session, NULL) == CULEX_OK);
     culex_status status = culex__sqlite_verb_write(store, queue, CULEX__SQLITE_ABSENT_MADE,
                                                    hello_all, &request, error);
     if (status == CULEX_OK) {
@@ -253,6 +254,7 @@ static culex_status queue_limit(struct culex_sqlite *store, struct culex_sqlite_
 culex_status culex__sqlite_limit(struct culex_store *base, const char *queue, uint64_t most,
                                  culex_error *error)
 {
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
                                     queue_limit, &most, error);
 }
@@ -296,7 +298,8 @@ culex_status culex__sqlite_purge(struct culex_store *base, const char *queue, cu
                                  size_t limit, size_t *ret_deleted, culex_error *error)
 {
     size_t deleted = 0;
-    assert(state != CULEX_RUN_ACTIVE); /* its holder would report the end of nothing */
+    /* No active ones: their holders would report the end of nothing. */
+    assert(culex__argument_purge(queue, state, NULL) == CULEX_OK);
     struct purge_request request = {.state = state};
     request.seqs = malloc(CULEX__SQLITE_BATCH_MAX * sizeof *request.seqs);
     if (request.seqs == NULL)

@@ -12,6 +12,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/argument.h"
 #include "base/error.h"
 
 /* --- acks and beats -------------------------------------------------------------------- */
@@ -422,7 +423,7 @@ culex_status culex__sqlite_step(struct culex_store *base, const struct culex_ste
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step_reply reply;
     struct step_request request = {step, &reply};
-    assert(strlen(step->session) < CULEX__SQLITE_SESSION_SIZE);
+    assert(culex__argument_step(step, NULL) == CULEX_OK);
     culex_status status = reply_alloc(step, &reply, error);
     if (status != CULEX_OK)
         return status;

@@ -1,15 +1,19 @@
 #include "store/sqlite/verb.h"
 
+#include <assert.h>
+
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/wake.h"
 #include "store/refusal.h"
+#include "core/queue_name.h"
 
 static culex_status load(struct culex_sqlite *store, const char *name,
                          enum culex_sqlite_absent absent, struct culex_sqlite_queue *ret_queue,
                          culex_error *error)
 {
+    assert(culex__queue_check(name, NULL) == CULEX_OK);
     bool is_wanted = absent == CULEX__SQLITE_ABSENT_MADE || absent == CULEX__SQLITE_ABSENT_FOR_RUN;
     culex_status status = culex__sqlite_queue_load(store, name, is_wanted, ret_queue, error);
     if (status == CULEX_OK && ret_queue->key == 0 && absent == CULEX__SQLITE_ABSENT_REFUSED)

@@ -43,6 +43,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/verbs.h"
+#include "store/argument.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
@@ -344,6 +345,7 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
                                     size_t count, int64_t timeout_ms, int *ret_fd,
                                     culex_error *error)
 {
+    assert(culex__argument_queues(queues, count, NULL) == CULEX_OK);
     (void)timeout_ms; /* a registration costs nothing while it stands */
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_wake *wake = &store->wake;
