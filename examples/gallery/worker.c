@@ -12,7 +12,7 @@ enum { SMALL = 16 };
 
 static char outbox_path[] = "outbox";
 
-/* --- what each process of handlers has ------------------------------------------------------ */
+/* --- what each child process has ------------------------------------------------------------ */
 
 /* The outbox stands for a connection: opened once, used by all runs of the process. */
 static culex_status outbox_open(void *user, void **ret_process, culex_error *error)

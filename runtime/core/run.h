@@ -36,8 +36,8 @@ struct culex_run_counters {
     uint32_t attempts_max; /* failures + crashes allowed; at least 1 */
 };
 
-/* What a store tells of a run to whoever executes it: set by the store that grants it, and handed
- * on as it is, from the grant to the worker and from there to the handler, in whichever process. */
+/* What a store tells about a run that it grants. The worker and the handler, which may be in
+ * another process, get the same struct unchanged. */
 struct culex_run_facts {
     culex_uuid id;
     uint32_t attempt;
@@ -47,7 +47,7 @@ struct culex_run_facts {
     uint64_t fingerprint; /* of the schema that encoded the payload */
 };
 
-/* They are of this attempt of this run. */
+/* True when these are the facts of attempt `attempt` of run `id`. */
 bool culex__run_facts_match(const struct culex_run_facts *facts, culex_uuid id, uint32_t attempt);
 
 /* The letter that stands for `state` in a record. */
@@ -62,7 +62,7 @@ bool culex__run_state_is_final(culex_run_state state);
 /* No attempt is left: see the limits in run_rules.def. */
 bool culex__run_is_exhausted(const struct culex_run_counters *counters);
 
-/* Lost so often that it runs alone: SUSPECT_LOSSES in run_rules.def. */
+/* It was lost SUSPECT_LOSSES times (run_rules.def), so it must run alone. */
 bool culex__run_is_suspect(const struct culex_run_counters *counters);
 
 /* Where `event` leads from `state`, counters charged. `is_cancel_requested` and

@@ -14,7 +14,8 @@ enum { RECEIVE_ROUNDS = 8 };
 
 void culex__child_link_close(struct culex_child_link *child)
 {
-    culex__descriptor_close(child->fd); /* leaves the watched ones by itself: nobody else has it */
+    culex__descriptor_close(
+        child->fd); /* which also ends the watch: no other descriptor leads there */
     child->fd = -1;
     child->is_deaf = true;
     culex__errand_desk_clear(&child->desk);
@@ -108,7 +109,7 @@ static bool payload_send(struct culex_child_link *child, char *out)
     return true;
 }
 
-/* Before runs: a handler waits for it. */
+/* Answers go before runs, as a handler waits for each. */
 static bool answer_send(struct culex_child_link *child, char *out)
 {
     size_t len = culex__errand_desk_write(&child->desk, out);
@@ -186,7 +187,7 @@ static bool packets_receive(struct culex_child_link *child, struct culex_child_b
     return count == CULEX_PACKETS_MAX && child->wrong == NULL && !child->is_deaf;
 }
 
-/* One read of every member: the child may be writing. */
+/* Reads each member once only: the child may write meanwhile. */
 static struct culex_mailbox_end end_copy(const struct culex_mailbox *mailbox, uint64_t seq)
 {
     const volatile struct culex_mailbox_end *shared = &mailbox->ends[culex__mailbox_index(seq)];
@@ -306,7 +307,7 @@ struct culex_run *culex__child_link_blame(struct culex_child_link *child)
     bool is_lie = started > window->sent || started < window->finished || child->wrong != NULL;
     uint64_t seq = culex__child_link_running(child);
     struct culex_window_entry *entry = culex__window_find(window, seq);
-    /* A broken mailbox tells nothing: the oldest of its runs must have done it. */
+    /* A broken mailbox does not tell which run it was: the oldest one is blamed. */
     for (seq = window->finished + 1; is_lie && entry == NULL && seq <= window->sent; seq++)
         entry = culex__window_find(window, seq);
     return entry != NULL ? culex__window_remove(window, entry) : NULL;

@@ -88,7 +88,7 @@ void culex__children_release(struct culex_children *children, struct culex_run *
  * it was cancelled. `self` is the struct culex_children. */
 void culex__children_return(void *self, struct culex_run *run);
 
-/* The run died with its process; `text` is copied. */
+/* The run died with its child; `text` is copied. */
 void culex__children_crash(struct culex_children *children, struct culex_run *run,
                            const char *text);
 
@@ -164,8 +164,8 @@ bool culex__children_errands_serve(struct culex_children *children, int64_t now_
 
 /* --- children_timer.c --------------------------------------------------------------------- */
 
-/* When our patience with a child is over that is being set up, was told to end, or is to be buried
- * by the zygote. INT64_MAX for any other. */
+/* When a child has had its time: to be set up, to end as it was told, to be buried by the zygote.
+ * INT64_MAX when none of these is under way. */
 int64_t culex__children_overdue_ns(const struct culex_children *children,
                                    const struct culex_child_link *child);
 

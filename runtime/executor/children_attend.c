@@ -10,7 +10,7 @@
 
 enum { STALL_MS = 2 /* a run this long should have none waiting behind it */ };
 
-/* What a run that was asked to stop is due for. */
+/* Sends the signal that is due for a run that was asked to stop. */
 static void ladder_climb(struct culex_children *children, struct culex_child_link *child,
                          struct culex_window_entry *entry, int64_t now_ns)
 {
@@ -61,7 +61,7 @@ static void setup_attend(struct culex_children *children, struct culex_child_lin
         culex__children_kill(children, child, "it took too long");
 }
 
-/* A liar is killed; and who will not be heard any more is not listened to. */
+/* A child that lied is killed; one that is not read any more is not watched either. */
 static void liar_attend(struct culex_children *children, struct culex_child_link *child)
 {
     bool is_liar = child->wrong != NULL && child->state == CULEX_CHILD_LIVE;

@@ -35,7 +35,7 @@ static void child_free(struct culex_children *children, struct culex_child_link 
     child->state = CULEX_CHILD_FREE;
 }
 
-/* Whether the memory killer took it, and in which words; NULL when not. */
+/* The text when the memory killer took it, NULL when not. */
 static const char *memory_why(struct culex_children *children, struct culex_child_link *child,
                               const struct culex_run *run, char *text, size_t size)
 {
@@ -65,24 +65,23 @@ static void child_blame(struct culex_children *children, struct culex_child_link
     if (why == NULL)
         why = report->is_overtime != 0 ? "its lease was over" : child->killed_why;
     if (run == NULL) {
-        /* It may be the machine's fault, or a handler's that left something behind. */
+        /* The cause may be the machine, or what an earlier handler has left behind. */
         if (child->killed_why == NULL && child->window.live > 0)
             culex__children_fork_failed(children, "it ended before its run began", 0);
         return;
     }
     if (child->wrong != NULL)
-        snprintf(
-            text, sizeof text,
-            "the handler's process was killed because it sent %s: its memory is damaged, or it "
-            "closed or wrote to a descriptor that it did not open",
-            child->wrong);
+        snprintf(text, sizeof text,
+                 "the child process was killed because it sent %s: its memory is damaged, or it "
+                 "closed or wrote to a descriptor that it did not open",
+                 child->wrong);
     else
         culex__crash_report_describe(&child->mailbox->crash, &exit, why, run, children->symbols,
                                      text, sizeof text);
     culex__children_crash(children, run, text);
 }
 
-/* The program's own set-up is to blame, unless all are to end. */
+/* It died in the program's set-up, which is told unless the executor is stopping. */
 static void setup_failed(struct culex_children *children, struct culex_child_link *child,
                          const struct culex_zygote_report *report)
 {
@@ -103,7 +102,7 @@ static void setup_failed(struct culex_children *children, struct culex_child_lin
     culex__children_begin_failed(children, &children->setup, text);
 }
 
-/* The process is dead: what it still said counts, then somebody is to blame. */
+/* The child is dead. What it had sent still counts; then its death is charged to a run. */
 static void child_bury(struct culex_children *children, struct culex_child_link *child,
                        const struct culex_zygote_report *report)
 {

@@ -166,8 +166,8 @@ static void queue_release(struct culex_children *children)
     if (children->queue.count == 0)
         return;
     culex__log_write(&children->base.log, CULEX_LOG_ERROR, NULL,
-                     "%zu runs given back: cannot start a handler process: %s",
-                     children->queue.count, children->begin_text);
+                     "%zu runs given back: cannot start a child process: %s", children->queue.count,
+                     children->begin_text);
     /* Without a zygote this worker claims nothing more, and others need not wait. */
     int64_t delay_ms = children->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
     for (struct culex_run *run; (run = culex__run_list_pop(&children->queue)) != NULL;)

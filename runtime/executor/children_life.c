@@ -27,7 +27,7 @@ void culex__children_begin_failed(struct culex_children *children,
     snprintf(children->begin_text, sizeof children->begin_text, "%s", text);
     if (culex__notice_tell(&trouble->notice, text, now_ns))
         culex__log_write(&children->base.log, CULEX_LOG_WARNING, NULL,
-                         "cannot start a handler process, trying again: %s", text);
+                         "cannot start a child process, trying again: %s", text);
 }
 
 void culex__children_fork_failed(struct culex_children *children, const char *what, int failure)
@@ -149,7 +149,7 @@ void culex__children_ready(struct culex_children *children)
 {
     if (culex__notice_end(&children->setup.notice))
         culex__log_write(&children->base.log, CULEX_LOG_INFO, NULL,
-                         "the set-up of a handler process works again");
+                         "the set-up of a child process works again");
     children->is_ready = true;
     children->setup.failures = children->fork.failures = 0;
 }

@@ -43,7 +43,7 @@ static void run_set_text(struct culex_run *run, const char *text)
         run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
     if (run->text != NULL)
         snprintf(run->text, CULEX_ERROR_TEXT_MAX + 1, "%s", text);
-    run->end.text = run->text != NULL ? run->text : "the handler's process died";
+    run->end.text = run->text != NULL ? run->text : "the child process died";
 }
 
 void culex__children_crash(struct culex_children *children, struct culex_run *run, const char *text)

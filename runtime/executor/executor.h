@@ -26,7 +26,7 @@ struct culex_executor_ops {
 
     /* Takes over `count` runs, to be started in this order. Cannot fail. A run that has not
      * started when its flag is set or its lease_ns is over comes back as RELEASE. One that
-     * is_suspect gets a process that has run nothing before and runs nothing after. */
+     * is_suspect gets a child that has run nothing before and runs nothing after. */
     void (*submit)(struct culex_executor *executor, struct culex_run *const *runs, size_t count);
 
     /* Returns ended runs, at most `max`; the rest keeps the descriptor readable. */
@@ -52,7 +52,7 @@ struct culex_executor_ops {
     void (*renew)(struct culex_executor *executor, struct culex_run *run);
 
     /* True once it can run nothing any more (its zygote has died). Its runs come back as soon as
-     * their processes are gone; what has not started can be withdrawn. NULL: never. */
+     * their children are gone; what has not started can be withdrawn. NULL: never. */
     bool (*is_broken)(struct culex_executor *executor);
 
     /* Handlers that can be at work at a time: all of them, or, while the program's set-up of a

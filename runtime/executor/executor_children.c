@@ -209,7 +209,7 @@ static void children_free(struct culex_children *children)
     free(children);
 }
 
-/* What is still in a child at the deadline dies with it and is not given back. */
+/* A run that is still in a child at the deadline dies with it; it is not given back. */
 static size_t children_abandon(struct culex_children *children)
 {
     size_t count = children->queue.count;
@@ -233,8 +233,8 @@ static void idle_dismiss(struct culex_children *children)
     }
 }
 
-/* Idle children have something to give back for their program, those that are being set up too. One
- * that takes its time is killed. */
+/* Idle children, and those that are being set up, may have to call the program's close function.
+ * One that takes its time is killed. */
 static void children_dismiss(struct culex_children *children)
 {
     int64_t until_ns = culex__children_now_ns(children) + DISMISS_MS * CULEX_MS_NS;
@@ -320,7 +320,7 @@ static culex_status descriptors_open(struct culex_children *children, culex_erro
         watch_begin(children, children->alarm_fd, CULEX_WATCH_ALARM) &&
         watch_begin(children, children->zygote.fd, CULEX_WATCH_ZYGOTE))
         return CULEX_OK;
-    return culex__fail(error, CULEX_ENOMEM, "cannot watch handler processes: %s", strerror(errno));
+    return culex__fail(error, CULEX_ENOMEM, "cannot watch child processes: %s", strerror(errno));
 }
 
 static bool has_bounded_job(const struct culex_executor_config *config)
@@ -354,7 +354,7 @@ static culex_status children_start(struct culex_children *children, culex_error 
     children->buffers = malloc(sizeof *children->buffers);
     children->symbols = culex__symbols_create();
     if (zygote->mailboxes.bytes == NULL || children->buffers == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu handler processes",
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu child processes",
                            children->slot_count);
     culex_status status = cgroup_open(children, error);
     if (status == CULEX_OK)
@@ -362,7 +362,8 @@ static culex_status children_start(struct culex_children *children, culex_error 
     return status == CULEX_OK ? descriptors_open(children, error) : status;
 }
 
-/* Ending children keep their slots a while, and suspects have children of their own. */
+/* More slots than handlers: ending children keep theirs for a while, and suspects have their own.
+ */
 static size_t child_count_for(const struct culex_executor_config *config)
 {
     return 2 * (size_t)config->count + CULEX_SPARE_MAX;
@@ -377,7 +378,7 @@ culex_status culex__executor_children_create_with(const struct culex_executor_co
     struct culex_children *children =
         calloc(1, sizeof *children + count * sizeof children->links[0]);
     if (children == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu handler processes", count);
+        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu child processes", count);
     children->base.ops = &children_ops;
     children->base.log = *config->handler.log;
     children->config = *config;

@@ -38,14 +38,14 @@ culex_status culex__zygote_link_open(struct culex_zygote_link *link,
     int fds[2];
     assert(link->fd < 0 && link->pid == 0);
     if (culex__process_socketpair(link->effects, fds) < 0)
-        return culex__fail(error, CULEX_ENOMEM, "cannot make a socket for handler processes: %s",
+        return culex__fail(error, CULEX_ENOMEM, "cannot make a socket for child processes: %s",
                            strerror(errno));
     config->socket_fd = fds[1];
     pid_t pid = zygote_fork(link, config);
     culex__descriptor_close(fds[1]);
     if (pid < 0) {
         culex__descriptor_close(fds[0]);
-        return culex__fail(error, CULEX_ENOMEM, "cannot fork for handler processes: %s",
+        return culex__fail(error, CULEX_ENOMEM, "cannot fork for child processes: %s",
                            strerror(errno));
     }
     link->fd = fds[0];

@@ -52,8 +52,8 @@ culex_time culex_run_enqueued_at(const culex_run *run)
     return known(run)->facts.created_at_ms * 1000000;
 }
 
-/* In a process that a handler has forked: what it says would be taken for the handler's, and a lock
- * of this copy may be held for ever. */
+/* True in a process that a handler has forked. What it says would be taken for the handler's, and
+ * its copy of a lock may stay locked for ever. */
 static bool is_stray(const culex_run *run)
 {
     return run->loan != NULL && run->loan->owner != getpid();

@@ -37,7 +37,7 @@ void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, siz
 
 /* --- answers ----------------------------------------------------------------------------- */
 
-/* When there is no memory for the answer, the handler waits for it until its time is up. */
+/* Without memory for the answer none is sent, and the handler waits until its time is up. */
 static void answer_write(culex_buf *answer, culex_status status, const culex_error *error,
                          const void *bytes, size_t len)
 {
@@ -125,7 +125,7 @@ static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         if (!run_take(reader, &runs[i]))
             return culex__fail(error, CULEX_EINVAL,
-                               "the handler's process asked for something that cannot be read: its "
+                               "the child process asked for something that cannot be read: its "
                                "memory is damaged, or it wrote to a descriptor of ours");
     }
     return CULEX_OK;

@@ -5,7 +5,8 @@
 #include "core/end_text.h"
 #include "core/secret.h"
 
-/* Of a handler that asked for none: uncharged and at once, its run would spin for ever. */
+/* The delay where the handler named none: without one its run would start again at once, for ever.
+ */
 enum { SNOOZE_DEFAULT_MS = 1000 };
 
 int64_t culex__run_unknown_delay_ms(uint32_t attempt)
@@ -19,10 +20,10 @@ static void end_release(struct culex_run *run, int64_t delay_ms)
     run->end.delay_ms = delay_ms;
 }
 
-/* A payload that the very schema which encoded it does not read, no schema reads, nor does any read
- * what is no JSON object: such a run can never work and keeps its payload for the operator. All
- * else is left to a worker with another schema, whatever stands against it here: a kind that was
- * widened looks like nonsense to the worker that knows the narrow one. */
+/* The run is dead when no worker can ever read its payload: it is not a JSON object, or the schema
+ * that encoded it (the fingerprint tells) is ours and does not read it. The operator finds the
+ * payload with it. Any other payload may be of a newer schema, however wrong it looks here, and the
+ * run goes back for a worker that has that schema. */
 static void end_undecoded(struct culex_run *run, culex_status status, const culex_error *error)
 {
     bool is_foreign = run->facts.fingerprint != run->job.type->fingerprint &&

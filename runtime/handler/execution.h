@@ -38,13 +38,13 @@ struct culex_job {
     void *user;
 };
 
-/* How this worker has a run executed; the child is told of it as it is. */
+/* How this worker wants a run to be executed; a child gets this struct unchanged. */
 struct culex_run_terms {
-    int64_t store_timeout_ms; /* of a call of culex_run_client's client in a child, which was
-                                 forked before it was known; 0: the executor's */
+    int64_t store_timeout_ms; /* for calls of culex_run_client's client. A child is forked before
+                                 the worker knows it, so each run brings it; 0: the executor's */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
     char fence[CULEX_FENCE_SIZE]; /* the token of culex_run_fence */
-    bool is_suspect;              /* to be run alone, by a process that has run nothing before */
+    bool is_suspect;              /* it runs alone, in a child that has run nothing before */
 };
 
 /* How an execution ended. */

@@ -17,7 +17,7 @@ void culex__loan_release(struct culex_loan *loan)
     pthread_mutex_destroy(&loan->lock);
 }
 
-/* Half the time for each try, as for every client. */
+/* A try may take half of the time of a call, as with every client: so there are two. */
 static culex_client *client_make(struct culex_loan *loan)
 {
     struct culex_store *store = NULL;

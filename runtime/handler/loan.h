@@ -11,13 +11,13 @@
 #include "handler/errand.h"
 
 struct culex_loan {
-    pid_t owner;                 /* the process whose channel leads there */
+    pid_t owner;                 /* the process that `way` works in */
     struct culex_errand_way way; /* to the worker's store */
     int64_t timeout_ms;          /* of one call */
     const struct culex_env *env;
     pthread_mutex_t lock; /* guards the client's making */
     culex_client *client;
-    bool is_withheld; /* its turn is ours */
+    bool is_withheld; /* we hold the client's turn, so that nobody else can use it */
 };
 
 void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int64_t timeout_ms,
@@ -26,8 +26,8 @@ void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int6
 /* While nobody uses the client. */
 void culex__loan_release(struct culex_loan *loan);
 
-/* Around each run of a child: a thread that a handler has left behind does not get
- * its turn in between. */
+/* At the start and at the end of each run of a child: in between two runs, threads that a handler
+ * has left behind cannot use the client. */
 void culex__loan_give(struct culex_loan *loan);
 void culex__loan_withhold(struct culex_loan *loan);
 

@@ -7,7 +7,7 @@
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
-/* Of a beat that carries no progress. */
+/* Stands for the place of a text: the beat carries no progress. */
 #define NO_TEXT SIZE_MAX
 
 /* The texts go into the step's own buffer: it may be sent again long after the run has ended. A

@@ -55,7 +55,7 @@ static void unknown_tell(const struct culex_flight *flight, const char *wire, in
                      more, others);
 }
 
-/* A newer producer may be ahead of us in a rolling deploy: not the run's fault. */
+/* In a rolling deploy a producer may be newer than this worker: the run is charged nothing. */
 static void settle_unknown(struct culex_flight *flight, const char *wire)
 {
     int64_t delay_ms = culex__run_unknown_delay_ms(flight->run.facts.attempt);
@@ -66,7 +66,7 @@ static void settle_unknown(struct culex_flight *flight, const char *wire)
     culex__acks_settle(flight);
 }
 
-/* Trying again is pointless, and so is waiting for another worker. */
+/* No worker is ever going to run it. */
 static void settle_retired(struct culex_flight *flight)
 {
     flight->run.end =
@@ -125,7 +125,7 @@ static bool grant_accept(struct culex_flight *flight, const struct culex_grant *
 }
 
 /* A store that was set back to an older state grants runs anew which this worker still has, with
- * the very same attempt. What the older execution says would be taken for the newer one's. */
+ * the very same attempt. The older execution is dropped, or its end would count for the newer. */
 static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
 {
     for (size_t i = lane->flight_count; i-- > 0;) {

@@ -32,7 +32,7 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     return CULEX_OK;
 }
 
-/* Something is at stake: the worker goes on for a while, and its log says why it ends then. */
+/* With runs at work the worker goes on for a while, so the reason for its end is logged now. */
 static void refusal_tell(const struct culex_lane *lane)
 {
     const struct culex_worker *worker = lane->worker;

@@ -33,8 +33,8 @@ static size_t lane_room(const struct culex_lane *lane)
     return room < worker->options.batch ? room : worker->options.batch;
 }
 
-/* Short runs come back by the dozen: while the handlers have more to do anyway, it pays to
- * wait for half a batch before the next round trip. */
+/* Short runs end by the dozen. While the handlers have more to do, it pays to wait for half a batch
+ * of ends before the next step. */
 static bool lane_should_gather(const struct culex_lane *lane, size_t queued, size_t room,
                                int64_t now_ns)
 {
@@ -91,7 +91,8 @@ static uint32_t free_handlers(const culex_worker *worker)
     return busy < handlers ? (uint32_t)(handlers - busy) : 0;
 }
 
-/* Before the step is pending itself; after its acks, for which a suspect may have to wait. */
+/* Call it before the step is pending, which would count its own claims as taken, and after its acks
+ * were added, as a suspect waits for those. */
 static void step_add_claims(struct culex_lane *lane)
 {
     struct culex_lane_step *step = &lane->step;
@@ -116,7 +117,7 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 
 /* --- what the answers mean ------------------------------------------------------------- */
 
-/* More than was granted may wait when a bound of the step, and not the store, ended the list. */
+/* More runs may be waiting: the list of grants ended at a bound of the step. */
 static bool step_was_cut(const struct culex_lane_step *step, const struct culex_step_reply *reply)
 {
     size_t bytes = 0;
@@ -127,7 +128,7 @@ static bool step_was_cut(const struct culex_lane_step *step, const struct culex_
     return reply->grant_count >= step->want || bytes >= CLAIM_BYTES / 4;
 }
 
-/* A backlog that expires does so by the thousand. */
+/* Once a minute at most: a backlog expires by the thousand. */
 static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t now_ns)
 {
     const struct culex_log_subject subject = {.queue = lane->name};

@@ -15,7 +15,7 @@ struct culex_flight;
 /* What a step carries, kept until the store has answered for certain. */
 struct culex_lane_step {
     bool is_pending;     /* sent at least once, and repeated with the same nonce */
-    bool may_be_applied; /* a try has failed without a word on that: see outage.h */
+    bool may_be_applied; /* after a failed try: see culex__call_may_be_applied */
     uint64_t nonce;
     uint32_t want;
     uint32_t ahead;  /* of these, for handlers that are at work now */
@@ -38,7 +38,7 @@ struct culex_lane {
     unsigned name_count; /* of the worker, when it last said HELLO */
     bool has_hello;
     bool is_likely;          /* the store may have a run for us now */
-    bool is_hinting;         /* a wake-up came that we cannot use: pass it on */
+    bool is_hinting;         /* a wake-up came that we cannot use: a step passes it on */
     bool is_empty;           /* as of the last answer */
     bool is_paused;          /* so is this */
     bool is_held;            /* the next run wants a free handler: culex__pace_set_held */

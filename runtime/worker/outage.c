@@ -4,12 +4,13 @@
 #include "worker/worker_private.h"
 
 enum {
-    OUTAGE_LOG_MS = 60000, /* between lines about a store that stays away */
-    LEASE_PARTS = 4,       /* tries within a lease, at least */
-    HURRY_MS = 250,        /* longest wait between tries once handlers are told to stop */
-    CHANGE_LOG_MS = 1000,  /* and about trouble that turns into another */
-    JUMP_LOG_MS = 60000,   /* and about a clock that jumps again and again */
-    ROOM_LOG_MS = 60000,   /* and about a store that has no room */
+    TRIES_A_LEASE = 4, /* a store that is away is tried at least this often in a lease */
+    HURRY_MS = 250,    /* the longest wait between tries once handlers were told to stop */
+    /* The least time between two log lines: */
+    OUTAGE_LOG_MS = 60000, /* about the same trouble with the store */
+    CHANGE_LOG_MS = 1000,  /* about one trouble and the next */
+    JUMP_LOG_MS = 60000,   /* about jumps of the store's clock */
+    ROOM_LOG_MS = 60000,   /* about a store that is short of room */
 };
 
 bool culex__status_is_fatal(culex_status status)
@@ -75,10 +76,9 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));
     if (worker->phases.current >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
         wait_ms = HURRY_MS;
-    /* Results and beats wait with the calls: tries are what keeps a short lease from running out.
-     */
-    if (wait_ms > worker->options.lease_ms / LEASE_PARTS)
-        wait_ms = worker->options.lease_ms / LEASE_PARTS;
+    /* Beats go with these calls: without a call in time, leases would run out. */
+    if (wait_ms > worker->options.lease_ms / TRIES_A_LEASE)
+        wait_ms = worker->options.lease_ms / TRIES_A_LEASE;
     int64_t until_ns = now_ns + wait_ms * CULEX_MS_NS;
     if (is_away || lane == NULL)
         worker->outage.until_ns = until_ns;
@@ -96,7 +96,7 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
     lane->retry_ns = 0;
     if (!outage->is_on)
         return;
-    /* A lane of its own in trouble keeps the line "is back" waiting. */
+    /* "is back" is logged when no lane is in trouble any more. */
     for (size_t i = 0; i < worker->lane_count; i++) {
         if (worker->lanes[i].failures > 0)
             return;
@@ -131,7 +131,7 @@ void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t s
         jump_ms < 0 ? "back" : "ahead", span, jump_ms < 0 ? "late" : "early");
 }
 
-/* Worse news is told at once. Room that comes and goes within a minute is one pair of lines. */
+/* A worse shortage is logged at once, another one of the same kind after a minute. */
 void culex__worker_learn_room(culex_worker *worker, enum culex_room room)
 {
     struct culex_shortage *shortage = &worker->shortage;

@@ -49,7 +49,7 @@ void culex__worker_learn_room(culex_worker *worker, enum culex_room room);
 /* The store may have carried out, wholly or in part, a call that failed with `status`. */
 bool culex__call_may_be_applied(const struct culex_store *store, culex_status status);
 
-/* Waiting does not help against this status: culex_worker_run ends with it. */
+/* A status that no waiting cures: culex_worker_run ends with it. */
 bool culex__status_is_fatal(culex_status status);
 
 #endif

@@ -41,7 +41,7 @@ static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
                      span);
 }
 
-/* A run that has not started comes back without being run, so that it needs no warning. */
+/* No warning for a run that has not started: it comes back without being run. */
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns)
 {
     for (struct culex_flight *flight = worker->asked; flight != NULL; flight = flight->next_asked) {

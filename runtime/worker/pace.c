@@ -86,8 +86,8 @@ size_t culex__worker_limit(const culex_worker *worker)
                : handlers;
 }
 
-/* Nobody tells an idle worker of the lease that another one has just taken: it must find out in
- * time if that one dies. */
+/* An idle worker is not told when others take leases, and must look often enough to take over soon
+ * after such a lease ends. */
 static int64_t idle_look_ms(const culex_worker *worker)
 {
     int64_t third_ms = worker->options.lease_ms / 3;

@@ -48,17 +48,17 @@ void culex__pace_note_stall(culex_worker *worker, int64_t now_ns);
  * needs a look sooner than QUIET_MS from now. */
 bool culex__pace_is_gathering(const culex_worker *worker, size_t queued);
 
-/* Runs take so little time at present that their claims, ends and results are worth collecting. */
+/* Runs are so short at present that it pays to collect several claims or ends for one step. */
 bool culex__worker_runs_are_short(const culex_worker *worker);
 
 /* Handlers that can be at work at a time: fewer than wanted while the program's set-up of their
  * processes fails. */
 size_t culex__worker_capacity(const culex_worker *worker);
 
-/* Runs to have in flight at most: more than there are handlers while runs are short. No more
- * when this worker's former life left runs behind, until as many have ended: one of them may kill
- * this life too, and should then be the one that is known to have started. Nor while the next run
- * of a lane waits for a free handler. */
+/* The most runs to have in flight. While runs are short they are more than there are handlers, with
+ * two exceptions. After this worker's former life left runs behind, until as many have ended: one
+ * of them may kill this life, too, and the store should then know which had started. And while
+ * the next run of a lane waits for a free handler. */
 size_t culex__worker_limit(const culex_worker *worker);
 
 /* It claims, and is below that limit. */

@@ -58,7 +58,7 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
     }
 }
 
-/* A store that does not answer has had its time. */
+/* The store does not answer, and its time is over. */
 static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
 {
     return worker->phases.current >= CULEX_WORKER_CANCELLING &&
@@ -137,7 +137,7 @@ bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns)
     if (worker->phases.current == CULEX_WORKER_ABANDONING && now_ns >= worker->phases.end_ns)
         return true;
     if (store_is_given_up(worker, now_ns))
-        return true; /* whoever stops us has something else to do than to wait for the store */
+        return true; /* the store has had its time */
     bool is_told = culex__worker_unsent(worker) == 0 && !grants_are_in_doubt(worker);
     bool is_quiet =
         worker->executor_count == 0 || worker->phases.current == CULEX_WORKER_ABANDONING;

@@ -20,7 +20,7 @@ void culex__solitude_reset(culex_worker *worker)
                                                .patience_ns = PATIENCE_MS * CULEX_MS_NS};
 }
 
-/* Some handler on a thread was given up and goes on, for an unknown time. */
+/* A handler on a thread was given up and goes on, nobody knows how long. */
 static bool has_deaf(const culex_worker *worker)
 {
     return !worker->executor->ops->can_kill && worker->executor_count > worker->flight_count;
@@ -52,8 +52,8 @@ static bool is_idle(const culex_worker *worker)
     return is_idle;
 }
 
-/* Ends of runs that a queue in trouble does not hear would have to be waited for as long as the
- * trouble lasts. */
+/* False while a queue in trouble has ends of runs to hear: a solitude would wait for them as long
+ * as the trouble lasts. */
 static bool is_reachable(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -123,7 +123,7 @@ static struct culex_flight *suspect_find(const culex_worker *worker)
     return NULL;
 }
 
-/* It is let go when the store knows, by the next beat. */
+/* The next beat tells the store; when that was granted, the suspect is let go. */
 static void suspect_excuse(struct culex_flight *flight)
 {
     const struct culex_log_subject subject = culex__run_subject(&flight->run);

@@ -4,7 +4,7 @@
 #include "worker/pace.h"
 #include "worker/worker_private.h"
 
-/* A token that we took and cannot use must reach another worker. */
+/* A wake-up that we took and cannot use must reach another worker. */
 static void lanes_set_hinting(culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)
@@ -30,7 +30,7 @@ static bool lane_is_well(const struct culex_lane *lane)
     return lane->has_hello && lane->failures == 0;
 }
 
-/* One in trouble stays likely as long as that lasts, and the others sleep beside it. */
+/* Lanes in trouble do not count: they stay likely for as long as that lasts. */
 static bool any_likely(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -40,7 +40,8 @@ static bool any_likely(const culex_worker *worker)
     return false;
 }
 
-/* One in trouble would refuse the wait for all. */
+/* The store waits for exactly the lanes that are well. One in trouble among them would make it
+ * refuse the wait for all. */
 static bool all_well_are_awaited(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -50,7 +51,7 @@ static bool all_well_are_awaited(const culex_worker *worker)
     return true;
 }
 
-/* Another set of queues than the last one is a wait of its own, which begins with a look. */
+/* When the set of queues has changed, the wait is a new one, which begins with a look at each. */
 static size_t awaited_choose(culex_worker *worker)
 {
     size_t count = 0;
@@ -67,7 +68,7 @@ static size_t awaited_choose(culex_worker *worker)
     return count;
 }
 
-/* The store has no wait for us now; it is asked again later. */
+/* The store cannot be waited for now; it is asked again later. */
 static void wake_fail(culex_worker *worker, const culex_error *error)
 {
     int64_t wait_ms = culex__patience_ms(++worker->wake.failures, culex__env_random(worker->env));

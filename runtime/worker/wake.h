@@ -7,7 +7,8 @@
 struct culex_wake {
     int fd;         /* becomes readable with a wake-up; -1: none, the store is asked now and then */
     bool is_armed;  /* a wake-up will come */
-    bool was_armed; /* for these queues before, too: what has come since left a mark */
+    bool was_armed; /* it has waited for the same queues before: no run that has come since then can
+                       have been missed */
     int64_t retry_ns; /* after a failed call: not before */
     uint32_t failures;
 };
@@ -15,9 +16,9 @@ struct culex_wake {
 /* At the start of a worker's life. */
 void culex__wake_reset(culex_worker *worker);
 
-/* Asks the store to tell about new work, when there is nothing to ask it for now. False when it
- * should be asked for runs once more before waiting: what came before the first arming left no
- * mark. */
+/* Asks the store to tell about new work, when there is nothing to ask it for now. False when
+ * the lanes should ask for runs once more before the worker waits: of runs that came before the
+ * first arming nothing is told. */
 bool culex__wake_arm(culex_worker *worker, int64_t now_ns);
 
 /* Takes a wake-up: its descriptor is readable. */

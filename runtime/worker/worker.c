@@ -30,10 +30,9 @@
 #include "worker/wake.h"
 #include "worker/worker_options.h"
 
-enum { SETUP_MS = 30000 }; /* of a child, by the program */
+enum { SETUP_MS = 30000 }; /* what the open function of culex_worker_on_process may take */
 #define BROKEN_TEXT                                                                                \
-    "the process that starts handler processes has died: no more runs can be executed, the "       \
-    "worker "                                                                                      \
+    "the process that starts the children has died: no more runs can be executed, the worker "     \
     "gives back what it holds and ends"
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -105,7 +104,7 @@ void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink)
     worker->log.sink = sink;
 }
 
-/* The newest reason is what the setup ends with. */
+/* Where a call that sets the worker up leaves its reason; a later reason replaces it. */
 static culex_error *setup_error(culex_worker *worker)
 {
     return worker != NULL ? &worker->setup_error : NULL;
@@ -183,14 +182,14 @@ culex_status culex_worker_on_process_by(culex_worker *worker, culex_process_open
         return CULEX_EINVAL;
     if (worker == NULL || open == NULL)
         return culex__fail(setup_error(worker), CULEX_EINVAL,
-                           "no function that sets up a process of handlers");
+                           "no function that sets up a child process");
     worker->hooks = (struct culex_process_hooks){open, close, user, open_call, close_call};
     return CULEX_OK;
 }
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-/* Handlers that stand still must not sit on runs that others could start. */
+/* Queued runs go back to the store when the handlers before them do not end. */
 static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 {
     if (now_ns < culex__pace_stall_ns(worker, queued))
@@ -265,7 +264,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     now_ns = culex__worker_now_ns(worker);
     if (culex__worker_is_finished(worker, now_ns)) {
         *ret_is_finished = !worker->wake.was_armed;
-        culex__wake_leave(worker); /* when drained: one more step, for what has come just now */
+        culex__wake_leave(worker); /* a drain takes one more step, for what has come just now */
         return CULEX_OK;
     }
     if (is_stepped)
@@ -292,8 +291,8 @@ static culex_status left_tell(const culex_worker *worker, culex_error *error)
         (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
 }
 
-/* Runs that never came back from their handlers end with their leases, as do those whose ends the
- * store has not taken. */
+/* Runs that did not come back from their handlers, or whose ends the store has not taken, run again
+ * when their leases have ended. */
 static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 {
     size_t unsent = culex__worker_unsent(worker) + worker->flight_count;

@@ -116,8 +116,8 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
         isolation = isolation_parse(isolation_wanted());
     if (options->cgroup != NULL && isolation == CULEX_ISOLATION_NONE)
         return culex__fail(error, CULEX_EUSAGE,
-                           "cgroup bounds the processes of handlers, and with isolation none there "
-                           "are none; leave one of them out");
+                           "cgroup bounds child processes, and with isolation none there are none; "
+                           "leave one of them out");
     return CULEX_OK;
 }
 

@@ -142,7 +142,7 @@ typedef struct culex_run_info {
     int priority;
     uint32_t attempt;  /* executions started so far */
     uint32_t failures; /* times the handler said so */
-    uint32_t crashes;  /* times the handler's process died */
+    uint32_t crashes;  /* times the child process died that ran it */
     uint32_t losses;   /* times its worker vanished while it ran */
     uint32_t attempts_max;
     int64_t created_at_ms; /* store clock, ms since 1970 */

@@ -1,9 +1,9 @@
 /* culex/exception.h - what a callback in C++ throws is told, and stops before the C of the runtime.
  *
- * No exception may pass through C: nothing there is put back or freed, and in a process of handlers
- * it would come out in the program's own main, a second time. So in C++ a generated P_register, and
- * each of our functions that takes a callback, is a macro too, which puts a function between the
- * runtime and the callback that catches:
+ * No exception may pass through C: nothing there is put back or freed, and in a child
+ * process it would come out in the program's own main, a second time. So in C++ a generated
+ * P_register, and each of our functions that takes a callback, is a macro too, which puts a
+ * function between the runtime and the callback that catches:
  * - a handler's run fails, with the exception's type and text as culex_run_fail has them;
  * - the `open` of a process has failed, with that in error->text, and what a `close` throws is
  *   written to stderr;
@@ -214,7 +214,7 @@ inline void call_close(culex_process_close close, void *process, void *user)
     CULEX_LET_THREAD_END
     catch (...)
     {
-        std::fprintf(stderr, "the close of a handler's process %s\n", thrown().text());
+        std::fprintf(stderr, "the close of culex_worker_on_process %s\n", thrown().text());
     }
 }
 

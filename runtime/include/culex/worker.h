@@ -94,7 +94,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
 /* Writes one log line that carries the run's job and id. */
 CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
 
-/* A client of the store that the run came from, for follow-ups: the handler's process has neither
+/* A client of the store that the run came from, for follow-ups: a child process has neither
  * the store's URL nor its password, and asks the worker. Lent: it is the same for all runs of a
  * process, is good while the handler runs, and culex_client_close leaves it alone. Threads of the
  * handler may share it. It enqueues, gets, cancels, retries and deletes runs and tells statistics;
@@ -193,16 +193,16 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_register(culex_worker *worker
 CULEX_API CULEX_MUST_USE culex_status culex_worker_retire(culex_worker *worker,
                                                           const culex_job_type *type);
 
-/* What every process of handlers has once and keeps from run to run, a connection to a database
- * for instance. `open` is called in each before its first run (under isolation NONE in each thread)
+/* What every child process has once and keeps from run to run, a connection to a database for
+ * instance. `open` is called in each before its first run (under isolation NONE in each thread)
  * and returns CULEX_OK and what culex_run_process is to return there, or anything else and, in
  * error->text, why. Then, and when it crashes, exits or takes longer than 30 s, the reason is
- * logged (the same one once a minute) and it is called again in a new process after a wait that
- * grows to a second. Meanwhile the worker claims as many runs as the processes can take in which it
+ * logged (the same one once a minute) and it is called again in a new child after a wait that
+ * grows to a second. Meanwhile the worker claims as many runs as the children can take in which it
  * has come to a good end, none while there is none, and no run is charged. `close`, which may be
- * NULL, is called when a process ends in an orderly way, and has a second for it; a process that
+ * NULL, is called when a child ends in an orderly way, and has a second for it; a child that
  * crashes or is killed has no such call. `user` is handed to both. What `open` changes of the
- * process and the processes that it starts stay, from run to run. */
+ * child and the processes that it starts stay, from run to run. */
 typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
 typedef void (*culex_process_close)(void *process, void *user);
 
@@ -244,19 +244,19 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
  * runs ended; their leases end by themselves, and they run again.
  *
- * Unless isolation is NONE, the processes of handlers are forked here, before the URL of the
+ * Unless isolation is NONE, the child processes are forked here, before the URL of the
  * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
  * CULEX_PASSWORD are wiped from their environment, and who goes by what is left there is told so
  * (CULEX_EURL). A program that hands a password over in
  * options.url holds it itself. What the program has open by then (files, sockets, pipes) is open in
- * handlers too, under the same numbers, for as long as the worker runs; a handler's process shares
- * the file's position with the others. Clients of Culex are no part of that, and a connection to a
+ * handlers too, under the same numbers, for as long as the worker runs; a child shares the
+ * file's position with the others. Clients of Culex are no part of that, and a connection to a
  * database must not be used across a fork.
  *
- * Before the first of these processes is forked, all output streams are flushed and the signals of
+ * Before the first child is forked, all output streams are flushed and the signals of
  * this thread are blocked; there is no exec after the fork. So call it while the process has one
  * thread, or others that wait and hold no lock: a lock that another thread holds at that moment, of
- * a stream, a library or the allocator, is never given back in the processes of handlers. glibc
+ * a stream, a library or the allocator, is never given back in the children. glibc
  * sees to the locks of its own allocator; not every allocator and every sanitizer does. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, culex_error *error);
 

@@ -1,4 +1,4 @@
-/* fuzz_errand - any bytes as what a handler's process asks of its worker's store: refused, or done
+/* fuzz_errand - any bytes as what a child asks of its worker's store: refused, or done
  * on a real store in memory, and always answered. */
 #include <stdlib.h>
 #include <string.h>

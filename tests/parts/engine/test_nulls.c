@@ -229,7 +229,7 @@ static void test_with_a_worker(void **state)
     assert_int_equal(culex_worker_retire(worker, NULL), CULEX_EINVAL);
     expect_reason(worker, "no job type");
     assert_int_equal(culex_worker_on_process(worker, NULL, NULL, NULL), CULEX_EINVAL);
-    expect_reason(worker, "no function that sets up a process");
+    expect_reason(worker, "no function that sets up a child process");
     assert_int_equal(culex_worker_setup_failed(worker, none, 0), 1);
     culex_worker_free(worker);
     assert_int_equal(culex_worker_main(1, NULL, NULL, NULL), 1);

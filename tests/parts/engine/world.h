@@ -79,7 +79,7 @@ struct world {
     bool is_broken;
     bool was_suspect;
     bool stop_when_ended;  /* stop the worker twice after the first such end */
-    int64_t ended_ms;      /* when the last handler's process came to its end */
+    int64_t ended_ms;      /* when the last child came to its end */
     int64_t step_sleep_ms; /* once, between the answer of a step and the worker's reading it */
     int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;

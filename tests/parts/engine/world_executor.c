@@ -159,7 +159,7 @@ static bool manner_heeds_term(enum world_manner manner)
     return manner != WORLD_STUBBORN && manner != WORLD_POLITE;
 }
 
-/* When the handler's process will end, as things are. */
+/* When the child will end, as things are. */
 static int64_t killing_end_ns(const struct killing_run *running)
 {
     int64_t end_ns = running->end_ns;

@@ -74,7 +74,7 @@ class Throws(unittest.TestCase):
             for isolation in ("process", "none"):
                 said = self.run_command(["./throws", "open", isolation])
                 self.assertRegex(said, r": threw std::runtime_error: no database\n")
-                self.assertIn("handler's process threw std::runtime_error: still busy\n", said)
+                self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
                 self.assertEqual(said.count("main ends"), 1, said)
             self.assertIn("setup failed: threw std::runtime_error: no setting\nmain ends: 1\n",
                           self.run_command(["./throws", "setup"]))

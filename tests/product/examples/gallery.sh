@@ -13,7 +13,7 @@ expect 'who was told' "to ann: $scratch/a.png.small is ready" "$(cat outbox)"
 [ ! -e culex.db ] || fail 'a second store came into being'
 expect 'size of the small picture' 16 "$(wc -c <"$scratch/a.png.small")"
 
-# Without its outbox no process of handlers can be set up: that is said, and no run pays for it.
+# Without its outbox no child can be set up: that is said, and no run pays for it.
 rm outbox
 mkdir outbox
 CULEX_URL=$url ./upload bob "$scratch/a.png"

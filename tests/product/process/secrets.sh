@@ -1,5 +1,5 @@
 #!/bin/sh
-# The store's password is in no log line, no command line, and nowhere in a handler's process:
+# The store's password is in no log line, no command line, and nowhere in a child:
 # neither its environment nor its memory. usage: secrets.sh REPOSITORY BUILD PYTHON
 . "$(dirname "$0")/lib.sh"
 python=$3
