@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -84,6 +85,7 @@ static bool chunk_push(culex_arena *arena, size_t need)
 /* NULL when `size` bytes do not fit. `alignment` is a power of two. */
 static char *chunk_take(struct chunk *chunk, size_t size, size_t alignment)
 {
+    assert(alignment > 0 && (alignment & (alignment - 1)) == 0 && chunk->used <= chunk->size);
     size_t at = (chunk->used + alignment - 1) & ~(alignment - 1);
     if (at > chunk->size || chunk->size - at < size)
         return NULL;
@@ -98,6 +100,7 @@ static char *arena_take(culex_arena *arena, size_t size, size_t alignment)
         return taken;
     if (!chunk_push(arena, size))
         return NULL;
+    assert(arena->head->size >= size);
     arena->head->used = size;
     return arena->head->data;
 }

@@ -31,6 +31,7 @@ void culex_buf_release(culex_buf *buf)
 /* Doubles, so that n appends copy O(n) bytes; never beyond the bound and its NUL. */
 static size_t cap_next(const culex_buf *buf, size_t need)
 {
+    assert(need <= buf->max + 1);
     size_t cap = buf->cap < CAP_MIN ? CAP_MIN : buf->cap;
     while (cap < need && cap <= buf->max / 2)
         cap *= 2;
@@ -55,6 +56,7 @@ culex_status culex__buf_reserve(culex_buf *buf, size_t more)
 
 culex_status culex__buf_append(culex_buf *buf, const void *bytes, size_t len)
 {
+    assert(bytes != NULL || len == 0);
     culex_status status = culex__buf_reserve(buf, len);
     if (status != CULEX_OK)
         return status;

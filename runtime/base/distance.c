@@ -11,8 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Distances of the first `i` letters of `a` from all beginnings of `b`, from those of one and two
- * letters fewer. */
+/* Fills `row` with the distances of the first `i` letters of `a` from each beginning of `b`.
+ * `before` and `before2` are the rows of one and of two letters fewer. */
 static void row_fill(const char *a, size_t i, const char *b, size_t len, size_t *row,
                      const size_t *before, const size_t *before2)
 {

@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static void error_fill(culex_error *error, culex_status code, const char *field,
                        va_list args)
 {
     char scratch[SCRATCH_SIZE];
+    assert(code != CULEX_OK);
     if (vsnprintf(scratch, sizeof scratch, format, args) < 0)
         strcpy(scratch, culex_status_text(code));
     error->code = code;

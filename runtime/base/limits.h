@@ -1,7 +1,7 @@
-/* base/limits.h - every bound of the runtime that is a choice and not a law.
+/* base/limits.h - the bounds of the runtime that somebody chose.
  *
  * Limits of one store live beside that store. What both stores decide by (losses, crashes, the
- * id horizon) is rules of the run and stands in core/run_rules.def. */
+ * id horizon) belongs to the rules of runs, in core/run_rules.def. */
 #ifndef CULEX_BASE_LIMITS_H
 #define CULEX_BASE_LIMITS_H
 

@@ -1,6 +1,7 @@
 /* base/sanitizer.h - whether AddressSanitizer is compiled in.
  *
- * It maps terabytes for its own books, so that no bound of a process's memory can be set. */
+ * It reserves terabytes of addresses for itself, so that no limit can be set on a process's memory.
+ */
 #ifndef CULEX_BASE_SANITIZER_H
 #define CULEX_BASE_SANITIZER_H
 

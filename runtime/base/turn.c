@@ -1,5 +1,6 @@
 #include "base/turn.h"
 
+#include <assert.h>
 #include <time.h>
 
 void culex__turn_init(struct culex_turn *turn)
@@ -15,6 +16,7 @@ void culex__turn_init(struct culex_turn *turn)
 
 void culex__turn_destroy(struct culex_turn *turn)
 {
+    assert(!turn->is_taken);
     pthread_cond_destroy(&turn->given);
     pthread_mutex_destroy(&turn->lock);
 }
@@ -52,6 +54,7 @@ bool culex__turn_take(struct culex_turn *turn, int64_t timeout_ms)
 void culex__turn_give(struct culex_turn *turn)
 {
     pthread_mutex_lock(&turn->lock);
+    assert(turn->is_taken);
     turn->is_taken = false;
     pthread_cond_signal(&turn->given);
     pthread_mutex_unlock(&turn->lock);

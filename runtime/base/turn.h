@@ -1,7 +1,7 @@
 /* base/turn.h - threads that share a thing take turns, and none waits longer than it may.
  *
- * A mutex would do, but for its timed lock: that goes by a clock which people set, or is not there
- * in every C library. */
+ * A mutex alone cannot do that: its timed lock goes by the wall clock, which people set, and the
+ * one by another clock is missing in some C libraries. */
 #ifndef CULEX_BASE_TURN_H
 #define CULEX_BASE_TURN_H
 

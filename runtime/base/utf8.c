@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_tail(unsigned char byte)
@@ -47,6 +48,7 @@ size_t culex__utf8_char(const char *text, size_t len)
 uint32_t culex__utf8_code(const char *text, size_t size)
 {
     static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    assert(size < sizeof lead_bits);
     uint32_t code = size > 0 ? (unsigned char)text[0] & lead_bits[size] : 0;
     for (size_t i = 1; i < size; i++)
         code = code << 6 | ((unsigned char)text[i] & 0x3f);
@@ -107,6 +109,7 @@ static bool is_control(char byte)
 size_t culex__utf8_clean(char *ret_clean, size_t size, const char *text, size_t len)
 {
     size_t out = 0;
+    assert(size > 0);
     for (size_t at = 0; at < len;) {
         size_t step = culex__utf8_char(text + at, len - at);
         bool is_bad = step == 0 || is_control(text[at]);

@@ -4,7 +4,7 @@
  * A job's limit counts from what the process had before any run. RLIMIT_DATA, not RLIMIT_AS:
  * reserved address space (arenas, libraries) is no memory. It bounds each process of the run; the
  * control group, where there is one, bounds them together. Under AddressSanitizer nothing is
- * bounded, for its own memory would be. */
+ * bounded: its own memory would count. */
 #ifndef CULEX_CHILD_ALLOWANCE_H
 #define CULEX_CHILD_ALLOWANCE_H
 
@@ -18,11 +18,11 @@ struct culex_allowance {
     int64_t limit_bytes;           /* set now, 0 for none */
 };
 
-/* Looks at what is there before any run; false when that is unknown. `group` must stay. */
+/* Notes what is in use before any run; false when that is unknown. `group` must stay. */
 bool culex__allowance_begin(struct culex_allowance *ret_allowance,
                             struct culex_cgroup_member *group);
 
-/* The run that comes next may take so much, 0: any. */
+/* How much the next run may take; 0 for any amount. */
 void culex__allowance_set(struct culex_allowance *allowance, int64_t limit_bytes);
 
 /* Somebody else has put the limits of this process back. */

@@ -89,7 +89,7 @@ static void log_send(void *context, const char *line, size_t len)
         handler_send(CULEX_RECORD_LOG, NULL, 0, line, len);
 }
 
-/* Between runs. The supervisor may not wait for our last words before it closes the channel. */
+/* Between runs. The supervisor may have closed the channel by now, without waiting for this. */
 static void child_announce(struct child *child)
 {
     child->unannounced = 0;
@@ -99,8 +99,8 @@ static void child_announce(struct child *child)
 
 /* --- what the handler asks and says ---------------------------------------------------- */
 
-/* A page that forks find empty: getpid() would cost a handler that asks in a long loop a system
- * call each time. */
+/* A page that forks find empty. To compare getpid() instead would cost a handler that asks in a
+ * long loop whether it is cancelled a system call each time. */
 static const char *home_make(void)
 {
     char *page = culex__pages_keep((size_t)sysconf(_SC_PAGESIZE));
@@ -160,6 +160,7 @@ static void packet_receive(struct child *child)
 static bool payload_receive(struct child *child, const char *bytes, size_t len, size_t total)
 {
     struct culex_run *run = child->run;
+    assert(len <= total);
     bool has_room = culex__run_make_room(run, total);
     if (has_room && len > 0)
         memcpy(run->payload, bytes, len);
@@ -199,7 +200,7 @@ static void offspring_end(struct child *child)
     strays_tell(child, count, is_left);
 }
 
-/* What came from us and is no child of ours. */
+/* Descendants that are not our children. */
 static void strangers_end(struct child *child)
 {
     bool is_left = false;
@@ -338,6 +339,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
 {
     struct culex_record_run record;
     memcpy(&record, bytes, sizeof record);
+    assert(seq == child->outbox.seq + 1); /* what the places in the mailbox rely on */
     child->outbox.seq = seq;
     atomic_store(&child->reports, 0);
     run_fill(child, &record);

@@ -1,5 +1,6 @@
 #include "child/crash_report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -73,6 +74,7 @@ void culex__crash_report_install(struct culex_mailbox *mailbox, pid_t zygote_pid
 {
     static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
                                  SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
+    assert(mailbox != NULL && zygote_pid > 0); /* what the signal handlers go by */
     crash_mailbox = mailbox;
     crash_zygote = zygote_pid;
     stack_t stack = {.ss_size = ALT_STACK};
@@ -103,6 +105,7 @@ static void phrase_add(struct phrase *phrase, const char *format, ...) CULEX_PRI
 static void phrase_add(struct phrase *phrase, const char *format, ...)
 {
     va_list list;
+    assert(phrase->len < phrase->size);
     va_start(list, format);
     int len = vsnprintf(phrase->text + phrase->len, phrase->size - phrase->len, format, list);
     va_end(list);

@@ -171,6 +171,7 @@ culex_status culex__inbox_exchange(void *self, const culex_buf *request, int64_t
                                    culex_buf *answer, culex_error *error)
 {
     struct culex_inbox *inbox = self;
+    assert(request->len > 0 && request->len <= CULEX_ERRAND_MAX && answer->len == 0);
     inbox->number++;
     if (!request_send(inbox, request, deadline_ns))
         return unsent_tell(errno, error);

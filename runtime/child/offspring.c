@@ -1,5 +1,6 @@
 #include "child/offspring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -65,6 +66,7 @@ static size_t round_make(const struct culex_offspring *offspring, size_t *killed
 {
     pid_t found[FOUND_MAX];
     size_t strangers = 0, count = 0;
+    assert(offspring->kept_count <= CULEX_OFFSPRING_KEPT_MAX);
     if (!children_read(found, FOUND_MAX, &count))
         return 1;
     for (size_t i = 0; i < count; i++) {

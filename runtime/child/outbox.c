@@ -38,6 +38,7 @@ bool culex__outbox_send_result(const struct culex_outbox *outbox, const culex_bu
         CULEX_PACKET_MAX - sizeof(struct culex_record) - sizeof(struct culex_record_part);
     size_t offset = 0;
     bool is_heard;
+    assert(result->len <= CULEX_PAYLOAD_MAX);
     do {
         size_t left = result->len - offset;
         size_t len = left < room ? left : room;

@@ -1,7 +1,7 @@
 /* child/outbox.h - what a child says to its supervisor: one packet of one record each.
  *
- * The channel is the child's own, but the handler may do anything to it. What cannot be sent for
- * that is passed over: the mailbox still tells how runs end. */
+ * The channel is the child's own, but the handler may do anything to it. What cannot be sent
+ * because of that is skipped: the mailbox still tells how runs end. */
 #ifndef CULEX_CHILD_OUTBOX_H
 #define CULEX_CHILD_OUTBOX_H
 

@@ -145,6 +145,7 @@ static bool request_take(struct zygote *zygote)
 
 static struct zygote_child *child_of(struct zygote *zygote, pid_t pid)
 {
+    assert(pid > 0); /* or an empty slot would be found */
     for (size_t i = 0; i < zygote->config->mailboxes.count; i++) {
         if (zygote->children[i].pid == pid)
             return &zygote->children[i];
@@ -154,6 +155,7 @@ static struct zygote_child *child_of(struct zygote *zygote, pid_t pid)
 
 static void child_bury(struct zygote *zygote, struct zygote_child *child, const siginfo_t *info)
 {
+    assert(child->pid == info->si_pid && !child->has_report);
     child_report(child, (size_t)(child - zygote->children), CULEX_ZYGOTE_ENDED, info->si_code,
                  info->si_status);
     child->pid = 0;
@@ -367,6 +369,7 @@ static bool zygote_prepare(struct zygote *zygote)
 
 _Noreturn void culex__zygote_main(const struct culex_zygote_config *config)
 {
+    assert(config->socket_fd >= 0 && config->mailboxes.count > 0);
     struct zygote zygote = {.config = config, .pid = getpid(), .signal_fd = -1};
     if (config->handler->forget != NULL)
         config->handler->forget(config->handler->forget_user);

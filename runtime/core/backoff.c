@@ -1,5 +1,7 @@
 #include "core/backoff.h"
 
+#include <assert.h>
+
 /* Doubles hold every integer up to 2^53, far above CULEX_BACKOFF_MAX_MS. NaN becomes 0. */
 static int64_t delay_clamp(double delay_ms)
 {
@@ -21,8 +23,7 @@ static double power_whole(double base, uint32_t exponent)
     return result;
 }
 
-/* `base` >= 1 to the power of `exponent` in [0, 1), bit by bit from square roots; so that the
- * library needs no libm and gives the same delays everywhere. */
+/* The square root. */
 static double root_newton(double value)
 {
     double root = value > 1 ? value : 1;
@@ -35,6 +36,8 @@ static double root_newton(double value)
     return root;
 }
 
+/* `base` >= 1 to the power of `exponent` in [0, 1), bit by bit from square roots; so that the
+ * library needs no libm and gives the same delays everywhere. */
 static double power_fraction(double base, double exponent)
 {
     double result = 1;
@@ -64,6 +67,7 @@ static int64_t delay_step(const culex_retry_policy *policy, uint32_t failures)
 {
     if (policy->step_count == 0 || policy->steps_ms == NULL)
         return 0;
+    assert(failures > 0);
     size_t last = policy->step_count - 1;
     int64_t delay_ms = policy->steps_ms[failures - 1 < last ? failures - 1 : last];
     if (delay_ms < 0)

@@ -96,6 +96,7 @@ size_t culex__slot_size(const culex_field *field)
         [CULEX_KIND_TIMESTAMP] = sizeof(culex_time),
         [CULEX_KIND_DURATION] = sizeof(culex_duration),
     };
+    assert(field->kind < CULEX_KIND_COUNT);
     if (field->kind == CULEX_KIND_STRUCT)
         return field->struct_type->size;
     return sizes[field->kind == CULEX_KIND_ENUM ? field->enum_type->base : field->kind];
@@ -140,6 +141,7 @@ uint64_t culex__kind_min(culex_kind kind)
 
 uint64_t culex__integer_load(culex_kind kind, const void *slot)
 {
+    assert(culex__kind_is_integer(kind));
     switch (kind) {
     case CULEX_KIND_INT8:
         LOAD(int8_t);

@@ -5,6 +5,7 @@
  * times that in the arena. */
 #include "core/codec_decode.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -247,6 +248,7 @@ static culex_status decode_field(struct culex__decoder *decoder, struct object *
                                  const culex_field *field)
 {
     size_t at = (size_t)(field - object->type->fields);
+    assert(at < CULEX_FIELDS_MAX); /* culex__codec_check */
     struct culex__path path = culex__path_field(object->path, field);
     bool is_optional = (field->flags & CULEX_FIELD_OPTIONAL) != 0;
     if ((object->seen[at / 64] >> at % 64 & 1) != 0)

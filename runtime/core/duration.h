@@ -13,8 +13,8 @@ size_t culex__duration_format(culex_duration duration, char *ret_text);
 /* Reads that form; false for anything else ("1h", "1.s", "-0s") and what 64 bits cannot hold. */
 bool culex__duration_parse(const char *text, size_t len, culex_duration *ret_duration);
 
-/* Longer than nothing and shorter than 100 us, a tenth of what stores count in: surely a number of
- * seconds or the like, and nobody's wish. */
+/* Positive, but below 100 us, a tenth of the millisecond that stores count in: most likely a plain
+ * number that was meant as seconds or milliseconds. */
 static inline bool culex__duration_is_slip(culex_duration duration)
 {
     return duration > 0 && duration < 100 * CULEX_MICROSECOND;

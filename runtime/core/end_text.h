@@ -1,4 +1,4 @@
-/* core/end_text.h - texts of runs' ends that the worker writes and the doctor knows again. */
+/* core/end_text.h - texts of runs' ends that the worker writes and the doctor recognises. */
 #ifndef CULEX_CORE_END_TEXT_H
 #define CULEX_CORE_END_TEXT_H
 

@@ -1,5 +1,6 @@
 #include "core/float.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -169,6 +170,7 @@ static size_t fast32_put(float value, char *text)
 
 size_t culex__float64_format(double value, char *ret_text)
 {
+    assert(isfinite(value));
     size_t sign = signbit(value) ? 1 : 0;
     ret_text[0] = '-';
     double positive = fabs(value);
@@ -178,6 +180,7 @@ size_t culex__float64_format(double value, char *ret_text)
 
 size_t culex__float32_format(float value, char *ret_text)
 {
+    assert(isfinite(value));
     size_t sign = signbit(value) ? 1 : 0;
     ret_text[0] = '-';
     float positive = fabsf(value);
@@ -187,7 +190,8 @@ size_t culex__float32_format(float value, char *ret_text)
 
 /* ---- reading ---- */
 
-/* Of the digits beyond the last that decides, only matters whether one is not zero. */
+/* Of digits beyond DIGITS_MAX it matters only whether one of them is not zero: the last that is
+ * kept tells that. */
 static void digits_add(struct digits *digits, char digit)
 {
     if (digits->len < DIGITS_MAX)

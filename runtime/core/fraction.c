@@ -1,9 +1,12 @@
 #include "core/fraction.h"
 
+#include <assert.h>
+
 enum { DIGITS = 9, SECOND = 1000000000 };
 
 size_t culex__fraction_format(uint32_t nanos, char *ret_text)
 {
+    assert(nanos < SECOND);
     if (nanos == 0)
         return 0;
     size_t len = DIGITS;
@@ -37,6 +40,7 @@ bool culex__fraction_take(const char **at, const char *end, uint32_t *ret_nanos)
 
 bool culex__nanos_make(int64_t seconds, uint32_t nanos, int64_t *ret_nanos)
 {
+    assert(nanos < SECOND);
     /* Towards zero first: the lowest instant fits although its whole second does not. */
     int64_t rest = (int64_t)nanos;
     if (seconds < 0 && rest > 0) {

@@ -1,5 +1,6 @@
 #include "core/json.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ const char *culex__json_string(struct culex__json *json, struct culex__json_text
 {
     bool is_end = false;
     bool is_ascii = true;
+    assert(json->at < json->end && *json->at == '"');
     struct culex__json_text text = {.data = json->at + 1};
     json->at++;
     while (!is_end) {
@@ -169,7 +171,9 @@ size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes
         if (escape == NULL)
             break;
         uint32_t point = 0;
-        at += escape_read(at, end, &point);
+        size_t len = escape_read(at, end, &point);
+        assert(len > 0); /* culex__json_string has seen it */
+        at += len;
         out += point_put(point, ret_bytes + out);
     }
     return out;

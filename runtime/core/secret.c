@@ -1,6 +1,7 @@
 /* Secrets lie in their buffer one behind another: the length, then the bytes. */
 #include "core/secret.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -109,6 +110,7 @@ static size_t secret_match(const culex_buf *secrets, const char *text, size_t le
     for (size_t at = 0; at < secrets->len; at += len) {
         memcpy(&len, secrets->data + at, sizeof len);
         at += sizeof len;
+        assert(len >= CULEX_SECRET_MIN && len <= secrets->len - at);
         size_t part = len > left && is_cut ? left : len;
         if (part > longest && part <= left && part >= CULEX_SECRET_MIN &&
             secrets->data[at] == text[0] && memcmp(secrets->data + at, text, part) == 0)
@@ -123,6 +125,7 @@ size_t culex__secrets_scrub(const culex_buf *secrets, const char *text, size_t l
 {
     static const char shown[] = CULEX_SECRET_SHOWN;
     size_t out = 0, covered = 0;
+    assert(size > 0);
     for (size_t at = 0; at < len && out + 1 < size; at++) {
         size_t match = secret_match(secrets, text + at, len - at, is_cut);
         bool is_begin = match > 0 && covered <= at;

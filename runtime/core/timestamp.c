@@ -1,5 +1,7 @@
 #include "core/timestamp.h"
 
+#include <assert.h>
+
 #include "core/fraction.h"
 
 enum { DAY_SECONDS = 86400, ERA_YEARS = 400, ERA_DAYS = 146097, EPOCH_DAYS = 719468 };
@@ -22,7 +24,7 @@ static int64_t date_days(struct date date)
     return era * ERA_DAYS + day_of_era - EPOCH_DAYS;
 }
 
-/* The inverse, for the years 1678 to 2262. */
+/* The inverse, for the years 1677 to 2262. */
 static struct date days_date(int64_t days)
 {
     int64_t shifted = days + EPOCH_DAYS;
@@ -44,6 +46,7 @@ static char *put_number(char *at, unsigned value, unsigned width)
 {
     for (unsigned digit = width; digit-- > 0; value /= 10)
         at[digit] = (char)('0' + value % 10);
+    assert(value == 0); /* it has no more digits */
     return at + width;
 }
 

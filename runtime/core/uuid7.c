@@ -1,5 +1,7 @@
 #include "core/uuid7.h"
 
+#include <assert.h>
+
 #define MS_MAX  ((INT64_C(1) << 48) - 1)
 #define HI_MASK UINT64_C(0xfff)
 #define LO_MASK ((UINT64_C(1) << 62) - 1)
@@ -7,6 +9,7 @@
 static culex_uuid uuid_pack(const struct culex_uuid7 *maker)
 {
     culex_uuid id;
+    assert(maker->ms >= 0 && maker->ms <= MS_MAX && maker->hi <= HI_MASK && maker->lo <= LO_MASK);
     for (int i = 0; i < 6; i++)
         id.b[i] = (uint8_t)((uint64_t)maker->ms >> (40 - 8 * i));
     id.b[6] = (uint8_t)(0x70 | maker->hi >> 8);

@@ -1,4 +1,4 @@
-/* core/uuid7.h - run ids: RFC 9562 version 7, in order of making.
+/* core/uuid7.h - run ids: RFC 9562 version 7, each greater than the one before.
  *
  * 48 bits of ms, then 74 random bits. Within one ms, and when the clock stands or goes
  * back, the random part is counted up by a random step, so that ids of one maker only grow. */

@@ -10,7 +10,8 @@
  * group is killed at once by cgroup.kill, however it was started. The kernel tells by the lock
  * whose worker is dead: the next worker of the same DIR kills and removes what is left of it.
  *
- * All of it goes through the table of effects. A group that is not `is_open` does nothing. */
+ * All of it goes through the table of effects. While a group is not `is_open`, its functions do
+ * nothing. */
 #ifndef CULEX_PLATFORM_CGROUP_H
 #define CULEX_PLATFORM_CGROUP_H
 

@@ -1,5 +1,6 @@
 #include "platform/cgroup_member.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ bool culex__cgroup_member_enter(struct culex_cgroup_member *member)
 {
     if (!member->group->is_open)
         return true;
+    assert(member->failure != 0 || member->procs_fd >= 0);
     errno = member->failure;
     member->is_inside = member->failure == 0 && write(member->procs_fd, "0", 1) == 1;
     return member->is_inside;
@@ -75,6 +77,7 @@ void culex__cgroup_member_bound(struct culex_cgroup_member *member, int64_t limi
                                 int64_t began_bytes)
 {
     char text[32] = "max";
+    assert(limit_bytes >= 0 && began_bytes >= 0);
     if (!member->is_inside || member->max_fd < 0 || limit_bytes == member->bound_bytes)
         return;
     if (limit_bytes > 0)

@@ -19,7 +19,8 @@ struct culex_cgroup_member {
 void culex__cgroup_member_open(struct culex_cgroup_member *ret_member,
                                const struct culex_cgroup *group, size_t slot);
 
-/* Only what is started from now on is inside, too. False with errno when that cannot be. */
+/* Puts this process inside, and so what it starts from now on, not what it started before. False
+ * with errno when that cannot be. */
 bool culex__cgroup_member_enter(struct culex_cgroup_member *member);
 
 /* The processes inside may hold `limit_bytes` together beyond `began_bytes`, which this one had

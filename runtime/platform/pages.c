@@ -35,5 +35,6 @@ void culex__pages_free(void *memory, size_t size)
 
 void culex__pages_withhold(void *memory, size_t size)
 {
+    assert(memory != NULL && size > 0);
     madvise(memory, size, MADV_DONTFORK);
 }

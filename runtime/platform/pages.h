@@ -14,8 +14,8 @@ void *culex__pages_keep(size_t size);
 /* Gives up some of what came from here; NULL and `size` 0 are nothing. */
 void culex__pages_free(void *memory, size_t size);
 
-/* Whoever is forked from now on does not have it. No harm where a system cannot do so: nobody is
- * to look there. */
+/* Processes that are forked from now on do not have it. A system that cannot do so may do nothing:
+ * it only keeps them from writing there by mistake. */
 void culex__pages_withhold(void *memory, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "platform/path.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 static char *join(const char *folder, const char *path)
 {
     const char *slash = strcmp(folder, "/") == 0 ? "" : "/";
+    assert(folder[0] != '\0');
     char *joined = malloc(strlen(folder) + strlen(path) + 2);
     if (joined != NULL)
         strcpy(stpcpy(stpcpy(joined, folder), slash), path);

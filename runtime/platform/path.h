@@ -4,9 +4,9 @@
 
 enum { CULEX__PATH_SIZE = 4096 }; /* longest name of a folder that the system tells, and its NUL */
 
-/* `path` as seen from `folder`, owned; links stay in it. `folder` may be NULL: the one that this
- * process is in; or "", one that has no name: only an absolute path can be seen from there. NULL
- * with errno. */
+/* `path` made absolute, owned; links stay in it. A relative one counts from `folder`, or for NULL
+ * from the folder that this process is in. A folder "" has no name, and then a relative path is
+ * ENOENT. NULL with errno. */
 char *culex__path_absolute(const char *path, const char *folder);
 
 /* The folder that `path` lies in, owned; NULL when out of memory. */

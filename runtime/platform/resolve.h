@@ -3,7 +3,7 @@
  * getaddrinfo(3) knows no deadline: with a silent name server it takes half a minute and more. So
  * a name is asked for on a thread of its own, which is left to itself when the deadline comes and
  * then frees what it holds. A process has one such thread at most; whoever wants another name waits
- * for its end, until his own deadline. An address in figures needs no thread.
+ * for its end, but not beyond the deadline of its own call. An address in figures needs no thread.
  *
  * The thread blocks all signals and touches nothing but its question, so it may be there while the
  * process forks. It does not live on in the child, which may ask anew. */

@@ -63,7 +63,7 @@ bool culex__self_visit_children(bool (*visit)(void *user, pid_t pid), void *user
 
 /* --- files of a line or a few ------------------------------------------------------------- */
 
-/* Of the beginning of a file; 0 when there is none. A signal handler may call it. */
+/* Reads the beginning of a file; 0 when there is nothing. A signal handler may call it. */
 static size_t file_read(const char *path, char *ret_text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -74,7 +74,7 @@ static size_t file_read(const char *path, char *ret_text, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Numbers with something behind each. Returns how many there were, at most `max`. */
+/* Reads the numbers in `text` that another character follows. Returns how many, at most `max`. */
 static size_t numbers_parse(const char *text, size_t len, int64_t *ret_numbers, size_t max)
 {
     size_t count = 0;

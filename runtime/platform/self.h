@@ -1,5 +1,4 @@
-/* platform/self.h - what this process asks of the system about itself, and about what comes from
- * it.
+/* platform/self.h - what this process asks of the system about itself and its descendants.
  *
  * On Linux that is prctl(2) and /proc/self. A system that lacks one of these says false, and what
  * the caller does without it is told there. */
@@ -17,7 +16,7 @@ void culex__self_rename(const char *name);
 /* `signal` comes when our parent ends. Who calls this checks afterwards that it still lives. */
 bool culex__self_follow_parent(int signal);
 
-/* Processes that come from us and lose their parent become our children. */
+/* Descendants that lose their parent become our children. */
 bool culex__self_adopt_orphans(void);
 
 /* Nobody but root reads our memory, and it is dumped nowhere. */
@@ -39,8 +38,8 @@ struct culex_memory_use {
 /* False when unknown. A signal handler may call it: it neither allocates nor locks. */
 bool culex__self_memory(struct culex_memory_use *ret_use);
 
-/* Writes a list of our timers of timer_create(3), as far as it fits, and zeros behind it; nothing
- * but zeros when they are not told. To be compared with another, not to be read. */
+/* Writes a list of our timers of timer_create(3), as far as it fits, and zeros behind it; only
+ * zeros when the system does not list them. It is there to be compared with a later one. */
 void culex__self_list_timers(char *ret_list, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "platform/symbols.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -217,6 +218,7 @@ static void name_write(const struct culex_symbols *symbols, const char *name, ch
 bool culex__symbols_describe(struct culex_symbols *symbols, uint64_t address, char *ret_text,
                              size_t size)
 {
+    assert(size > 0);
     const struct module *module = module_find(symbols, address);
     if (module == NULL) {
         snprintf(ret_text, size, "0x%llx", (unsigned long long)address);
