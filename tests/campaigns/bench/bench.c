@@ -14,23 +14,10 @@
 #include <culex/culex.h>
 
 #include "store/store.h"
-#include "bench_job.h"
 #include "floor.h"
+#include "product.h"
 
 enum { ROUNDS = 5, LATENCY_SAMPLES = 200, REQUEST_MAX = 65536 };
-
-static void die(const char *what, const culex_error *error)
-{
-    fprintf(stderr, "bench: %s: %s\n", what, error->text);
-    exit(1);
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void pause_ms(long ms)
 {
@@ -48,85 +35,6 @@ static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare);
     return values[count / 2];
-}
-
-static bench_job job_make(int64_t number)
-{
-    culex_uuid campaign = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
-    return bench_job_make("ann@shop.example", "Hello, is anybody there?", number, campaign);
-}
-
-static culex_client *client_open(const char *url)
-{
-    culex_error error;
-    culex_client *client = NULL;
-    culex_client_options options = {.synchronous = "normal"};
-    if (culex_client_open(url, &options, &client, &error) != CULEX_OK)
-        die("open", &error);
-    return client;
-}
-
-static double client_enqueue_one_by_one(culex_client *client, size_t count)
-{
-    culex_error error;
-    double start = now_s();
-    for (size_t i = 0; i < count; i++) {
-        bench_job job = job_make((int64_t)i);
-        if (bench_job_enqueue(client, &job, NULL, NULL, &error) != CULEX_OK)
-            die("enqueue", &error);
-    }
-    return now_s() - start;
-}
-
-static double client_enqueue_many(culex_client *client, size_t count)
-{
-    culex_error error;
-    bench_job *jobs = calloc(count, sizeof *jobs);
-    for (size_t i = 0; i < count; i++)
-        jobs[i] = job_make((int64_t)i);
-    double start = now_s();
-    if (bench_job_enqueue_many(client, jobs, count, NULL, NULL, NULL, &error) != CULEX_OK)
-        die("enqueue_many", &error);
-    double spent = now_s() - start;
-    free(jobs);
-    return spent;
-}
-
-static culex_outcome handle_nothing(culex_run *run, const bench_job *job, void *user)
-{
-    (void)run;
-    (void)job;
-    (void)user;
-    return CULEX_DONE;
-}
-
-static culex_worker *worker_make(const char *url, bool is_drain, culex_isolation isolation,
-                                 bench_job_handler handler, void *user)
-{
-    culex_error error;
-    culex_worker *worker = NULL;
-    culex_worker_options options = {.url = url,
-                                    .concurrency = 1,
-                                    .drain = is_drain,
-                                    .isolation = isolation,
-                                    .log_level = 1,
-                                    .synchronous = "normal"};
-    if (culex_worker_create(&options, &worker, &error) != CULEX_OK ||
-        bench_job_register(worker, handler, user) != CULEX_OK)
-        die("worker", &error);
-    return worker;
-}
-
-static double worker_drain(const char *url, culex_isolation isolation)
-{
-    culex_error error;
-    culex_worker *worker = worker_make(url, true, isolation, handle_nothing, NULL);
-    double start = now_s();
-    if (culex_worker_run(worker, &error) != CULEX_OK)
-        die("drain", &error);
-    double spent = now_s() - start;
-    culex_worker_free(worker);
-    return spent;
 }
 
 static struct floor_server server_parse(char *text)
@@ -193,14 +101,14 @@ static size_t request_record(const char *url, struct recorder *recorder, size_t 
     recorder->env.send = recorder_send;
     recorder->env.recv = recorder_recv;
     if (culex__store_open(url, NULL, &recorder->env, &store, &error) != CULEX_OK)
-        die("open", &error);
-    bench_job job = job_make(1);
+        product_die("open", &error);
+    bench_job job = product_job(1);
     culex_buf payload;
     culex_buf_init(&payload, 0);
     int64_t now_ms = 0;
     if (bench_job_encode(&job, &payload, &error) != CULEX_OK ||
         store->ops->now(store, &now_ms, &error) != CULEX_OK)
-        die("encode", &error);
+        product_die("encode", &error);
     struct culex_new_run run = {.job = "bench",
                                 .attempts_max = 5,
                                 .keep_success_ms = 1000,
@@ -218,7 +126,7 @@ static size_t request_record(const char *url, struct recorder *recorder, size_t 
     for (int i = 0; i < 2; i++) {
         run.id.b[7] = (uint8_t)i;
         if (store->ops->enqueue(store, "bench", &run, 1, &result, &error) != CULEX_OK)
-            die("enqueue", &error);
+            product_die("enqueue", &error);
     }
     size_t count = 0;
     for (size_t at = 0; at + 16 <= recorder->len && count < 8; at++)
@@ -240,11 +148,11 @@ static void bench_enqueue_single(const char *url, char *server_text, size_t coun
         exit(1);
     }
     double product[ROUNDS], floor[ROUNDS];
-    culex_client *client = client_open(url);
+    culex_client *client = product_client(url);
     for (int i = 0; i < ROUNDS; i++) {
         floor[i] = floor_round_trips(&server, recorder.request, recorder.len, offsets, offset_count,
                                      count);
-        product[i] = client_enqueue_one_by_one(client, count);
+        product[i] = product_enqueue(client, count);
         culex_client_purge(client, "bench", CULEX_RUN_WAITING, SIZE_MAX, &(size_t){0}, NULL);
     }
     culex_client_close(client);
@@ -258,12 +166,12 @@ static void bench_bulk(const char *url, char *server_text, size_t count)
     struct floor_server server = server_parse(server_text);
     double enqueue[ROUNDS], enqueue_floor[ROUNDS], drain[ROUNDS], drain_floor[ROUNDS];
     count -= count % 3200;
-    culex_client *client = client_open(url);
+    culex_client *client = product_client(url);
     for (int i = 0; i < ROUNDS; i++) {
         enqueue_floor[i] = floor_enqueue(&server, count, 100);
         drain_floor[i] = floor_drain(&server, count, 32);
-        enqueue[i] = client_enqueue_many(client, count);
-        drain[i] = worker_drain(url, CULEX_ISOLATION_NONE);
+        enqueue[i] = product_enqueue_many(client, count);
+        drain[i] = product_drain(url, CULEX_ISOLATION_NONE);
     }
     culex_client_close(client);
     figure_print("enqueue-bulk", enqueue, enqueue_floor, ROUNDS, count);
@@ -274,12 +182,12 @@ static void bench_sqlite(const char *url, size_t count)
 {
     double enqueue[ROUNDS], floor[ROUNDS], drain[ROUNDS];
     char path[512];
-    culex_client *client = client_open(url);
+    culex_client *client = product_client(url);
     for (int i = 0; i < ROUNDS; i++) {
         snprintf(path, sizeof path, "%s.floor%d", strchr(url, ':') + 1, i);
         floor[i] = floor_sqlite_enqueue(path, count);
-        enqueue[i] = client_enqueue_one_by_one(client, count);
-        drain[i] = worker_drain(url, CULEX_ISOLATION_NONE);
+        enqueue[i] = product_enqueue(client, count);
+        drain[i] = product_drain(url, CULEX_ISOLATION_NONE);
     }
     culex_client_close(client);
     figure_print("sqlite-enqueue-single", enqueue, floor, ROUNDS, count);
@@ -290,12 +198,12 @@ static void bench_sqlite(const char *url, size_t count)
 static void bench_isolation(const char *url, size_t count)
 {
     double process[ROUNDS], thread[ROUNDS];
-    culex_client *client = client_open(url);
+    culex_client *client = product_client(url);
     for (int i = 0; i < ROUNDS; i++) {
-        client_enqueue_many(client, count);
-        thread[i] = worker_drain(url, CULEX_ISOLATION_NONE);
-        client_enqueue_many(client, count);
-        process[i] = worker_drain(url, CULEX_ISOLATION_PROCESS);
+        product_enqueue_many(client, count);
+        thread[i] = product_drain(url, CULEX_ISOLATION_NONE);
+        product_enqueue_many(client, count);
+        process[i] = product_drain(url, CULEX_ISOLATION_PROCESS);
     }
     culex_client_close(client);
     figure_print("drain-isolated", process, thread, ROUNDS, count);
@@ -316,7 +224,7 @@ static culex_outcome handle_start(culex_run *run, const bench_job *job, void *us
     (void)run;
     (void)job;
     pthread_mutex_lock(&starts->lock);
-    starts->spent_s[starts->count++] = now_s() - starts->sent_s;
+    starts->spent_s[starts->count++] = product_now_s() - starts->sent_s;
     pthread_cond_signal(&starts->changed);
     pthread_mutex_unlock(&starts->lock);
     return CULEX_DONE;
@@ -326,7 +234,7 @@ static void *worker_thread(void *user)
 {
     culex_error error;
     if (culex_worker_run(user, &error) != CULEX_OK)
-        die("worker", &error);
+        product_die("worker", &error);
     return NULL;
 }
 
@@ -334,18 +242,18 @@ static void bench_latency(const char *url)
 {
     static struct starts starts = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, {0}, 0};
     culex_error error;
-    culex_client *client = client_open(url);
-    culex_worker *worker = worker_make(url, false, CULEX_ISOLATION_NONE, handle_start, &starts);
+    culex_client *client = product_client(url);
+    culex_worker *worker = product_worker(url, false, CULEX_ISOLATION_NONE, handle_start, &starts);
     pthread_t thread;
     pthread_create(&thread, NULL, worker_thread, worker);
     for (size_t i = 0; i < LATENCY_SAMPLES; i++) {
         pause_ms(i == 0 ? 500 : 5); /* the worker is to be idle when the run comes */
-        bench_job job = job_make(0);
+        bench_job job = product_job(0);
         pthread_mutex_lock(&starts.lock);
-        starts.sent_s = now_s();
+        starts.sent_s = product_now_s();
         pthread_mutex_unlock(&starts.lock);
         if (bench_job_enqueue(client, &job, NULL, NULL, &error) != CULEX_OK)
-            die("enqueue", &error);
+            product_die("enqueue", &error);
         pthread_mutex_lock(&starts.lock);
         while (starts.count <= i)
             pthread_cond_wait(&starts.changed, &starts.lock);
@@ -363,7 +271,8 @@ static void bench_latency(const char *url)
 /* Keeps a worker idle for `seconds`; bench.py counts what the server saw meanwhile. */
 static void bench_idle(const char *url, size_t seconds)
 {
-    culex_worker *worker = worker_make(url, false, CULEX_ISOLATION_NONE, handle_nothing, NULL);
+    culex_worker *worker =
+        product_worker(url, false, CULEX_ISOLATION_NONE, product_handle_nothing, NULL);
     pthread_t thread;
     pthread_create(&thread, NULL, worker_thread, worker);
     pause_ms(1000);
