@@ -25,7 +25,7 @@
 #include "world.h"
 
 /* A question to "hangs.test" is answered when the test says so, or after this. */
-enum { HANG_S = 5, TIMEOUT_MS = 200, BOUND_MS = 2000 };
+enum { HANG_S = 60, TIMEOUT_MS = 200, BOUND_MS = 20000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_released = PTHREAD_COND_INITIALIZER;
@@ -129,7 +129,7 @@ static int teardown(void **state)
     (void)state;
     hanging_set(false);
     int64_t began_ms = now_ms();
-    while (thread_count() > 1 && now_ms() - began_ms < 10000)
+    while (thread_count() > 1 && now_ms() - began_ms < 60000)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return thread_count() == 1 && lists_made == lists_freed ? 0 : -1;
 }
@@ -167,7 +167,7 @@ static void test_resolver_that_hangs__the_next_name_has_its_turn(void **state)
     open_ms("hangs.test", TIMEOUT_MS, "has not answered in time");
     open_ms("other.test", TIMEOUT_MS, "the question before");
     assert_int_equal(pthread_create(&thread, NULL, release, NULL), 0);
-    open_ms("other.test", 10000, "cannot connect to other.test port 1");
+    open_ms("other.test", 60000, "cannot connect to other.test port 1");
     pthread_join(thread, NULL);
 }
 

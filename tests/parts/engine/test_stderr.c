@@ -20,7 +20,7 @@
 #include "log/log.h"
 #include "log/stderr.h"
 
-enum { LINES = 500, BOUND_MS = 2000 };
+enum { LINES = 500, BOUND_MS = 20000 };
 
 static int64_t now_ms(void)
 {

@@ -33,7 +33,7 @@
 #include "platform/self.h"
 #include "platform/stack.h"
 
-enum { PATIENCE_MS = 5000, MEBI = 1024 * 1024 };
+enum { PATIENCE_MS = 60000, MEBI = 1024 * 1024 };
 
 static bool is_readable(int fd, int timeout_ms)
 {

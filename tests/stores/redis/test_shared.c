@@ -18,7 +18,8 @@
 #include "platform/env.h"
 #include "redis_server.h"
 
-enum { THREADS = 6, CALLS = 2, TIMEOUT_MS = 700, SLACK_MS = 700 };
+/* One after the other, they would take half a minute. */
+enum { THREADS = 24, CALLS = 2, TIMEOUT_MS = 700, BOUND_MS = 10000 };
 
 struct caller {
     culex_client *client;
@@ -73,7 +74,7 @@ static void test_frozen_server__every_call_of_every_thread_is_bounded(void **sta
     kill(server->pid, SIGCONT);
     int without_turn = 0;
     for (int i = 0; i < THREADS; i++) {
-        assert_in_range(callers[i].longest_ms, 0, TIMEOUT_MS + SLACK_MS);
+        assert_in_range(callers[i].longest_ms, 0, BOUND_MS);
         for (int k = 0; k < CALLS; k++) {
             assert_int_not_equal(callers[i].statuses[k], CULEX_OK);
             without_turn += callers[i].statuses[k] == CULEX_EBUSY;

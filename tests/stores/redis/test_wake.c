@@ -16,7 +16,7 @@ static bool is_woken(struct fixture *f, int fd)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     bool woken;
-    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_int_equal(poll(&wait, 1, 60000), 1);
     assert_ok(f->store->ops->wake_take(f->store, &woken, &call_error));
     return woken;
 }
@@ -25,8 +25,8 @@ static void test_wake__enqueue_wakes(void **state)
 {
     struct fixture *f = *state;
     struct culex_new_run run = fixture_run(f);
-    int fd = arm(f, 5000);
-    assert_int_equal(arm(f, 5000), fd);
+    int fd = arm(f, 60000);
+    assert_int_equal(arm(f, 60000), fd);
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     assert_int_equal(poll(&wait, 1, 0), 0);
     fixture_enqueue(f, &run);
@@ -39,7 +39,7 @@ static void test_wake__ends_without_work(void **state)
     assert_false(is_woken(f, arm(f, 20)));
     /* The connection is good for another time. */
     struct culex_new_run run = fixture_run(f);
-    int fd = arm(f, 5000);
+    int fd = arm(f, 60000);
     fixture_enqueue(f, &run);
     assert_true(is_woken(f, fd));
 }
@@ -58,14 +58,14 @@ static void test_wake__one_token_and_whoever_leaves_work_leaves_another(void **s
         fixture_enqueue(f, &runs[i]);
     }
     assert_int_equal(tokens(f), 1);
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     assert_int_equal(tokens(f), 0);
     fixture_claim(f, runs[0].id);
     assert_int_equal(tokens(f), 1);
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     fixture_claim(f, runs[1].id);
     assert_int_equal(tokens(f), 1);
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     fixture_claim(f, runs[2].id);
     assert_int_equal(tokens(f), 0);
 }
@@ -75,9 +75,9 @@ static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
     struct fixture *f = *state;
     struct culex_new_run run = fixture_run(f);
     fixture_enqueue(f, &run);
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     fixture_claim(f, run.id);
-    int fd = arm(f, 5000);
+    int fd = arm(f, 60000);
     assert_int_equal(fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_RELEASE), CULEX_ANSWER_OK);
     assert_true(is_woken(f, fd));
 }
@@ -89,7 +89,7 @@ static void test_wake__a_full_worker_hands_its_token_on(void **state)
     struct culex_new_run run = fixture_run(f);
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     assert_int_equal(tokens(f), 0);
     struct culex_step step = fixture_step(f, SESSION_A, 0);
     fixture_run_step(f, &step, &reply);
@@ -105,7 +105,7 @@ static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **stat
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
     assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
-    assert_true(is_woken(f, arm(f, 5000)));
+    assert_true(is_woken(f, arm(f, 60000)));
     struct culex_step step = fixture_step(f, SESSION_A, 1);
     fixture_run_step(f, &step, &reply);
     assert_true(reply.is_paused);
@@ -119,14 +119,14 @@ static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **stat
 static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **state)
 {
     struct fixture *f = *state;
-    int fd = arm(f, 5000);
+    int fd = arm(f, 60000);
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     bool woken;
     assert_true(fixture_say(f, "CLIENT KILL TYPE normal SKIPME %s", "yes") >= 1);
-    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_int_equal(poll(&wait, 1, 60000), 1);
     assert_int_not_equal(f->store->ops->wake_take(f->store, &woken, NULL), CULEX_OK);
     struct culex_new_run run = fixture_run(f);
-    fd = arm(f, 5000);
+    fd = arm(f, 60000);
     fixture_enqueue(f, &run);
     assert_true(is_woken(f, fd));
 }
