@@ -10,9 +10,9 @@ local text = call('HGET', runs, id)
 if not text then return '' end
 local r = record_parse(text)
 if r and not IS_FINAL[r.state] then return '!' end
-local slot = call('HGET', meta, 'slot')
+local span = call('HGET', meta, 'slot')
 call('HDEL', progress, id)
-slots_turn(slot, now)
+spans_turn(span, now)
 -- An id that is remembered while its run is still there does no harm; one forgotten could come again.
 remember({id}, now)
 call('HDEL', runs, id)

@@ -280,7 +280,7 @@ end
 local function seen_share(key)
   local page = call('SSCAN', key, place, 'COUNT', 100)
   for _, id in ipairs(page[2]) do
-    if #id ~= 16 or slot_of(id_ms(id)) ~= key then
+    if #id ~= 16 or span_of(id_ms(id)) ~= key then
       wrong = wrong + 1
       if is_repairing then call('SREM', key, id) end
     end

@@ -18,20 +18,20 @@ local function runs_known(first)
   return ids, read(runs, ids)
 end
 
--- The ids of the batch that are in a slot of remembered ones.
+-- The ids of the batch that are in a span of remembered ones.
 local function ids_seen(ids, texts, now)
   local bins, found = {}, {}
   for at = 1, #ids do
     local id = ids[at]
-    local slot = not texts[at] and slot_near(id, now)
-    if slot then
-      local bin = bins[slot]
-      if bin then bin[#bin + 1] = id else bins[slot] = {id} end
+    local span = not texts[at] and span_near(id, now)
+    if span then
+      local bin = bins[span]
+      if bin then bin[#bin + 1] = id else bins[span] = {id} end
     end
   end
-  for slot, bin in pairs(bins) do
+  for span, bin in pairs(bins) do
     for from = 1, #bin, 1000 do
-      local flags = call('SMISMEMBER', slot, unpack(bin, from, math.min(from + 999, #bin)))
+      local flags = call('SMISMEMBER', span, unpack(bin, from, math.min(from + 999, #bin)))
       for at = 1, #flags do
         if flags[at] == 1 then found[bin[from + at - 1]] = true end
       end
@@ -93,7 +93,7 @@ local function enqueue(first, now, is_unlimited)
     local holder = not known and key ~= '' and key_holder(key, claimed) or nil
     if known then
       answers[index] = known == content_of('0|' .. rest) and 'D' or 'C'
-    elseif not slot_near(id, now) then
+    elseif not span_near(id, now) then
       answers[index] = 'E'
     elseif seen_before[id] then
       answers[index] = 'D'
@@ -150,7 +150,7 @@ local function enqueue(first, now, is_unlimited)
     write('ZADD', urgent, entries)
   end
   if #backs + #urgents > 0 and facts[4] ~= '1' then wake_one() end
-  slots_turn(facts[1], now)
+  spans_turn(facts[1], now)
   call('HINCRBY', meta, 'enqueued', #records / 2)
   write('HSET', payloads, bodies)
   write('HSET', unique, keys)

@@ -10,7 +10,7 @@ if not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
 local deleted = 0
-local slot = call('HGET', meta, 'slot')
+local span = call('HGET', meta, 'slot')
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
@@ -58,7 +58,7 @@ local function list_purge()
 end
 
 call('ZREM', scheduled, '')
-slots_turn(slot, now)
+spans_turn(span, now)
 if state == WAITING then
   set_purge(urgent, '-inf', '+inf')
   if deleted < limit then list_purge() end

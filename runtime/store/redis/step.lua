@@ -48,7 +48,7 @@ end
 -- The server refuses a script under memory pressure only when its first write is one that
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
-slots_turn(facts[2], now)
+spans_turn(facts[2], now)
 
 local acks, is_veiled = acks_settle()
 local beats = beats_extend()

@@ -296,7 +296,7 @@ FSCK_MUTANTS = [
      "return not IS_FINAL[r.state]\n    end", "redis"),
     ("dead runs hold keys", LUA + "fsck.lua", "return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key\n    end",
      "return match(r.tail, TAIL_unique_key) == key\n    end", "redis"),
-    ("any slot is good", LUA + "fsck.lua", " or slot_of(id_ms(id)) ~= key then",
+    ("any slot is good", LUA + "fsck.lua", " or span_of(id_ms(id)) ~= key then",
      " then", "redis"),
     ("foreign ids stay", LUA + "fsck.lua", "if is_repairing then call('SREM', key, id) end",
      "", "redis"),
