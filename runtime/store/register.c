@@ -12,11 +12,13 @@
 
 /* --- kinds ------------------------------------------------------------------------------- */
 
-#define KINDS_OF(name) culex__##name##_kinds,
-
 const struct culex__store_kind *culex__store_kind_at(size_t index)
 {
-    static const struct culex__store_kind *const stores[] = {CULEX__STORES(KINDS_OF)};
+#define STORE(name) culex__##name##_kinds,
+    static const struct culex__store_kind *const stores[] = {
+#include "store/stores.def"
+    };
+#undef STORE
     for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
         for (const struct culex__store_kind *kind = stores[i]; kind->scheme != NULL; kind++) {
             if (index-- == 0)

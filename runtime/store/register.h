@@ -1,6 +1,6 @@
 /* store/register.h - the register of stores: what is to be known of each kind without opening it.
  *
- * A store is a folder beside this file and one word in CULEX__STORES. Its folder describes itself
+ * A store is a folder beside this file and a row of stores.def. Its folder describes itself
  * in culex__NAME_kinds; nobody else knows a store by its name. */
 #ifndef CULEX_STORE_REGISTER_H
 #define CULEX_STORE_REGISTER_H
@@ -26,12 +26,10 @@ struct culex__store_kind {
                          struct culex_store **ret_store, culex_error *error);
 };
 
-/* The stores of this build by the names of their folders, in the order in which texts list them. */
-#define CULEX__STORES(STORE) STORE(sqlite) STORE(redis)
-
 /* culex__sqlite_kinds and so on; an empty row ends each. */
-#define CULEX__STORE_DECLARE(name) extern const struct culex__store_kind culex__##name##_kinds[];
-CULEX__STORES(CULEX__STORE_DECLARE)
+#define STORE(name) extern const struct culex__store_kind culex__##name##_kinds[];
+#include "store/stores.def"
+#undef STORE
 
 /* The kind whose scheme `url` begins with; NULL when there is none. */
 const struct culex__store_kind *culex__store_kind_find(const char *url);
