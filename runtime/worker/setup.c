@@ -17,6 +17,7 @@
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
+#include "store/register.h"
 #include "store/storeurl.h"
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
@@ -137,6 +138,19 @@ static culex_status settings_read(culex_worker *worker, culex_error *error)
     return culex__store_settings_read(worker->url, &told, &worker->store_settings, error);
 }
 
+/* A server comes back; the folder of a file may be mounted late, which a drain does not wait for:
+ * it is to end. */
+static bool is_worth_waiting(const culex_worker *worker, culex_status status, culex_error *error)
+{
+    const struct culex__store_kind *kind = culex__store_kind_find(worker->url);
+    if (culex__status_is_fatal(status))
+        return false;
+    if (!worker->options.drain || status != CULEX_ECONNECT || kind == NULL || !kind->is_path)
+        return true;
+    culex__error_context(error, "a drain does not wait for its store");
+    return false;
+}
+
 static culex_status store_open(culex_worker *worker, culex_error *error)
 {
     char masked[256];
@@ -156,7 +170,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
         culex_status status =
             culex__store_open(worker->url, &options, worker->env, &worker->store, error);
-        if (status == CULEX_OK || culex__status_is_fatal(status))
+        if (status == CULEX_OK || !is_worth_waiting(worker, status, error))
             return status;
         culex__worker_call_failed(worker, NULL, status, error);
         if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {

@@ -228,7 +228,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
 /* Runs jobs on the calling thread (CULEX_EINVAL while another one does) until culex_worker_stop,
  * or, with options.drain, until nothing is left. A store that cannot be reached is tried again with
  * growing, jittered waits and a log line a minute; only configuration errors end the call, and
- * CULEX_EBROKEN when handlers cannot be run any more.
+ * CULEX_EBROKEN when handlers cannot be run any more. CULEX_ECONNECT: a drain does not wait for a
+ * file that cannot be opened.
  *
  * A queue that refuses this worker for good (CULEX_EDENIED for want of a right, for example) is
  * such an error too. All queues are asked before the first run is claimed, so none is held by then.

@@ -60,7 +60,9 @@ static culex_status create(const struct culex_sqlite *store, culex_error *error)
         return culex__fail(error, errno == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
                            "%s cannot be created: %s", store->path, strerror(errno));
     if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
-        return culex__fail(error, CULEX_ECONNECT, "%s is not a regular file", store->path);
+        return culex__fail(error, CULEX_EURL, "%s is %s", store->path,
+                           S_ISDIR(info.st_mode) ? "a folder: name a file in it"
+                                                 : "not a regular file");
     return CULEX_OK;
 }
 

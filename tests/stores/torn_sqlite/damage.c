@@ -338,8 +338,8 @@ static void test_open__paths_that_are_no_files(void **state)
     char path[160];
     snprintf(path, sizeof path, "%s/none/q.db", fixture->folder);
     expect_open(fixture, path, CULEX_ECONNECT, "No such file");
-    expect_open(fixture, fixture->folder, CULEX_ECONNECT, "not a regular file");
-    expect_open(fixture, "/dev/null", CULEX_ECONNECT, "not a regular file");
+    expect_open(fixture, fixture->folder, CULEX_EURL, "is a folder: name a file in it");
+    expect_open(fixture, "/dev/null", CULEX_EURL, "not a regular file");
     expect_open(fixture, ":memory:", CULEX_EURL, "memory:NAME");
     snprintf(path, sizeof path, "%s/dangling.db", fixture->folder);
     assert_int_equal(symlink("none/q.db", path), 0);
