@@ -111,13 +111,13 @@ class Refusal(unittest.TestCase):
         ir = self.full_ir()
         objects = [node[key] for node, key in self.places([ir]) if key not in UNREAD]
         for node in filter(lambda value: isinstance(value, dict), objects):
-            node["weight"] = 1
+            node["no_key"] = 1
             with self.subTest(keys=list(node)):
-                self.assertRaisesRegex(model.IRError, r"^files\[0\]\S*\.weight: .* not know", files_of, ir)
-            del node["weight"]
+                self.assertRaisesRegex(model.IRError, r"^files\[0\]\S*\.no_key: .* not know", files_of, ir)
+            del node["no_key"]
         self.assertTrue(files_of(ir))
-        self.assertIn(b"render: weight: this renderer does not know it",
-                      run(json.dumps({**document([ir]), "weight": 1}).encode("ascii")).stderr)
+        self.assertIn(b"render: no_key: this renderer does not know it",
+                      run(json.dumps({**document([ir]), "no_key": 1}).encode("ascii")).stderr)
 
     def test_files_that_are_only_imported_are_not_read(self) -> None:
         other = {"named": False, "of another form": 1}

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional
 
+import rendering  # noqa: F401 - finds the renderer
+
+from settings import SETTINGS
+
 Json = Dict[str, Any]
 
 BANNED_TEXT = (
@@ -89,9 +93,9 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
             "c": f"{name}_result", "make": f"{name}_result_make",
             "decode": f"{name}_job_decode_result",
             "fields": members(f"{name}_result", result)},
-        "queue": name, "priority": 5, "timeout_ns": None, "expires_ns": None,
-        "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
-        "memory_bytes": None, "retry": retry(), "every": None, "cron": None, "unique": None,
+        "queue": name, **{setting.key: None if setting.has_none else 0 for setting in SETTINGS},
+        "priority": 5, "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
+        "retry": retry(), "every": None, "cron": None, "unique": None,
         "concurrency": None, "rate": None, "tags": [], "fingerprint": "0123456789abcdef",
     }
     return {**base, **more}

@@ -12,6 +12,7 @@ import unittest
 from client import Client, edited, slice_of
 
 CULEXC = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 COMMON = """package shop;
 
@@ -430,8 +431,9 @@ class Completion(Feature):
     def test_words_by_place(self):
         self.start()
         declarations = ["package", "import", "enum", "struct", "retry_policy", "defaults", "job"]
-        settings = ["queue", "priority", "timeout", "expires", "keep", "memory", "retry", "tags"]
-        own = ["params", "returns", "unique", "concurrency", "rate", "every", "cron"]
+        table = (ROOT / "codegen/front/settings.def").read_text()
+        settings = re.findall(r'^SETTING\(\w+, "(\w+)", SETTING,', table, re.M)
+        own = ["params", "returns", *re.findall(r'^SETTING\(\w+, "(\w+)", JOB,', table, re.M)]
         for text, words in (
                 ("§", declarations), ("job a;\n§", declarations), ("job a { } §", declarations),
                 ("job a { params {\njob b { }\n§", None), ("defaults { §", settings),
