@@ -1,4 +1,5 @@
-/* core/end_text.h - texts of runs' ends that the worker writes and the doctor recognises. */
+/* core/end_text.h - texts of runs' ends that one part writes and another recognises or writes, too.
+ */
 #ifndef CULEX_CORE_END_TEXT_H
 #define CULEX_CORE_END_TEXT_H
 
@@ -7,5 +8,10 @@
 
 /* How the text of a run that was not understood begins. */
 #define CULEX__NOT_UNDERSTOOD_TEXT "not understood: "
+
+/* How the texts of damaged runs begin, and two of them. */
+#define CULEX__DAMAGED_TEXT      "damaged in the store: "
+#define CULEX__LONG_PAYLOAD_TEXT CULEX__DAMAGED_TEXT "the payload is longer than 1048576 bytes"
+#define CULEX__CHECKSUM_TEXT     CULEX__DAMAGED_TEXT "the checksum over id, job and payload differs"
 
 #endif

@@ -1,5 +1,4 @@
-/* handler/run.c - the struct of a run: its memory, its texts: see execution.h. */
-#include "handler/execution.h"
+#include "handler/run.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#include "handler/execution.h"
+#include "handler/run.h"
 
 struct culex_run_list {
     struct culex_run *first;

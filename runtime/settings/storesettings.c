@@ -52,13 +52,16 @@ culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, 
                        CULEX_STORE_TIMEOUT_MS_MAX);
 }
 
+const char *const culex__synchronous_words[] = {"full", "normal", "off"};
+
 static culex_status told_take(struct culex_store_settings *settings,
                               const culex_client_options *told, culex_error *error)
 {
-    static const char *const words[] = {"full", "normal", "off"};
     const char *synchronous = NULL;
-    for (size_t i = 0; i < 3 && told->synchronous != NULL; i++)
-        synchronous = strcmp(told->synchronous, words[i]) == 0 ? words[i] : synchronous;
+    for (size_t i = 0; i < CULEX_SYNCHRONOUS_WORDS && told->synchronous != NULL; i++) {
+        const char *word = culex__synchronous_words[i];
+        synchronous = strcmp(told->synchronous, word) == 0 ? word : synchronous;
+    }
     if (told->synchronous != NULL && synchronous == NULL)
         return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
                            told->synchronous);

@@ -25,6 +25,10 @@ enum {
     CULEX_STORE_TIMEOUT_MS_MAX = 86400000
 };
 
+/* The values of `synchronous`, in the order of the choices of its option. */
+enum { CULEX_SYNCHRONOUS_WORDS = 3 };
+extern const char *const culex__synchronous_words[CULEX_SYNCHRONOUS_WORDS];
+
 struct culex_store_settings {
     char prefix[CULEX_STORE_PREFIX_MAX + 1];
     int64_t timeout_ms;

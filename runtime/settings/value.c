@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "log/log.h"
+#include "settings/storesettings.h"
 #include "store/storeurl.h"
 
 /* --- what a text means --------------------------------------------------------------------- */
@@ -146,7 +147,6 @@ static void words_format(const char *words, char *ret_text, size_t size)
 static culex_status set_choice(struct culex_settings *settings, const struct culex_option *option,
                                const char *from, const char *value, culex_error *error)
 {
-    static const char *const synchronous[] = {"full", "normal", "off"}; /* a value may be gone */
     char words[64];
     int choice = choice_find(option->value, value);
     words_format(option->value, words, sizeof words);
@@ -159,8 +159,8 @@ static culex_status set_choice(struct culex_settings *settings, const struct cul
     else if (option->offset == CULEX_OPTION_AT(log_level))
         settings->options.log_level = choice + 1;
     else {
-        assert((size_t)choice < sizeof synchronous / sizeof synchronous[0]);
-        settings->options.synchronous = synchronous[choice];
+        assert(choice < CULEX_SYNCHRONOUS_WORDS);
+        settings->options.synchronous = culex__synchronous_words[choice]; /* the value may go */
     }
     return CULEX_OK;
 }

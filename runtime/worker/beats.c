@@ -17,11 +17,11 @@ static size_t beat_add_progress(struct culex_lane_step *step, struct culex_fligh
     char text[CULEX_PROGRESS_MAX + 1];
     size_t at = step->texts.len;
     unsigned tag = culex__news_take_progress(&flight->run.news, flight->progress_told, text);
-    step->beat_progress_tag[i] = flight->progress_told;
+    step->sent_beats[i].progress_tag = flight->progress_told;
     if (tag == flight->progress_told ||
         culex__buf_append(&step->texts, text, strlen(text) + 1) != CULEX_OK)
         return NO_TEXT;
-    step->beat_progress_tag[i] = tag;
+    step->sent_beats[i].progress_tag = tag;
     return at;
 }
 
@@ -44,8 +44,8 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_flight *fli
         .is_started = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0,
         .is_excused = flight->is_excused,
         .extend_ms = (more_ns + CULEX_MS_NS - 1) / CULEX_MS_NS};
-    step->beat_flights[i] = flight;
-    step->beat_told_ns[i] = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
+    step->sent_beats[i].flight = flight;
+    step->sent_beats[i].told_ns = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
     *ret_text_at = beat_add_progress(step, flight, i);
 }
 
@@ -85,11 +85,11 @@ static bool beat_is_current(const struct culex_flight *flight, const struct cule
 
 static void beat_take_granted(struct culex_lane_step *step, size_t i)
 {
-    struct culex_flight *flight = step->beat_flights[i];
+    struct culex_flight *flight = step->sent_beats[i].flight;
     struct culex_executor *executor = flight->lane->worker->executor;
-    if (step->beat_told_ns[i] > flight->told_ns)
-        flight->told_ns = step->beat_told_ns[i];
-    flight->progress_told = step->beat_progress_tag[i];
+    if (step->sent_beats[i].told_ns > flight->told_ns)
+        flight->told_ns = step->sent_beats[i].told_ns;
+    flight->progress_told = step->sent_beats[i].progress_tag;
     if (step->beats[i].is_excused)
         culex__solitude_let_go(flight);
     culex__flight_renew(flight, step->sent_ns);
@@ -101,7 +101,7 @@ void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers
 {
     struct culex_lane_step *step = &lane->step;
     for (size_t i = 0; i < step->beat_count; i++) {
-        struct culex_flight *flight = step->beat_flights[i];
+        struct culex_flight *flight = step->sent_beats[i].flight;
         if (!beat_is_current(flight, &step->beats[i]))
             continue;
         if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {

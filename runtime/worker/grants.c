@@ -85,9 +85,9 @@ static void settle_damaged(struct culex_flight *flight, const char *text)
 static const char *grant_check(const struct culex_grant *grant)
 {
     if (strnlen(grant->job, CULEX_JOB_NAME_MAX + 1) > CULEX_JOB_NAME_MAX)
-        return "damaged in the store: the name of the job is longer than 255 bytes";
+        return CULEX__DAMAGED_TEXT "the name of the job is longer than 255 bytes";
     if (grant->payload_len > CULEX_PAYLOAD_MAX)
-        return "damaged in the store: the payload is longer than 1048576 bytes";
+        return CULEX__LONG_PAYLOAD_TEXT;
     return NULL;
 }
 

@@ -12,6 +12,13 @@
 
 struct culex_flight;
 
+/* A beat of a step as its run's flight will have it once it was granted. */
+struct culex_sent_beat {
+    struct culex_flight *flight;
+    int64_t told_ns;       /* the run's deadline as the beat tells it */
+    unsigned progress_tag; /* of the report that it carries */
+};
+
 /* What a step carries, kept until the store has answered for certain. */
 struct culex_lane_step {
     bool is_pending;     /* sent at least once, and repeated with the same nonce */
@@ -25,10 +32,8 @@ struct culex_lane_step {
     struct culex_ack acks[CULEX_BATCH_MAX];
     struct culex_flight *ack_flights[CULEX_BATCH_MAX];
     struct culex_beat beats[CULEX_BATCH_MAX];
-    struct culex_flight *beat_flights[CULEX_BATCH_MAX];
-    int64_t beat_told_ns[CULEX_BATCH_MAX];       /* the run's deadline as this beat tells it */
-    unsigned beat_progress_tag[CULEX_BATCH_MAX]; /* of the report that it carries */
-    culex_buf texts;                             /* those reports, each with a NUL */
+    struct culex_sent_beat sent_beats[CULEX_BATCH_MAX]; /* the same beats */
+    culex_buf texts; /* the reports that beats carry, each with a NUL */
 };
 
 struct culex_lane {

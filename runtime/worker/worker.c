@@ -314,6 +314,20 @@ static culex_status end_reason(const culex_worker *worker, culex_error *error)
     return worker->refusal.code;
 }
 
+/* What the run ends with, whose loop ended with `status` and *error. */
+static culex_status end_tell(const culex_worker *worker, culex_status status, culex_error *error)
+{
+    culex_error unsent = {0};
+    culex_status unsent_status = unsent_tell(worker, &unsent);
+    if (status != CULEX_OK || (status = end_reason(worker, error)) != CULEX_OK)
+        return status;
+    if (unsent_status != CULEX_OK)
+        *error = unsent;
+    if (unsent_status == CULEX_OK && worker->drain.left.count > 0)
+        return left_tell(worker, error);
+    return unsent_status;
+}
+
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
 {
     /* The loop logs the texts of passing troubles, so it needs an error even if the caller gave
@@ -331,22 +345,8 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
     atomic_store(&worker->has_store, false);
     atomic_store(&worker->until_ns, 0);
     culex_status status = culex__worker_begin(worker, &own);
-    if (status == CULEX_OK) {
-        status = worker_loop(worker, &own);
-        culex_error unsent = {0};
-        if (unsent_tell(worker, &unsent) != CULEX_OK && status == CULEX_OK) {
-            status = CULEX_EUNSENT;
-            own = unsent;
-        }
-        culex_error reason = {0};
-        if ((status == CULEX_OK || status == CULEX_EUNSENT) &&
-            end_reason(worker, &reason) != CULEX_OK) {
-            own = reason;
-            status = reason.code;
-        }
-        if (status == CULEX_OK && worker->drain.left.count > 0)
-            status = left_tell(worker, &own);
-    }
+    if (status == CULEX_OK)
+        status = end_tell(worker, worker_loop(worker, &own), &own);
     culex__worker_end(worker);
     atomic_store(&worker->is_running, false);
     if (status != CULEX_OK && error != NULL)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/end_text.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -223,8 +224,8 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
 {
     static const char *const reasons[] = {
         [VERDICT_EXPIRED] = "expired",
-        [VERDICT_TOO_LONG] = "damaged in the store: the payload is longer than 1048576 bytes",
-        [VERDICT_DAMAGED] = "damaged in the store: the checksum over id, job and payload differs",
+        [VERDICT_TOO_LONG] = CULEX__LONG_PAYLOAD_TEXT,
+        [VERDICT_DAMAGED] = CULEX__CHECKSUM_TEXT,
     };
     if (pick->verdict == VERDICT_GRANT)
         return pick_claim(scan, pick, error);

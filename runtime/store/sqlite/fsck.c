@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/end_text.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -32,8 +33,7 @@ struct fsck {
     culex_fsck_counts counts;
 };
 
-static const char damaged_text[] =
-    "damaged in the store: the checksum over id, job and payload differs";
+static const char damaged_text[] = CULEX__CHECKSUM_TEXT;
 
 /* --- runs ------------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static bool is_marked(sqlite3_stmt *statement)
 {
     const char *text =
         (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_error_text);
-    return text != NULL && strncmp(text, "damaged in the store", 20) == 0;
+    return text != NULL && strncmp(text, CULEX__DAMAGED_TEXT, strlen(CULEX__DAMAGED_TEXT)) == 0;
 }
 
 /* The way out that a claim takes too; a final run only gets the text. */
