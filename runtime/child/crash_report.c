@@ -72,8 +72,8 @@ static void term_caught(int number, siginfo_t *info, void *context)
 
 void culex__crash_report_install(struct culex_mailbox *mailbox, pid_t zygote_pid)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                 SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL, SIGABRT,
+                                 SIGTRAP, SIGSYS, SIGXCPU, SIGXFSZ};
     assert(mailbox != NULL && zygote_pid > 0); /* what the signal handlers go by */
     crash_mailbox = mailbox;
     crash_zygote = zygote_pid;
@@ -138,6 +138,7 @@ static const char *cause_of(const struct culex_crash_report *report)
         {SIGBUS, BUS_OBJERR, "hardware error"},
         {SIGFPE, FPE_INTDIV, "integer divided by zero"},
         {SIGFPE, FPE_INTOVF, "integer overflow"},
+        {SIGXFSZ, SI_USER, "a file beyond the limit of its size"}, /* the kernel sends it so */
         {SIGILL, ILL_ILLOPC, "illegal instruction"},
         {SIGILL, ILL_ILLOPN, "illegal instruction"},
     };

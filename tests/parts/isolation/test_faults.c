@@ -105,6 +105,12 @@ static void test_raised_fault_is_named(void **state)
     crash_expect(state, "raises", SIGSEGV, "killed by SIGSEGV (sent by process", "raises+");
 }
 
+static void test_write_beyond_the_file_limit_is_named(void **state)
+{
+    crash_expect(state, "outgrows", 100, "killed by SIGXFSZ (a file beyond the limit of its size)",
+                 "outgrows+");
+}
+
 static void test_signal_without_report_is_named(void **state)
 {
     crash_expect(state, "raises", SIGUSR1, "killed by SIGUSR1", NULL);
@@ -230,6 +236,7 @@ int main(int argc, char **argv)
         ZOO_TEST(test_quick_exit_in_a_handler_is_a_crash),
         ZOO_TEST(test_foreign_kill_is_a_crash),
         ZOO_TEST(test_raised_fault_is_named),
+        ZOO_TEST(test_write_beyond_the_file_limit_is_named),
         ZOO_TEST(test_signal_without_report_is_named),
         ZOO_TEST(test_jump_out_is_a_crash),
         ZOO_TEST(test_ended_thread_is_a_crash),

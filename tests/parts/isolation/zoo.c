@@ -269,6 +269,20 @@ static culex_outcome raises(culex_run *run, const struct zoo_params *params)
     return CULEX_DONE;
 }
 
+/* Writes to a file that may not grow. */
+static culex_outcome outgrows(culex_run *run, const struct zoo_params *params)
+{
+    struct rlimit limit;
+    FILE *file = tmpfile();
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = (rlim_t)params->n;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (file == NULL || pwrite(fileno(file), "x", 1, (off_t)params->n) < 0)
+        return culex_run_fail(run, "%s", strerror(errno));
+    fclose(file);
+    return CULEX_DONE;
+}
+
 static culex_outcome memory_bomb(culex_run *run, const struct zoo_params *params)
 {
     (void)run;
@@ -754,6 +768,7 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     X(exits)                                                                                       \
     X(exits_quickly)                                                                               \
     X(raises)                                                                                      \
+    X(outgrows)                                                                                    \
     X(memory_bomb)                                                                                 \
     X(memory_fails)                                                                                \
     X(leaks)                                                                                       \
