@@ -1,10 +1,12 @@
 #include "settings/settings.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "settings/option.h"
 #include "settings/value.h"
 
@@ -83,12 +85,30 @@ static const struct culex_option *option_of(int opt)
     return opt > 0 && (size_t)opt <= culex__option_count ? &culex__options[opt - 1] : NULL;
 }
 
-static culex_status argument_fail(char **argv, int opt, culex_error *error)
+/* `word` is as it was written: "--concurency=4". What follows the name is not shown, for it may be
+ * the URL of a store. */
+static culex_status unknown_fail(enum culex_program program, const char *word, culex_error *error)
+{
+    char name[64];
+    struct culex__nearest nearest = {.word = name + 2};
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (size_t i = 0; i < culex__option_count && strncmp(name, "--", 2) == 0; i++) {
+        if (culex__option_is_for(&culex__options[i], program))
+            culex__nearest_offer(&nearest, culex__options[i].name);
+    }
+    return nearest.best != NULL
+               ? culex__fail(error, CULEX_EUSAGE,
+                             "unknown option '%s', did you mean '--%s'? --help lists all", name,
+                             nearest.best)
+               : culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all", name);
+}
+
+static culex_status argument_fail(enum culex_program program, char **argv, int opt,
+                                  culex_error *error)
 {
     const struct culex_option *option = option_of(optopt);
     if (option == NULL)
-        return culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all",
-                           optind > 0 ? argv[optind - 1] : "");
+        return unknown_fail(program, optind > 0 ? argv[optind - 1] : "", error);
     return culex__fail(error, CULEX_EUSAGE,
                        opt == ':' ? "--%s needs a value" : "--%s takes no value", option->name);
 }
@@ -152,7 +172,7 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
         if (opt == 'h')
             settings->wants_help = true;
         else if (option == NULL)
-            status = argument_fail(argv, opt, error);
+            status = argument_fail(settings->program, argv, opt, error);
         else
             status = argument_read(settings, option, option_place(argv), &places[opt - 1], error);
         if (status != CULEX_OK)

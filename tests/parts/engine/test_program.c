@@ -86,7 +86,10 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         {{"--prefix=a{b}"}, "--prefix: the name of a key prefix holds"},
         {{"--drain=1"}, "--drain takes no value"},
         {{"--url"}, "--url needs a value"},
-        {{"--bogus"}, "unknown option '--bogus'"},
+        {{"--bogus"}, "unknown option '--bogus'; --help lists all"},
+        {{"--concurency"}, "unknown option '--concurency', did you mean '--concurrency'? --help"},
+        {{"--isolatoin=none"}, "unknown option '--isolatoin', did you mean '--isolation'?"},
+        {{"--ulr=redis://:hunter2@host"}, "unknown option '--ulr', did you mean '--url'?"},
         {{"-x"}, "unknown option '-x'"},
         {{"word"}, "unexpected argument 'word'"},
     };
@@ -298,7 +301,7 @@ static void test_each_program_has_its_own_options(void **state)
     static const char *const live[] = {"--queue=b,a", "--ended", "--prefix=p", "--allow-empty",
                                        NULL};
     static const char *const foreign[][2] = {
-        {"--lease=1s", NULL}, {"--queues=a", NULL}, {"--drain", NULL}, {"--doctor", NULL}};
+        {"--lease", NULL}, {"--queues", NULL}, {"--drain", NULL}, {"--doctor", NULL}};
     static const char *const ended[] = {"--ended", NULL}, *const secret[] = {"--url=redis://:pw@h",
                                                                              NULL};
     struct culex_settings settings;
