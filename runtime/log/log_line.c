@@ -1,5 +1,6 @@
 #include "log/log_line.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 
 static void line_put(struct culex_log_line *line, const char *text, size_t len)
 {
+    assert(line->len < sizeof line->text); /* or the room would be without end */
     size_t room = sizeof line->text - 1 - line->len;
     len = len < room ? len : room;
     memcpy(line->text + line->len, text, len);

@@ -1,5 +1,6 @@
 #include "worker/grants.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,9 @@ static void settle_damaged(struct culex_flight *flight, const char *text)
     flight->run.end = (struct culex_execution_end){.event = CULEX_EVENT_DISCARD, .text = text};
     culex__acks_settle(flight);
 }
+
+static_assert(CULEX_JOB_NAME_MAX == 255 && CULEX_PAYLOAD_MAX == 1048576,
+              "the texts below and in core/end_text.h name other limits");
 
 /* NULL, or which part of the grant is longer than any producer of ours writes it. */
 static const char *grant_check(const struct culex_grant *grant)
