@@ -128,7 +128,7 @@ enum culex_answer {
 
 struct culex_step {
     const char *queue;
-    const char *session; /* this worker process's random token: 16 hex characters */
+    const char *session; /* the random token of this worker's life: 16 hex characters */
     uint64_t nonce;      /* greater than all before it of this session in this queue; the same
                             when the step is repeated */
     uint32_t want;       /* most runs to claim; 0 for none */
@@ -240,8 +240,8 @@ struct culex_store_ops {
     /* Frees the store. Accepts half-built ones. */
     void (*close)(struct culex_store *store);
 
-    /* In place of close in a process that was forked from the one that opened the store: frees
-     * what it can without a word to the store and without letting go of a lock of either process.
+    /* Takes the place of close in a process that was forked from the one that opened the store:
+     * frees memory, sends nothing to the store and leaves the locks of both processes as they are.
      * NULL: close does no more than that. */
     void (*abandon)(struct culex_store *store);
 };
