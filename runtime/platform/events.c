@@ -41,7 +41,8 @@ bool culex__alarm_set(int alarm_fd, int64_t at_ns)
 {
     if (at_ns <= 0)
         at_ns = 1; /* zero would stop it */
-    struct itimerspec when = {.it_value = {at_ns / 1000000000, at_ns % 1000000000}};
+    struct itimerspec when = {
+        .it_value = {(time_t)(at_ns / 1000000000), (long)(at_ns % 1000000000)}};
     return timerfd_settime(alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0;
 }
 

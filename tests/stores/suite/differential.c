@@ -726,9 +726,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number_of(argv[++i]);
         else if (strcmp(argv[i], "--ops") == 0)
-            ops = number_of(argv[++i]);
+            ops = (unsigned long)number_of(argv[++i]);
         else if (strcmp(argv[i], "--faults") == 0)
-            world.fault_every = number_of(argv[++i]);
+            world.fault_every = (unsigned long)number_of(argv[++i]);
         else
             return 2;
     }
