@@ -5,6 +5,18 @@
 #include "base/error.h"
 #include "base/nearest.h"
 
+culex_status culex__advise_run(struct culex_store *store, const char *queue, culex_error *error)
+{
+    struct culex__nearest nearest = {.word = queue};
+    char **names = NULL;
+    if (error == NULL || store->ops->queues(store, &names, NULL) != CULEX_OK)
+        return CULEX_ENOTFOUND;
+    if (!culex__nearest_offer_all(&nearest, names))
+        culex__advise_queue(store, queue, error);
+    free(names);
+    return CULEX_ENOTFOUND;
+}
+
 culex_status culex__advise_queue(struct culex_store *store, const char *queue, culex_error *error)
 {
     struct culex__nearest nearest = {.word = queue};

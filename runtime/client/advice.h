@@ -8,4 +8,8 @@
  * one may have been meant, as far as the store tells its names. Returns CULEX_ENOTFOUND. */
 culex_status culex__advise_queue(struct culex_store *store, const char *queue, culex_error *error);
 
+/* A run was not found: the same when the store has no such queue. Else, and when it does not tell
+ * its queues, `error` stays as it is. */
+culex_status culex__advise_run(struct culex_store *store, const char *queue, culex_error *error);
+
 #endif

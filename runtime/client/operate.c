@@ -32,7 +32,7 @@ struct verb {
      * that try explains it, so that the call succeeded. NULL: never. */
     bool (*explains)(struct culex_store *store, struct call *call, culex_status status);
 
-    bool is_about_queue; /* and no run: when the queue is missing, the nearest name is told */
+    bool is_about_queue; /* and no run */
 };
 
 static culex_status operate(culex_client *client, const struct verb *verb, struct call *call,
@@ -49,8 +49,9 @@ static culex_status operate(culex_client *client, const struct verb *verb, struc
     do
         status = verb->ask(client->store, call, error);
     while (culex__effort_again(&effort, status));
-    if (verb->is_about_queue && status == CULEX_ENOTFOUND)
-        culex__advise_queue(client->store, call->queue, error);
+    if (status == CULEX_ENOTFOUND)
+        (verb->is_about_queue ? culex__advise_queue : culex__advise_run)(client->store, call->queue,
+                                                                         error);
     if (effort.is_unknown && verb->explains != NULL && verb->explains(client->store, call, status))
         status = CULEX_OK;
     return culex__effort_end(&effort, status, error);

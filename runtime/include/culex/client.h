@@ -169,7 +169,8 @@ CULEX_API void culex_run_info_free(culex_run_info *run);
 
 /* A queue begins with its first run or with the first worker that serves it. Until then every call
  * that takes a queue and no run is CULEX_ENOTFOUND, changes nothing, and its text has the name that
- * may have been meant. */
+ * may have been meant. The text of a run that is not found has it, too, where the queue is missing.
+ */
 
 /* Called for each listed run; return false to stop. The run is borrowed. */
 typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);

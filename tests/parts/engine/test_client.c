@@ -477,6 +477,28 @@ static bool live_count(const culex_live_schema *schema, void *user)
     return true;
 }
 
+static void test_run_in_a_misspelt_queue_is_told_by_the_queue(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1), unknown = {{1}};
+    culex_run_info *run = NULL;
+    culex_error errors[4];
+    assert_int_equal(culex_client_get(world->client, "nubmers", id, &run, &errors[0]),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_cancel(world->client, "nubmers", id, NULL, &errors[1]),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_retry(world->client, "nubmers", id, &errors[2]), CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_delete(world->client, "nubmers", id, &errors[3]),
+                     CULEX_ENOTFOUND);
+    for (int i = 0; i < 4; i++)
+        assert_non_null(
+            strstr(errors[i].text, "no queue 'nubmers'; did you mean numbers? (one begins"));
+    assert_int_equal(culex_client_get(world->client, "numbers", unknown, &run, &errors[0]),
+                     CULEX_ENOTFOUND);
+    assert_null(strstr(errors[0].text, "no queue"));
+}
+
 enum { QUEUE_CALLS = 8 };
 
 /* Every call that takes a queue and no run. */
@@ -574,6 +596,7 @@ int main(void)
         UNIT(test_bulk_stops_at_the_value_that_does_not_encode),
         UNIT(test_payload_over_the_limit_is_refused),
         UNIT(test_wrong_arguments_are_refused),
+        UNIT(test_run_in_a_misspelt_queue_is_told_by_the_queue),
         UNIT(test_colon_in_a_queue_name_is_for_old_queues),
         UNIT(test_slip_is_refused_with_what_to_write),
         UNIT(test_what_is_no_slip_is_taken),
