@@ -37,7 +37,7 @@ static void stderr_replace(int writer)
     real_stderr = dup(STDERR_FILENO);
     dup2(writer, STDERR_FILENO);
     close(writer);
-    alarm(20); /* a write that blocks for ever ends the test */
+    alarm(90); /* a write that blocks for ever ends the test */
 }
 
 static void stderr_restore(int reader)
@@ -163,6 +163,7 @@ struct crowd {
     int other; /* a handler's standard error: the same pipe */
     atomic_bool is_over;
     atomic_uint written; /* lines written or dropped */
+    atomic_uint ended;   /* of the two threads */
 };
 
 static void *handler_main(void *user)
@@ -171,6 +172,7 @@ static void *handler_main(void *user)
     static const char page[4096];
     while (!atomic_load(&crowd->is_over) && write(crowd->other, page, sizeof page) > 0)
         ;
+    atomic_fetch_add(&crowd->ended, 1);
     return NULL;
 }
 
@@ -182,6 +184,7 @@ static void *logger_main(void *user)
         culex__stderr_write(text, sizeof text);
         atomic_fetch_add(&crowd->written, 1);
     }
+    atomic_fetch_add(&crowd->ended, 1);
     return NULL;
 }
 
@@ -211,9 +214,10 @@ static void test_pipe_with_other_writers__never_holds_a_line_up(void **state)
     for (int i = 0; i < 400 && goes_on; i++)
         goes_on = read(ends[0], pages, sizeof pages) > 0 && logger_goes_on(&crowd);
     atomic_store(&crowd.is_over, true);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* the two may wait for room */
-    for (struct pollfd fd = {.fd = ends[0], .events = POLLIN}; poll(&fd, 1, 200) > 0;)
-        goes_on &= read(ends[0], pages, sizeof pages) > 0;
+    struct pollfd fd = {.fd = ends[0], .events = POLLIN};
+    while (atomic_load(&crowd.ended) < 2) /* the two may wait for room */
+        if (poll(&fd, 1, 1) > 0)
+            goes_on &= read(ends[0], pages, sizeof pages) > 0;
     pthread_join(handler, NULL);
     pthread_join(logger, NULL);
     close(crowd.other);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "worker/pace.h"
 #include "world.h"
 
 /* Shared by the test, the worker's thread and its handlers. */
@@ -52,10 +53,10 @@ static unsigned thread_count(void)
     return count;
 }
 
-/* Waits for a condition, at most 10 s. */
+/* Waits for a condition; only what hangs takes a minute. */
 #define AWAIT(condition)                                                                           \
     do {                                                                                           \
-        int64_t until_ms = now_ms() + 10000;                                                       \
+        int64_t until_ms = now_ms() + 60000;                                                       \
         while (!(condition) && now_ms() < until_ms)                                                \
             nap();                                                                                 \
         assert_true(condition);                                                                    \
@@ -290,16 +291,17 @@ static void test_stop_lets_handlers_finish(void **state)
 
 static void test_second_stop_skips_the_grace(void **state)
 {
+    enum { GRACE_MS = 60000 };
     struct scene *scene = scene_open(state);
     culex_job_type type = number_type();
     culex_uuid id = scene_enqueue(scene, &type);
-    scene_start(scene, (culex_worker_options){.grace_ms = 60000}, &type);
+    scene_start(scene, (culex_worker_options){.grace_ms = GRACE_MS}, &type);
     AWAIT(atomic_load(&scene->started) == 1);
     int64_t since_ms = now_ms();
     culex_worker_stop(scene->worker);
     culex_worker_stop(scene->worker);
     scene_join(scene);
-    assert_true(now_ms() - since_ms < 5000);
+    assert_true(now_ms() - since_ms < GRACE_MS);
     assert_int_equal(atomic_load(&scene->cancelled), 1);
     culex_run_info *run = scene_get(scene, id); /* its handler said that it failed */
     assert_int_equal(run->state, CULEX_RUN_WAITING);
@@ -316,10 +318,8 @@ static void test_stuck_handler_is_abandoned_and_its_run_given_back(void **state)
     unsigned threads_before = thread_count();
     scene_start(scene, (culex_worker_options){.grace_ms = -1}, &type);
     AWAIT(atomic_load(&scene->started) == 1);
-    int64_t since_ms = now_ms();
     culex_worker_stop(scene->worker);
     scene_join(scene); /* returns although the handler does not, and frees the worker */
-    assert_true(now_ms() - since_ms < 8000);
     culex_run_info *run = scene_get(scene, id);
     assert_int_equal(run->state, CULEX_RUN_WAITING);
     assert_int_equal(run->failures + run->losses + run->crashes, 0);
@@ -335,7 +335,7 @@ static void test_enqueue_wakes_an_idle_worker(void **state)
     struct scene *scene = scene_open(state);
     culex_job_type type = number_type();
     atomic_store(&scene->may_end, true);
-    scene_start(scene, (culex_worker_options){0}, &type);
+    scene_start(scene, (culex_worker_options){.idle_wait_ms = CULEX_LOOK_MS}, &type);
     AWAIT(scene_log_has(scene, "serves 1 queue(s)"));
     int64_t least_ms = INT64_MAX;
     for (unsigned i = 0; i < 20; i++) {
@@ -347,7 +347,7 @@ static void test_enqueue_wakes_an_idle_worker(void **state)
         if (now_ms() - since_ms < least_ms)
             least_ms = now_ms() - since_ms;
     }
-    assert_true(least_ms <= 50);
+    assert_true(least_ms < CULEX_LOOK_MS / 2); /* one that is not woken looks that seldom */
     culex_worker_stop(scene->worker);
     scene_join(scene);
 }
