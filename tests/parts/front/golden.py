@@ -1,7 +1,7 @@
 """Compares what culexc says with what it is expected to say.
 
 golden.py check CULEXC      every check/*.job against its .expected
-golden.py ir CULEXC         every schemas/feature/*.job against ir/*.json
+golden.py ir CULEXC         every schemas/feature/*.job against ir/*.json, most of them in brief
 golden.py format CULEXC     some of them in the formats for programs, against format/*
 golden.py ids               every diagnostic id has a golden that shows it
 golden.py schema CULEXC     what `culexc ir` prints follows schemas/ir.schema.json
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import brief
 import zones
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
@@ -109,6 +110,10 @@ def first_file(text):
     return "".join(line[4:] for line in lines[first:last]) + "}\n"
 
 
+# As culexc prints them: every member, its layout, and how text is escaped.
+VERBATIM = {"common.job", "text.job"}
+
+
 def ir(culexc, accept):
     is_good = True
     for case in sorted(FEATURES.glob("*.job")):
@@ -116,7 +121,10 @@ def ir(culexc, accept):
         if status != 0:
             print(f"{case.name}: exit {status}\n{messages}")
             is_good = False
-        is_good &= goldens.holds(HERE / "ir" / f"{case.stem}.json", first_file(text), accept)
+            continue
+        shown = first_file(text)
+        shown = shown if case.name in VERBATIM else brief.text_of(json.loads(shown))
+        is_good &= goldens.holds(HERE / "ir" / f"{case.stem}.json", shown, accept)
     return is_good
 
 

@@ -1,0 +1,53 @@
+"""A document of `culexc ir` as a reviewer reads it: what a schema says, without what it leaves open.
+
+A field has 23 members, of which most are null: four lines of five would say nothing. So members that
+hold what they hold in most places are left out, and the rest fills lines of 100 columns. Nothing is
+lost: ir.schema.json demands every member, so one that is absent here holds its usual value.
+"""
+import json
+import textwrap
+
+WIDTH = 100
+
+# Beside null, which is left out everywhere.
+USUAL = {
+    "attrs": {}, "closed": False, "doc": "", "must_understand": False, "optional": False,
+    "params": [], "required": False, "retired": False, "secret": False, "shape": "single",
+    "steps_ns": [], "tags": [], "was": [],
+}
+
+
+def is_told(key, value):
+    return value is not None and not (key in USUAL and value == USUAL[key])
+
+
+def brief(value):
+    """The document without what is usual."""
+    if isinstance(value, dict):
+        return {key: brief(one) for key, one in value.items() if is_told(key, one)}
+    return [brief(one) for one in value] if isinstance(value, list) else value
+
+
+def lines(value, lead=""):
+    """The text of a value, behind `lead`: on one line, or its members on as few as they fit on."""
+    flat = lead + json.dumps(value, ensure_ascii=False)
+    if len(flat) <= WIDTH or not isinstance(value, (dict, list)):
+        return [flat]
+    is_list = isinstance(value, list)
+    members = [("", one) for one in value] if is_list else \
+        [(json.dumps(key) + ": ", one) for key, one in value.items()]
+    body = []
+    for at, (key, one) in enumerate(members):
+        made = lines(one, key)
+        made[-1] += "," if at < len(members) - 1 else ""
+        fits = body and len(made) == 1 and not is_list and len(body[-1]) + 1 + len(made[0]) < WIDTH - 2
+        if fits and body[-1].endswith(",") and not body[-1].startswith(("]", "}")):
+            body[-1] += " " + made[0]
+        else:
+            body += made
+    return [lead + ("[" if is_list else "{"),
+            *textwrap.indent("\n".join(body), "  ").split("\n"), "]" if is_list else "}"]
+
+
+def text_of(document):
+    return "\n".join(lines(brief(document))) + "\n"
