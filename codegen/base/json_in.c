@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+#include "core/json.h"
+
 enum { DEPTH_MAX = 64 };
 
 /* An empty buffer may be without any bytes, and NULL may not be added to. */
@@ -55,81 +58,15 @@ bool json_in_more(struct json_in *in, char close, bool *is_first)
     return was_first || json_in_expect(in, ',');
 }
 
-static bool hex_read(struct json_in *in, uint32_t *ret_code)
-{
-    uint32_t code = 0;
-    if (in->end - in->at < 4)
-        return fail(in);
-    for (int i = 0; i < 4; i++) {
-        char byte = *in->at++;
-        char lower = (char)(byte | 0x20);
-        if (byte >= '0' && byte <= '9')
-            code = code * 16 + (uint32_t)(byte - '0');
-        else if (lower >= 'a' && lower <= 'f')
-            code = code * 16 + (uint32_t)(lower - 'a') + 10;
-        else
-            return fail(in);
-    }
-    *ret_code = code;
-    return true;
-}
-
-static char *code_write(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xc0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        *to++ = (char)(0xe0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (code & 0x3f));
-    } else {
-        *to++ = (char)(0xf0 | code >> 18);
-        *to++ = (char)(0x80 | (code >> 12 & 0x3f));
-        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (code & 0x3f));
-    }
-    return to;
-}
-
-/* What follows \u, a surrogate pair included. */
-static bool unicode_read(struct json_in *in, uint32_t *ret_code)
-{
-    uint32_t low;
-    if (!hex_read(in, ret_code))
-        return false;
-    if (*ret_code >= 0xdc00 && *ret_code < 0xe000)
-        return fail(in);
-    if (*ret_code < 0xd800 || *ret_code >= 0xe000)
-        return true;
-    if (in->end - in->at < 6 || in->at[0] != '\\' || in->at[1] != 'u')
-        return fail(in);
-    in->at += 2;
-    if (!hex_read(in, &low) || low < 0xdc00 || low >= 0xe000)
-        return fail(in);
-    *ret_code = 0x10000 + ((*ret_code - 0xd800) << 10) + (low - 0xdc00);
-    return true;
-}
-
-/* What follows a backslash. No escape is shorter than the bytes it stands for. */
+/* A backslash and what follows it. */
 static bool escape_read(struct json_in *in, char **to)
 {
-    static const char letters[] = "\"\\/bfnrt";
-    static const char values[] = "\"\\/\b\f\n\r\t";
     uint32_t code;
-    if (in->at == in->end)
+    size_t len = culex__json_escape(in->at, in->end, &code);
+    if (len == 0)
         return fail(in);
-    char letter = *in->at++;
-    const char *found = letter == '\0' ? NULL : strchr(letters, letter);
-    if (found != NULL) {
-        *(*to)++ = values[found - letters];
-        return true;
-    }
-    if (letter != 'u' || !unicode_read(in, &code))
-        return fail(in);
-    *to = code_write(*to, code);
+    in->at += len;
+    *to += culex__utf8_write(code, *to);
     return true;
 }
 
@@ -150,9 +87,8 @@ bool json_in_string(struct json_in *in, struct arena *arena, char **ret_text, si
     char *text = arena_alloc(arena, (size_t)(end - in->at) + 1);
     char *to = text;
     while (in->at < end) {
-        char byte = *in->at++;
-        if (byte != '\\')
-            *to++ = byte;
+        if (*in->at != '\\')
+            *to++ = *in->at++;
         else if (!escape_read(in, &to))
             return false;
     }

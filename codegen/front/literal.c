@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "buf.h"
 #include "duration.h"
@@ -148,46 +149,20 @@ static enum literal_kind read_duration(const struct reading *reading, const char
     return LITERAL_POISON;
 }
 
-static int hex_value(char digit)
-{
-    if (is_digit(digit))
-        return digit - '0';
-    char lower = (char)(digit | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-static void code_append(struct buf *buf, uint32_t code)
-{
-    if (code < 0x80) {
-        buf_char(buf, (char)code);
-    } else if (code < 0x800) {
-        buf_char(buf, (char)(0xc0 | code >> 6));
-        buf_char(buf, (char)(0x80 | (code & 0x3f)));
-    } else {
-        if (code < 0x10000) {
-            buf_char(buf, (char)(0xe0 | code >> 12));
-        } else {
-            buf_char(buf, (char)(0xf0 | code >> 18));
-            buf_char(buf, (char)(0x80 | (code >> 12 & 0x3f)));
-        }
-        buf_char(buf, (char)(0x80 | (code >> 6 & 0x3f)));
-        buf_char(buf, (char)(0x80 | (code & 0x3f)));
-    }
-}
-
 /* \u{1F600}: the bytes it takes, 0 when malformed. */
 static size_t escape_code(const char *text, size_t len, struct buf *buf)
 {
+    char bytes[4];
     size_t at = 3;
     uint32_t code = 0;
     if (len < 4 || text[2] != '{')
         return 0;
-    for (; at < len && at < 9 && hex_value(text[at]) >= 0; at++)
-        code = code * 16 + (uint32_t)hex_value(text[at]);
+    for (; at < len && at < 9 && culex__hex_value(text[at]) >= 0; at++)
+        code = code * 16 + (uint32_t)culex__hex_value(text[at]);
     if (at == 3 || at >= len || text[at] != '}' || code > 0x10ffff ||
         (code >= 0xd800 && code < 0xe000))
         return 0;
-    code_append(buf, code);
+    buf_append(buf, bytes, culex__utf8_write(code, bytes));
     return at + 1;
 }
 
@@ -201,8 +176,9 @@ static size_t escape_read(const char *text, size_t len, struct buf *buf)
         buf_char(buf, values[letter - letters]);
         return 2;
     }
-    if (len >= 4 && text[1] == 'x' && hex_value(text[2]) >= 0 && hex_value(text[3]) >= 0) {
-        buf_char(buf, (char)(hex_value(text[2]) * 16 + hex_value(text[3])));
+    if (len >= 4 && text[1] == 'x' && culex__hex_value(text[2]) >= 0 &&
+        culex__hex_value(text[3]) >= 0) {
+        buf_char(buf, (char)(culex__hex_value(text[2]) * 16 + culex__hex_value(text[3])));
         return 4;
     }
     return len >= 2 && text[1] == 'u' ? escape_code(text, len, buf) : 0;
@@ -284,7 +260,7 @@ static enum literal_kind read_bytes(const struct reading *reading, const char *t
     for (size_t at = 2; at + 1 < len; at++) {
         if (text[at] == ' ')
             continue;
-        int value = hex_value(text[at]);
+        int value = culex__hex_value(text[at]);
         if (value < 0) {
             digits = 1;
             break;

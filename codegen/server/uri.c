@@ -2,20 +2,14 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "buf.h"
-
-static int hex_value(char byte)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = byte == '\0' ? NULL : strchr(digits, byte | 0x20);
-    return found == NULL ? -1 : (int)(found - digits);
-}
 
 /* -1 at what is no escape, or one of a NUL. */
 static int escape_value(const char *text)
 {
-    int high = hex_value(text[1]);
-    int low = high < 0 ? -1 : hex_value(text[2]);
+    int high = culex__hex_value(text[1]);
+    int low = high < 0 ? -1 : culex__hex_value(text[2]);
     return low < 0 || high * 16 + low == 0 ? -1 : high * 16 + low;
 }
 

@@ -55,6 +55,21 @@ uint32_t culex__utf8_code(const char *text, size_t size)
     return code;
 }
 
+size_t culex__utf8_write(uint32_t code, char *ret_bytes)
+{
+    assert(code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF));
+    if (code < 0x80) {
+        ret_bytes[0] = (char)code;
+        return 1;
+    }
+    size_t tails = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    unsigned lead = tails == 1 ? 0xC0 : tails == 2 ? 0xE0 : 0xF0;
+    ret_bytes[0] = (char)(lead | code >> (6 * tails));
+    for (size_t tail = 1; tail <= tails; tail++)
+        ret_bytes[tail] = (char)(0x80 | (code >> (6 * (tails - tail)) & 0x3F));
+    return tails + 1;
+}
+
 bool culex__utf8_is_deceptive(uint32_t code)
 {
     static const struct {

@@ -12,6 +12,10 @@ size_t culex__utf8_char(const char *text, size_t len);
 /* The code point of the well-formed character of `size` bytes at `text`; 0 when `size` is 0. */
 uint32_t culex__utf8_code(const char *text, size_t size);
 
+/* Writes the character of a code point that is no surrogate and at most U+10FFFF. Returns its
+ * bytes, 1 to 4. */
+size_t culex__utf8_write(uint32_t code, char *ret_bytes);
+
 /* Characters that change how a terminal or an editor shows the text around them, or that nobody
  * sees: controls, bidirectional overrides, blanks without width, selectors and tags. The renderer's
  * literals.py has the same list (INVISIBLE); a test compares them. */

@@ -1,9 +1,9 @@
 #include "core/json.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 /* What a byte means inside a string: STOP is a control character, quote or backslash. */
@@ -52,14 +52,6 @@ bool culex__json_take(struct culex__json *json, char byte)
 
 /* ---- strings ---- */
 
-static unsigned hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return (unsigned)(digit - '0');
-    char lower = (char)(digit | 0x20);
-    return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
-}
-
 /* The four digits of "\uXXXX" that begins at `at`; false when that is not what stands there. */
 static bool unit_read(const char *at, const char *end, uint32_t *ret_unit)
 {
@@ -67,20 +59,20 @@ static bool unit_read(const char *at, const char *end, uint32_t *ret_unit)
         return false;
     uint32_t unit = 0;
     for (int digit = 2; digit < 6; digit++) {
-        unsigned value = hex_value(at[digit]);
-        if (value == 16)
+        int value = culex__hex_value(at[digit]);
+        if (value < 0)
             return false;
-        unit = unit << 4 | value;
+        unit = unit << 4 | (uint32_t)value;
     }
     *ret_unit = unit;
     return true;
 }
 
-/* The character of an escape at `at`; its length in the text, 0 when it is malformed. */
-static size_t escape_read(const char *at, const char *end, uint32_t *ret_point)
+size_t culex__json_escape(const char *at, const char *end, uint32_t *ret_point)
 {
     static const char names[] = "\"\\/bfnrt";
     static const char values[] = "\"\\/\b\f\n\r\t";
+    assert(at < end && *at == '\\');
     if (end - at < 2)
         return 0;
     const char *name = at[1] == '\0' ? NULL : strchr(names, at[1]);
@@ -111,7 +103,7 @@ static const char *string_stop(struct culex__json *json, struct culex__json_text
         return NULL;
     if (*json->at != '\\')
         return "raw control character in a string";
-    size_t len = escape_read(json->at, json->end, &point);
+    size_t len = culex__json_escape(json->at, json->end, &point);
     if (len == 0)
         return "malformed escape in a string";
     text->is_escaped = true;
@@ -143,20 +135,6 @@ const char *culex__json_string(struct culex__json *json, struct culex__json_text
     return NULL;
 }
 
-static size_t point_put(uint32_t point, char *bytes)
-{
-    if (point < 0x80) {
-        bytes[0] = (char)point;
-        return 1;
-    }
-    size_t tails = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    unsigned lead = tails == 1 ? 0xC0 : tails == 2 ? 0xE0 : 0xF0;
-    bytes[0] = (char)(lead | point >> (6 * tails));
-    for (size_t tail = 1; tail <= tails; tail++)
-        bytes[tail] = (char)(0x80 | (point >> (6 * (tails - tail)) & 0x3F));
-    return tails + 1;
-}
-
 size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes)
 {
     const char *at = text->data;
@@ -171,10 +149,10 @@ size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes
         if (escape == NULL)
             break;
         uint32_t point = 0;
-        size_t len = escape_read(at, end, &point);
+        size_t len = culex__json_escape(at, end, &point);
         assert(len > 0); /* culex__json_string has seen it */
         at += len;
-        out += point_put(point, ret_bytes + out);
+        out += culex__utf8_write(point, ret_bytes + out);
     }
     return out;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { NO_DIGIT = 16 };
+#include "base/hex.h"
 
 /* Before these bytes stands a '-'. */
 static bool is_group_start(size_t byte)
@@ -21,14 +21,6 @@ void culex__uuid_write(culex_uuid id, char *ret_text)
     }
 }
 
-static unsigned digit_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return (unsigned)(digit - '0');
-    char lower = (char)(digit | 0x20);
-    return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : NO_DIGIT;
-}
-
 bool culex__uuid_read(const char *text, size_t len, culex_uuid *ret_id)
 {
     culex_uuid id;
@@ -37,9 +29,9 @@ bool culex__uuid_read(const char *text, size_t len, culex_uuid *ret_id)
     for (size_t at = 0; at < sizeof id.b; at++) {
         if (is_group_start(at) && *text++ != '-')
             return false;
-        unsigned high = digit_value(*text++);
-        unsigned low = digit_value(*text++);
-        if (high == NO_DIGIT || low == NO_DIGIT)
+        int high = culex__hex_value(*text++);
+        int low = culex__hex_value(*text++);
+        if (high < 0 || low < 0)
             return false;
         id.b[at] = (uint8_t)(high << 4 | low);
     }

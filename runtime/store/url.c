@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hex.h"
 
 void culex__wipe(void *bytes, size_t len)
 {
@@ -46,17 +47,6 @@ culex_status culex__url_number(const char *what, const char *text, int min, int 
     return CULEX_OK;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Decodes percent escapes in place. A NUL could hide the rest of a text, so it is refused. */
 static culex_status percent_decode(const char *what, char *text, culex_error *error)
 {
@@ -66,8 +56,8 @@ static culex_status percent_decode(const char *what, char *text, culex_error *er
             *to++ = *at;
             continue;
         }
-        int high = hex_digit(at[1]);
-        int low = high < 0 ? -1 : hex_digit(at[2]);
+        int high = culex__hex_value(at[1]);
+        int low = high < 0 ? -1 : culex__hex_value(at[2]);
         if (low < 0)
             return culex__fail(error, CULEX_EURL,
                                "store URL: '%%' in the %s is not followed by two hex digits "

@@ -168,6 +168,8 @@ class Update(Case):
         self.culexc(3, "lock", "--lock", "no/such/folder.lock", "a.job")
         self.write("jobs.lock", '{"lock": 1, "jobs": 7}')
         self.assertIn("jobs.lock:1:21: error", self.culexc(1, "lock", "a.job"))
+        self.write("jobs.lock", r'{"lock": 1, "\u00e": 7}')
+        self.assertIn("jobs.lock:1:14: error", self.culexc(1, "lock", "a.job"))
         self.culexc(3, "breaking", "--against", "missing.lock", "a.job")
         self.culexc(2, "breaking", "a.job")
         self.culexc(2, "breaking", "--against", "jobs.lock", "--mode", "slow", "a.job")

@@ -562,6 +562,17 @@ static void test_utf8__only_well_formed_characters_count(void **state)
         assert_false(culex__utf8_is_valid(bad[at], strlen(bad[at])));
 }
 
+static void test_utf8__each_character_is_written_as_it_is_read(void **state)
+{
+    char bytes[4];
+    (void)state;
+    for (uint32_t code = 0; code <= 0x10FFFF; code += code == 0xD7FF ? 0x801 : 1) {
+        size_t len = culex__utf8_write(code, bytes);
+        if (culex__utf8_char(bytes, len) != len || culex__utf8_code(bytes, len) != code)
+            fail_msg("U+%04X", (unsigned)code);
+    }
+}
+
 static void test_utf8__prefix_ends_at_the_first_malformed_byte(void **state)
 {
     (void)state;
@@ -612,6 +623,7 @@ int main(void)
         cmocka_unit_test(test_base64__known_texts),
         cmocka_unit_test(test_base64__loose_forms_are_refused),
         cmocka_unit_test(test_utf8__only_well_formed_characters_count),
+        cmocka_unit_test(test_utf8__each_character_is_written_as_it_is_read),
         cmocka_unit_test(test_utf8__prefix_ends_at_the_first_malformed_byte),
         cmocka_unit_test(test_utf8__clean_text_is_valid_and_cut_at_a_border),
     };
