@@ -11,7 +11,7 @@ import sys
 import unittest
 
 from rendering import RENDERER, encoded, run
-from samples import kinds
+from samples import KINDS, kinds
 
 PACKED = sys.argv.pop(1)
 BARE = [sys.executable, "-I", "-S"]  # -S: no site-packages
@@ -19,7 +19,7 @@ BARE = [sys.executable, "-I", "-S"]  # -S: no site-packages
 
 class Packed(unittest.TestCase):
     def test_same_files_without_site_packages(self) -> None:
-        data = encoded(kinds())
+        data = encoded(*[case() for case in KINDS])
         packed = json.loads(run(data, PACKED, BARE).stdout)
         self.assertEqual(packed["files"], json.loads(run(data).stdout)["files"])
 

@@ -17,7 +17,7 @@ import jinja2
 import rendering
 from ctokens import skeleton, tokens
 from rendering import RENDERER, ROOT, document, encoded, files_of, run
-from samples import BANNED_TEXT, CASES, ESSAY, enum, enum_ref, essay, field, hello, job, kinds, schema, struct, value
+from samples import BANNED_TEXT, CASES, ESSAY, KINDS, enum, enum_ref, essay, field, hello, job, kinds, schema, struct, value
 
 import emit
 import literals
@@ -41,7 +41,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual([file for files in alone for file in files], together)
 
     def test_output_does_not_depend_on_the_run(self) -> None:
-        data = encoded(kinds())
+        data = encoded(*[case() for case in KINDS])
         outputs = {run(data).stdout}
         for seed in ("0", "1", "4242"):
             env = {**os.environ, "PYTHONHASHSEED": seed}

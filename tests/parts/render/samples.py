@@ -144,22 +144,44 @@ def limits_of(kind: str) -> List[int]:
     return [-(1 << bits - 1), (1 << bits - 1) - 1]
 
 
+EVERY_KIND = ("bool", "char", *INTEGERS, "float32", "float64", "string", "bytes", "uuid", "timestamp",
+              "duration")
+
+
+def of_every_kind(**more: Any) -> List[Json]:
+    return [*(field(f"a_{kind}", kind, **more) for kind in EVERY_KIND),
+            field("a_colour", "enum", ref=enum_ref("colour", "int16"), **more),
+            field("a_point", "struct", ref=struct_ref("point"), **more)]
+
+
 def kinds() -> Json:
-    """Every kind in every shape, and every default that its literals must get right."""
-    every = ["bool", "char", *INTEGERS, "float32", "float64", "string", "bytes", "uuid",
-             "timestamp", "duration"]
+    """Every kind; each file of KINDS has them in one shape."""
     colour = enum("colour", "int16", [value("COLOUR_RED", -3), value("COLOUR_BLUE", 300)])
     point = struct("point", [field("x", "int32"), field("y", "int32", default={"int": "-1"})])
-    jobs = []
-    for shape, more in (("single", {}), ("optional", {"optional": True}),
-                        ("list", {"shape": "list"}), ("array", {"shape": "array", "count": 3})):
-        fields = [field(f"a_{kind}", kind, **more) for kind in every]
-        fields.append(field("a_colour", "enum", ref=enum_ref("colour", "int16"), **more))
-        fields.append(field("a_point", "struct", ref=struct_ref("point"), **more))
-        jobs.append(job(f"all_{shape}", fields))
-    jobs.append(job("lists", [field("bounded", "string", shape="list", count=50, min_len=1, max_len=9),
-                              field("needed", "uint16", shape="list", required=True)]))
-    return schema("kinds", enums=[colour], structs=[point], jobs=jobs)
+    return schema("kinds", enums=[colour], structs=[point], jobs=[job("all_single", of_every_kind())])
+
+
+BESIDE_KINDS = [{"file": "kinds.job", "header": "kinds_job.h"}]
+
+
+def kinds_optional() -> Json:
+    return schema("kinds_optional", imports=BESIDE_KINDS,
+                  jobs=[job("all_optional", of_every_kind(optional=True))])
+
+
+def kinds_list() -> Json:
+    return schema("kinds_list", imports=BESIDE_KINDS, jobs=[
+        job("all_list", of_every_kind(shape="list")),
+        job("lists", [field("bounded", "string", shape="list", count=50, min_len=1, max_len=9),
+                      field("needed", "uint16", shape="list", required=True)])])
+
+
+def kinds_array() -> Json:
+    return schema("kinds_array", imports=BESIDE_KINDS,
+                  jobs=[job("all_array", of_every_kind(shape="array", count=3))])
+
+
+KINDS = (kinds, kinds_optional, kinds_list, kinds_array)
 
 
 def defaults() -> Json:
@@ -321,7 +343,7 @@ def hostile() -> Json:
 
 
 CASES = {case.__name__: case for case in (
-    hello, empty, bare, kinds, defaults, essay, limits, enums, structs, imports, policies, names, hostile)}
+    hello, empty, bare, *KINDS, defaults, essay, limits, enums, structs, imports, policies, names, hostile)}
 
 # Not among the goldens: four times 409 rows of single characters, which nobody would review. What
 # they say is read back by render_test.py, wrappers_test.c and roundtrip_test.c.
