@@ -69,17 +69,18 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
 
 /* Half the time for each try, so that there is some for a second one. */
 static culex_status store_open(const char *url, const struct culex_store_settings *settings,
-                               const struct culex_env *env, struct culex_store **ret_store,
-                               culex_error *error)
+                               bool must_exist, const struct culex_env *env,
+                               struct culex_store **ret_store, culex_error *error)
 {
     struct culex_store_options store = {.prefix = settings->prefix,
                                         .timeout_ms = settings->timeout_ms / 2 + 1,
-                                        .synchronous = settings->synchronous};
+                                        .synchronous = settings->synchronous,
+                                        .must_exist = must_exist};
     return culex__store_open(url, &store, env, ret_store, error);
 }
 
-culex_status culex_client_open(const char *url, const culex_client_options *options,
-                               culex_client **ret_client, culex_error *error)
+static culex_status client_open(const char *url, const culex_client_options *options,
+                                bool must_exist, culex_client **ret_client, culex_error *error)
 {
     const culex_client_options none = {0};
     if (ret_client == NULL)
@@ -96,11 +97,23 @@ culex_status culex_client_open(const char *url, const culex_client_options *opti
     if (status == CULEX_OK && url == NULL && options->url_file == NULL)
         status = culex__home_store_check(chosen, settings.prefix, error);
     if (status == CULEX_OK)
-        status = store_open(chosen, &settings, env, &store, error);
+        status = store_open(chosen, &settings, must_exist, env, &store, error);
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
     return culex__client_create(store, settings.timeout_ms, env, ret_client, error);
+}
+
+culex_status culex_client_open(const char *url, const culex_client_options *options,
+                               culex_client **ret_client, culex_error *error)
+{
+    return client_open(url, options, false, ret_client, error);
+}
+
+culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
+                                         culex_client **ret_client, culex_error *error)
+{
+    return client_open(url, options, true, ret_client, error);
 }
 
 void culex_client_close(culex_client *client)

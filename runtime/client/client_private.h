@@ -34,8 +34,12 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error);
 
-/* The same without asking the store for anything yet, for handlers: only culex__client_free ends
- * it. NULL without memory. */
+/* As culex_client_open, of a store that is only looked at: see must_exist in store/store.h. */
+culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
+                                         culex_client **ret_client, culex_error *error);
+
+/* As culex__client_create without asking the store for anything yet, for handlers: only
+ * culex__client_free ends it. NULL without memory. */
 culex_client *culex__client_lend(struct culex_store *store, int64_t timeout_ms,
                                  const struct culex_env *env);
 

@@ -41,7 +41,7 @@ static culex_status doctor_refused(const culex_error *refusal, culex_doctor_repo
 {
     struct culex_report *report = culex__report_create();
     if (report != NULL) {
-        culex__report_promise(report, "The store cannot be used: nothing can be enqueued or run.");
+        culex__report_promise(report, "The store cannot be used: it promises nothing.");
         culex__report_add(report, CULEX_SEVERITY_ERROR, "open", NULL, "%s: %s",
                           culex_status_text(refusal->code), refusal->text);
         *ret_report = culex__report_finish(report);
@@ -58,7 +58,7 @@ culex_status culex_doctor(const char *url, const culex_client_options *options,
     culex_error refusal = {0};
     if (ret_report == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the report");
-    culex_status status = culex_client_open(url, options, &client, &refusal);
+    culex_status status = culex__client_open_existing(url, options, &client, &refusal);
     if (status == CULEX_OK)
         status = culex_client_doctor(client, ret_report, &refusal);
     culex_client_close(client);

@@ -283,6 +283,7 @@ struct culex_store_options {
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
     const char *folder;      /* what a relative path counts from: see platform/path.h */
+    bool must_exist; /* SQLite: CULEX_ECONNECT where a file would be made, or an empty one used */
     /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
      * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;

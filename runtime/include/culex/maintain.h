@@ -51,7 +51,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_doctor(culex_client *client,
                                                           culex_error *error);
 
 /* The same for the store at `url` (as for culex_client_open), also when it cannot be opened: that
- * is a finding then, "open". Fails only when there is no memory for a report. */
+ * is a finding then, "open". So is an SQLite file that does not exist or is empty: it is not made.
+ * Fails only when there is no memory for a report. */
 CULEX_API CULEX_MUST_USE culex_status culex_doctor(const char *url,
                                                    const culex_client_options *options,
                                                    culex_doctor_report **ret_report,

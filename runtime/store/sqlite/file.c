@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
@@ -55,10 +56,31 @@ static culex_status check_file_system(const struct culex_sqlite *store, culex_er
  * that other connections of this process hold on it. */
 static culex_status create(const struct culex_sqlite *store, culex_error *error)
 {
-    struct stat info;
     if (mknod(store->path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
         return culex__fail(error, errno == EACCES ? CULEX_EDENIED : CULEX_ECONNECT,
                            "%s cannot be created: %s", store->path, strerror(errno));
+    return CULEX_OK;
+}
+
+static culex_status refuse_missing(const struct culex_sqlite *store, const char *fault,
+                                   culex_error *error)
+{
+    return culex__fail(error, CULEX_ECONNECT,
+                       "%s %s; nothing was created: check the path. Enqueuing a run or starting a "
+                       "worker makes the store",
+                       store->path, fault);
+}
+
+static culex_status check_exists(const struct culex_sqlite *store, culex_error *error)
+{
+    if (access(store->path, F_OK) != 0 && errno == ENOENT)
+        return refuse_missing(store, "does not exist", error);
+    return CULEX_OK;
+}
+
+static culex_status check_regular(const struct culex_sqlite *store, culex_error *error)
+{
+    struct stat info;
     if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
         return culex__fail(error, CULEX_EURL, "%s is %s", store->path,
                            S_ISDIR(info.st_mode) ? "a folder: name a file in it"
@@ -266,25 +288,28 @@ static culex_status set_journal(struct culex_sqlite *store, culex_error *error)
 }
 
 /* At the place that links lead to, where all that belongs to the store lies. */
-static culex_status settle(struct culex_sqlite *store, culex_error *error)
+static culex_status settle(struct culex_sqlite *store, bool must_exist, culex_error *error)
 {
     culex_status status = check_file_system(store, error);
     if (status == CULEX_OK)
         status = culex__sqlite_place_check_left(store, error);
     if (status == CULEX_OK)
-        status = create(store, error);
+        status = must_exist ? check_exists(store, error) : create(store, error);
+    if (status == CULEX_OK)
+        status = check_regular(store, error);
     if (status != CULEX_OK && strcmp(store->given, store->path) != 0)
         culex__error_context(error, "through the link %s", store->given);
     return status;
 }
 
-static culex_status find(struct culex_sqlite *store, const char *folder, culex_error *error)
+static culex_status find(struct culex_sqlite *store, const struct culex_store_options *options,
+                         culex_error *error)
 {
-    culex_status status = anchor(store, folder, error);
+    culex_status status = anchor(store, options->folder, error);
     if (status == CULEX_OK)
         status = follow(store, error);
     if (status == CULEX_OK)
-        status = settle(store, error);
+        status = settle(store, options->must_exist, error);
     if (status == CULEX_OK)
         status = resolve(store, error);
     return status == CULEX_OK ? culex__sqlite_names_check(store, error) : status;
@@ -296,7 +321,7 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store,
     static const struct culex_store_options defaults = {0};
     bool is_empty = false;
     options = options != NULL ? options : &defaults;
-    culex_status status = store->is_memory ? CULEX_OK : find(store, options->folder, error);
+    culex_status status = store->is_memory ? CULEX_OK : find(store, options, error);
     if (status == CULEX_OK)
         status = culex__sqlite_heritage_enter(store, error);
     if (status == CULEX_OK)
@@ -305,6 +330,8 @@ culex_status culex__sqlite_file_open(struct culex_sqlite *store,
         status = identify_at_once(store, &is_empty, error);
     if (status == CULEX_EFULL && culex__sqlite_reserve_lend(store))
         status = identify_at_once(store, &is_empty, error);
+    if (status == CULEX_OK && is_empty && options->must_exist && !store->is_memory)
+        status = refuse_missing(store, "is empty", error);
     if (status == CULEX_OK)
         status = culex__sqlite_guard_open(store, error);
     if (status == CULEX_OK)

@@ -10,8 +10,8 @@ struct culex_sqlite;
 culex_status culex__sqlite_check_identity(const struct culex_sqlite *store, int64_t application,
                                           int64_t version, culex_error *error);
 
-/* Opens the connection at store->path, creating the file with mode 0600, checks whose it is,
- * and brings the schema in. `options` may be NULL. */
+/* Opens the connection at store->path, creating the file with mode 0600 unless it must exist,
+ * checks whose it is, and brings the schema in. `options` may be NULL. */
 culex_status culex__sqlite_file_open(struct culex_sqlite *store,
                                      const struct culex_store_options *options, culex_error *error);
 

@@ -320,6 +320,7 @@ static void test_producer_goes_by_the_variable_for_sqlite(void **state)
     const culex_client_options off = {.synchronous = "off"};
     assert_non_null(mkdtemp(folder));
     snprintf(url, sizeof url, "sqlite:%s/x.db", folder);
+    produce(url);
     assert_non_null(strstr(synchronous_found(url, NULL), "is full"));
     setenv("CULEX_SYNCHRONOUS", "normal", 1);
     assert_non_null(strstr(synchronous_found(url, NULL), "is normal"));

@@ -59,8 +59,8 @@ unset PEN_CGROUP
 export CULEX_URL=sqlite:/tmp/jobs.db CULEX_CGROUP=/sys/fs/cgroup/nap
 cd $build/tests/product/process
 mkdir /sys/fs/cgroup/nap
-run ./nap --doctor
 run ./nap enqueue wink
+run ./nap --doctor
 run ./nap enqueue bomb
 run ./nap --drain
 run rmdir /sys/fs/cgroup/nap

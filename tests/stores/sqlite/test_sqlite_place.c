@@ -2,6 +2,7 @@
  * so, and nothing is written into a file that nobody reads. */
 #include "fixture.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -523,6 +524,58 @@ static void expect_refused(struct fixture *fixture, const char *says)
         fail_msg("%s", error.text);
 }
 
+static void expect_missing(struct fixture *fixture, const char *name, const char *says)
+{
+    const struct culex_store_options options = {.folder = fixture->folder, .must_exist = true};
+    struct culex_store *store = NULL;
+    culex_error error = {.text = ""};
+    assert_int_equal(
+        culex__sqlite_open_as(GUARDED, name, false, &options, &fixture->env, &store, &error),
+        CULEX_ECONNECT);
+    if (strstr(error.text, says) == NULL || strstr(error.text, fixture->path) == NULL)
+        fail_msg("%s", error.text);
+}
+
+static size_t count_files(const struct fixture *fixture)
+{
+    size_t count = 0;
+    DIR *folder = opendir(fixture->folder);
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count - 2; /* "." and ".." */
+}
+
+/* Who only looks makes nothing: no file, no lock, no reserve. A link may lead there. */
+static void test_missing__is_not_made_where_it_must_exist(void **state)
+{
+    struct fixture *fixture = *state;
+    expect_missing(fixture, "q.db", "q.db does not exist; nothing was created");
+    assert_int_equal(count_files(fixture), 0);
+    assert_int_equal(symlink("q.db", named(fixture, ".link")), 0);
+    expect_missing(fixture, "q.db.link", "q.db does not exist; nothing was created");
+    assert_int_equal(count_files(fixture), 1);
+    close(creat(fixture->path, 0600));
+    expect_missing(fixture, "q.db", "q.db is empty; nothing was created");
+    assert_int_equal(length_of(fixture), 0);
+    assert_int_equal(count_files(fixture), 2);
+    fixture->store = fixture_open(fixture, GUARDED);
+    end(fixture);
+}
+
+static void test_present__is_opened_where_it_must_exist(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_store_options options = {.must_exist = true};
+    begin(fixture);
+    end(fixture);
+    assert_int_equal(culex__sqlite_open_as(GUARDED, fixture->path, false, &options, &fixture->env,
+                                           &fixture->store, NULL),
+                     CULEX_OK);
+    end(fixture);
+}
+
 /* SQLite removes a log beside an empty file, with all that was not written back. */
 static void test_removed__nobody_begins_a_store_beside_its_log(void **state)
 {
@@ -863,6 +916,8 @@ int main(void)
         TEST(test_borrowed__is_told_as_well),
         TEST(test_removed_log__is_told_and_saved_at_the_end),
         TEST(test_removed_index__is_told_and_the_log_is_kept),
+        TEST(test_missing__is_not_made_where_it_must_exist),
+        TEST(test_present__is_opened_where_it_must_exist),
         TEST(test_removed__nobody_begins_a_store_beside_its_log),
         TEST(test_removed__a_log_that_was_left_is_kept),
         TEST(test_emptied__nobody_begins_a_store_beside_its_log),
