@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "handler/loan.h"
 #include "base/notice.h"
 #include "core/patience.h"
@@ -139,7 +140,7 @@ static void setup_await(struct threads *threads, uint32_t failures)
     struct timespec until;
     int64_t wait_ms = culex__patience_ms(failures, culex__env_random(threads->env));
     clock_gettime(CLOCK_REALTIME, &until);
-    int64_t ns = until.tv_nsec + (wait_ms < 1000 ? wait_ms : 1000) * 1000000;
+    int64_t ns = until.tv_nsec + (wait_ms < 1000 ? wait_ms : 1000) * CULEX_MS_NS;
     until.tv_sec += (time_t)(ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
     if (!threads->is_stopping)
@@ -313,7 +314,7 @@ static void threads_cancel(struct culex_executor *executor, struct culex_run *ru
 static size_t threads_await(struct threads *threads, int64_t deadline_ns)
 {
     while (threads->alive > 0) {
-        int64_t more_ns = threads->alive > threads->executing ? DISMISS_MS * INT64_C(1000000) : 0;
+        int64_t more_ns = threads->alive > threads->executing ? DISMISS_MS * CULEX_MS_NS : 0;
         if (culex__env_boottime_ns(threads->env) - more_ns >= deadline_ns)
             break;
         struct timespec until;

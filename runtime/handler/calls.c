@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "base/utf8.h"
 #include "core/codec_encode.h"
 #include "core/duration.h"
@@ -49,7 +50,7 @@ const char *culex_run_queue(const culex_run *run)
 
 culex_time culex_run_enqueued_at(const culex_run *run)
 {
-    return known(run)->facts.created_at_ms * 1000000;
+    return known(run)->facts.created_at_ms * CULEX_MS_NS;
 }
 
 /* True in a process that a handler has forked. What it says would be taken for the handler's, and

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "handler/errand.h"
 
 struct errands {
@@ -55,7 +56,7 @@ static culex_status request_send(struct errands *errands, culex_status written, 
         return culex__fail(error, written, "the request is larger than %d bytes or than memory",
                            CULEX_ERRAND_MAX);
     const struct culex_errand_way *way = errands->way;
-    int64_t own_ns = culex__env_boottime_ns(errands->base.env) + errands->timeout_ms * 1000000;
+    int64_t own_ns = culex__env_boottime_ns(errands->base.env) + errands->timeout_ms * CULEX_MS_NS;
     culex__buf_cut(&errands->answer, 0);
     culex_status status =
         way->exchange(way->self, &errands->request, culex__store_earlier_ns(&errands->base, own_ns),

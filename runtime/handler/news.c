@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/instant.h"
+
 void culex__news_init(struct culex_run_news *news)
 {
     pthread_mutex_init(&news->lock, NULL);
@@ -32,7 +34,7 @@ void culex__news_extend(struct culex_run_news *news, const struct culex_env *env
 {
     int64_t most_ms = INT64_MAX / 4000000;
     extend_ms = extend_ms < most_ms ? extend_ms : most_ms;
-    int64_t until_ns = culex__env_boottime_ns(env) + extend_ms * 1000000;
+    int64_t until_ns = culex__env_boottime_ns(env) + extend_ms * CULEX_MS_NS;
     pthread_mutex_lock(&news->lock);
     if (until_ns > news->until_ns)
         news->until_ns = until_ns;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "platform/clock.h"
 
 /* How often one who waits for the thread of another looks again. */
@@ -126,7 +127,7 @@ static struct timespec time_after(int ms)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
-    int64_t ns = at.tv_nsec + ms * INT64_C(1000000);
+    int64_t ns = at.tv_nsec + ms * CULEX_MS_NS;
     at.tv_sec += (time_t)(ns / 1000000000);
     at.tv_nsec = (long)(ns % 1000000000);
     return at;

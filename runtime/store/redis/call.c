@@ -8,13 +8,14 @@
 
 #include "store/redis/record.h"
 #include "base/error.h"
+#include "base/instant.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "store/redis/scripts.h"
 
 int64_t culex__redis_deadline(const struct culex__redis *redis)
 {
-    int64_t own_ns = culex__env_boottime_ns(redis->base.env) + redis->timeout_ms * 1000000;
+    int64_t own_ns = culex__env_boottime_ns(redis->base.env) + redis->timeout_ms * CULEX_MS_NS;
     return culex__store_earlier_ns(&redis->base, own_ns);
 }
 

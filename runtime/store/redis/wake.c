@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
 
@@ -49,7 +50,7 @@ static culex_status wake_send(struct culex__redis *redis, const char *const *que
     status = culex__redis_conn_send(&wake->conn, head, (size_t)len, &request, deadline_ns, error);
     culex__redis_request_release(&request);
     wake->is_armed = status == CULEX_OK;
-    wake->until_ns = culex__env_boottime_ns(redis->base.env) + timeout_ms * 1000000 + grace_ns;
+    wake->until_ns = culex__env_boottime_ns(redis->base.env) + timeout_ms * CULEX_MS_NS + grace_ns;
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
+#include "base/instant.h"
 #include "platform/filesystem.h"
 #include "platform/path.h"
 
@@ -339,7 +340,7 @@ static void add_check_result(struct culex_sqlite *store, struct culex_report *re
 static void add_check(struct culex_sqlite *store, struct culex_report *report)
 {
     sqlite3_stmt *statement = NULL;
-    int64_t longest_ns = culex__env_boottime_ns(store->base.env) + (int64_t)CHECK_MS * 1000000;
+    int64_t longest_ns = culex__env_boottime_ns(store->base.env) + CHECK_MS * CULEX_MS_NS;
     store->deadline_ns = store->deadline_ns < longest_ns ? store->deadline_ns : longest_ns;
     sqlite3_progress_handler(store->db, CHECK_STEPS, is_over, store);
     sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL);

@@ -16,6 +16,7 @@
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/sqlite.h"
+#include "base/instant.h"
 #include "platform/descriptor.h"
 
 enum {
@@ -156,7 +157,7 @@ static void refill(struct culex_sqlite *store, int64_t wanted)
     flock(store->reserve.fd, LOCK_UN);
     if (size_of(store) < wanted)
         store->reserve.next_try_ns =
-            culex__env_boottime_ns(store->base.env) + (int64_t)RETRY_MS * 1000000;
+            culex__env_boottime_ns(store->base.env) + RETRY_MS * CULEX_MS_NS;
 }
 
 /* Somebody may have deleted the file. */
