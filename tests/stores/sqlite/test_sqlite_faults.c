@@ -535,7 +535,8 @@ static void test_open__what_cannot_be_opened_is_told_apart(void **state)
     assert_non_null(strstr(error.text, "No such file"));
     assert_int_equal(
         culex__sqlite_open(fixture->folder, false, NULL, &fixture->env, &store, &error),
-        CULEX_ECONNECT);
+        CULEX_EURL);
+    assert_non_null(strstr(error.text, "is a folder"));
     assert_int_equal(culex__sqlite_open("", false, NULL, &fixture->env, &store, &error),
                      CULEX_EURL);
     assert_int_equal(culex__sqlite_open(fixture->path, false, &odd, &fixture->env, &store, &error),
