@@ -130,7 +130,7 @@ class CNames(unittest.TestCase):
         self.assertEqual(done.returncode == 2, f"--export-macro: '{name}' is" in done.stderr, done)
         return done.returncode == 2
 
-    def test_export_macros(self) -> None:
+    def test_export_macro_that_c_has_taken_is_refused(self) -> None:
         """A generated header would define it as nothing."""
         for name in ("int", "class", "size_t", "printf", "sin", "defined", "_EXPORT", "NULL", "CULEX_API", "culex_uuid"):
             self.assertTrue(self.refuses_macro(name), name)

@@ -131,10 +131,10 @@ class Sizes(Tricks):
         self.assert_refused(self.gen_text(f"enum e {{ {values}, ONE_MORE }}"), "too-many")
         self.assert_refused(self.gen_text(f"job a {{ params {{ {fields} int8 one_more; }} }}"), "too-many")
 
-    def test_many_jobs(self) -> None:
+    def test_two_thousand_jobs_are_compiled(self) -> None:
         self.assertEqual(self.gen_text("".join(f"job j{at};" for at in range(2000)))[0], CLEAN)
 
-    def test_structs_that_grow_by_doubling(self) -> None:
+    def test_structs_that_grow_by_doubling_are_refused(self) -> None:
         """Each holds the one before a hundred times: small text, endless values."""
         text = "struct s0 { int8 x[65535]; }" + "".join(
             f"struct s{at} {{ s{at - 1} x[100]; }}" for at in range(1, 12))
@@ -143,7 +143,7 @@ class Sizes(Tricks):
             f"struct s{at} {{ s{at - 1} a; s{at - 1} b; optional s{at - 1} c; s{at - 1} d[]; }}" for at in range(1, 300))
         self.assert_refused(self.gen_text(text), "struct-too-deep")
 
-    def test_structs_in_a_circle(self) -> None:
+    def test_structs_in_a_circle_are_refused(self) -> None:
         for count, fault in ((1, "recursive-struct"), (5, "recursive-struct"), (500, "struct-too-deep")):
             text = "".join(f"struct s{at} {{ s{(at + 1) % count} next[]; }}" for at in range(count))
             self.assert_refused(self.gen_text(text), fault)
@@ -176,7 +176,7 @@ class Bytes(Tricks):
             self.assertEqual(self.gen_text(f'job a [[deprecated("\\u{{{code:x}}}")]];')[0], CLEAN)
         self.assertEqual(self.gen_text("/// \u0646\u200c\u0645 \u2764\ufe0f \U0001f469\u200d\U0001f4bb\njob a;")[0], CLEAN)
 
-    def test_empty_files(self) -> None:
+    def test_empty_files_are_compiled(self) -> None:
         for data in (b"", b"\n", b"// nothing", b"/**/"):
             self.assertEqual(self.gen_text(data)[0], CLEAN, data)
 
@@ -193,7 +193,7 @@ class Names(Tricks):
                 self.assertEqual(self.gen(os.path.join(b".", name))[0], DIAGNOSTICS)
         self.assertEqual(self.written(), [])
 
-    def test_longest_name(self) -> None:
+    def test_longest_name_is_compiled(self) -> None:
         (self.work / ("x" * 64 + ".job")).write_text("job a;")
         self.assertEqual(self.gen("x" * 64 + ".job")[0], CLEAN)
 
@@ -209,7 +209,7 @@ class Names(Tricks):
         (odd / "x.job").write_text("job a { params { sting x; } }")
         self.assert_refused(self.gen(str(odd / "x.job")), "unknown-type")
 
-    def test_words_on_the_command_line(self) -> None:
+    def test_odd_words_on_the_command_line_are_refused(self) -> None:
         for words in (["gen"], ["gen", "--out"], ["gen", "--out", "", "x.job"], ["\x1b[31m"], ["gen", "--\x1b[31m", "x.job"], [""],
                       ["gen", "--out", "out", "--export-macro", "a;b", "x.job"], ["gen", "--out", "out", "\x1b[31m.job"],
                       ["gen", "--out", "out", "\u202e"], ["check", "--message-format=\x1b", "x.job"], ["check", "\udcff"],
@@ -230,7 +230,7 @@ class Names(Tricks):
 
 
 class Imports(Tricks):
-    def test_paths_that_lead_elsewhere(self) -> None:
+    def test_import_that_leads_elsewhere_is_refused(self) -> None:
         for path in ("../victim.job", "/etc/passwd", "./x.job", "a/../../victim.job", "a//b.job", "", ".", "..", "a\\\\b.job", "x.job/",
                      str(self.root / "victim.job"), "~/x.job", "file:///x.job", "\\u{202e}.job", "a" * 2000 + ".job", "\\x1b.job"):
             with self.subTest(path=path):

@@ -99,7 +99,7 @@ class Live(unittest.TestCase):
         self.assertIn("no queue 'rollng'", told)
         self.assertIn("did you mean rolling?", told)
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_named(self):
         self.enqueue()
         for words, text in ((("--bogus",), "--bogus"), (("word",), "word"), (("--queue=",), "--queue"),
                             (("--lease=1s",), "--lease"), (("--url=nonsense:x",), "nonsense"),

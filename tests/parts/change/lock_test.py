@@ -294,7 +294,7 @@ class Elsewhere(Case):
         self.assertIn("[field-type-narrowed]", said)
         self.assertIn("[job-removed]", said)
 
-    def test_folder_of_older_files(self):
+    def test_breaking_compares_with_a_folder_of_older_files(self):
         shutil.copytree(self.work / "jobs", self.work / "old")
         shutil.copy(self.work / "inc/common.job", self.work / "old")
         self.change()
@@ -302,7 +302,7 @@ class Elsewhere(Case):
         (self.work / "empty").mkdir()
         self.culexc(3, "breaking", "-I", "inc", "--against", "empty", "jobs/a.job")
 
-    def test_version_control(self):
+    def test_breaking_compares_with_a_commit(self):
         for words in (["init", "-q"], ["add", "-A"],
                       ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x"]):
             status, said = self.run_in("git", *words)

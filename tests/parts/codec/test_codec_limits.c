@@ -20,7 +20,7 @@ static char *repeat(const char *before, const char *part, size_t count, const ch
     return text;
 }
 
-static void test_limits__sixteen_levels_and_no_more(void **state)
+static void test_limits__seventeenth_level_is_refused(void **state)
 {
     struct workbench *bench = *state;
     char *fits = repeat("{\"new\":", "[", CULEX_PAYLOAD_DEPTH_MAX - 1, "]]]]]]]]]]]]]]]}");
@@ -327,7 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORKBENCH_TEST(test_limits__of_times_and_durations_hold_both_ways),
-        WORKBENCH_TEST(test_limits__sixteen_levels_and_no_more),
+        WORKBENCH_TEST(test_limits__seventeenth_level_is_refused),
         WORKBENCH_TEST(test_limits__encoder_counts_levels_like_the_decoder),
         WORKBENCH_TEST(test_limits__one_byte_more_than_a_payload_is_refused),
         WORKBENCH_TEST(test_limits__a_list_has_at_most_65535_elements),

@@ -497,7 +497,7 @@ static void test_uuid__anything_else_is_refused_and_leaves_the_id_alone(void **s
     assert_int_equal(id.b[0], 7);
 }
 
-static void test_base64__known_texts(void **state)
+static void test_base64__known_texts_come_out_and_back(void **state)
 {
     static const struct {
         const char *bytes;
@@ -620,7 +620,7 @@ int main(void)
         cmocka_unit_test(test_duration__other_forms_are_refused),
         cmocka_unit_test(test_uuid__prints_lower_and_reads_either_case),
         cmocka_unit_test(test_uuid__anything_else_is_refused_and_leaves_the_id_alone),
-        cmocka_unit_test(test_base64__known_texts),
+        cmocka_unit_test(test_base64__known_texts_come_out_and_back),
         cmocka_unit_test(test_base64__loose_forms_are_refused),
         cmocka_unit_test(test_utf8__only_well_formed_characters_count),
         cmocka_unit_test(test_utf8__each_character_is_written_as_it_is_read),

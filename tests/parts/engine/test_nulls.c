@@ -96,7 +96,7 @@ static bool schema_seen(const culex_live_schema *schema, void *user)
     return true;
 }
 
-static void test_without_a_client(void **state)
+static void test_null_for_a_client_is_refused(void **state)
 {
     const struct number params = {7};
     culex_uuid id;
@@ -132,7 +132,7 @@ static void test_without_a_client(void **state)
     assert_null(culex_doctor_report_text(NULL));
 }
 
-static void test_with_a_client(void **state)
+static void test_null_beside_a_client_is_refused(void **state)
 {
     const struct number params = {7};
     const culex_enqueue_options no_tags = {.tag_count = 2};
@@ -182,7 +182,7 @@ static culex_status process_open(void *user, void **ret_process, culex_error *er
     return CULEX_OK;
 }
 
-static void test_without_a_worker(void **state)
+static void test_null_for_a_worker_is_refused(void **state)
 {
     (void)state;
     REFUSED(culex_worker_create(NULL, NULL, &error));
@@ -205,7 +205,7 @@ static void expect_reason(const culex_worker *worker, const char *reason)
     assert_non_null(strstr(worker->setup_error.text, reason));
 }
 
-static void test_with_a_worker(void **state)
+static void test_null_beside_a_worker_is_refused(void **state)
 {
     const culex_worker_options no_queues = {.queue_count = 2};
     const char *none = NULL;
@@ -237,7 +237,7 @@ static void test_with_a_worker(void **state)
 
 /* --- handlers ------------------------------------------------------------------------------ */
 
-static void test_without_a_run(void **state)
+static void test_null_for_a_run_is_survived(void **state)
 {
     const struct number value = {7};
     const culex_uuid id = culex_run_id(NULL);
@@ -275,7 +275,7 @@ static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t
     return n == 1 ? culex_run_fail(run, none, 0) : culex_run_discard(run, none, 0);
 }
 
-static void test_with_a_run(void **state)
+static void test_null_beside_a_run_is_survived(void **state)
 {
     struct world *world = world_open();
     culex_job_type once = type;
@@ -303,12 +303,12 @@ int main(void)
         cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
-        cmocka_unit_test(test_without_a_client),
-        cmocka_unit_test(test_with_a_client),
-        cmocka_unit_test(test_without_a_worker),
-        cmocka_unit_test(test_with_a_worker),
-        cmocka_unit_test(test_without_a_run),
-        cmocka_unit_test(test_with_a_run),
+        cmocka_unit_test(test_null_for_a_client_is_refused),
+        cmocka_unit_test(test_null_beside_a_client_is_refused),
+        cmocka_unit_test(test_null_for_a_worker_is_refused),
+        cmocka_unit_test(test_null_beside_a_worker_is_refused),
+        cmocka_unit_test(test_null_for_a_run_is_survived),
+        cmocka_unit_test(test_null_beside_a_run_is_survived),
     };
     type = number_type();
     return cmocka_run_group_tests(tests, NULL, NULL);

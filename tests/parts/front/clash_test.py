@@ -65,30 +65,30 @@ class Clash(unittest.TestCase):
         self.assertEqual(self.found("gen", "--out", "out", "--beside", "r.job", "q.job"), (0, []))
         self.assertEqual(sorted(path.name for path in (self.work / "out").iterdir()), ["q_job.c", "q_job.h"])
 
-    def test_two_pages_of_one_name(self):
+    def test_two_pages_of_one_name_are_refused(self):
         self.write({"x/s.job": "package x;\njob a;\n", "y/s.job": "package y;\njob a;\n"})
         status, text = self.run_culexc("doc", "--out", "out", "x/s.job", "y/s.job")
         self.assertEqual((status, text.count("would both generate")), (1, 1))
         self.assertFalse((self.work / "out").exists())
         self.assertEqual(self.run_culexc("doc", "x/s.job", "y/s.job")[0], 0)
 
-    def test_outputs_that_differ_in_case_alone(self):
+    def test_outputs_that_differ_in_case_alone_are_refused(self):
         self.assert_clash({"x/s.job": "package x;\njob a;\n", "y/S.job": "package y;\njob a;\n"},
                           "header-collision", "x/s.job", "y/S.job", verbs=["gen"])
 
-    def test_an_output_that_an_import_would_be(self):
+    def test_output_of_an_imports_name_is_refused(self):
         self.write({"x/s.job": "package x;\njob a;\n", "y/s.job": "package y;\nstruct t { int32 x; }\n",
                     "m.job": 'package m;\nimport "y/s.job";\njob b { params { y.t v; } }\n'})
         self.assertEqual(self.found("gen", "--out", "out", "m.job", "x/s.job"),
                          (1, [("header-collision", "x/s.job", 1, ["y/s.job"])]))
         self.assertFalse((self.work / "out").exists())
 
-    def test_include_guards(self):
+    def test_two_include_guards_of_one_name_are_refused(self):
         self.assert_clash({"c.job": "package a.b;\njob j;\n", "b_c.job": "package a;\njob k;\n"},
                           "c-name-collision", "c.job", "b_c.job")
         self.assert_clash({"a-b.job": "job m;\n", "a_b.job": "job n;\n"}, "c-name-collision", "a-b.job", "a_b.job")
 
-    def test_include_guards_and_names(self):
+    def test_include_guard_of_a_names_spelling_is_refused(self):
         for name in ["enum send_job { G, H }\n", "struct s { int32 SEND_JOB_H; }\n",
                      "job j { params { int32 SEND_JOB_H; } }\n",
                      "job j { returns { int32 SEND_JOB_H; } }\n"]:
@@ -96,7 +96,7 @@ class Clash(unittest.TestCase):
             self.assertEqual([at[0] for at in self.found("check", "k.job", "send.job")[1]],
                              ["c-name-collision"], name)
 
-    def test_include_guards_of_imports(self):
+    def test_include_guard_of_an_import_clashes_too(self):
         for name, use in [("enum send_job { G, H }\n", "send_job v;"), ("", "int32 SEND_JOB_H;")]:
             self.write({"send.job": "struct t { int32 x; }\n",
                         "k.job": f'import "send.job";\n{name}job k {{ params {{ t x; {use} }} }}\n'})

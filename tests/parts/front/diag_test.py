@@ -127,7 +127,7 @@ class Once(Case):
         self.assertEqual(self.run_culexc("gen", "--out", "out", *files)[0], 1)
         self.assertFalse((self.work / "out").exists())
 
-    def test_a_warning_too(self):
+    def test_a_warning_of_an_import_is_told_once(self):
         files = self.importers('import "types.job";\nstruct s { int32 x; }\n')
         status, _, messages = self.run_culexc("check", *files)
         self.assertEqual((status, messages.count("[unused-import]")), (0, 1))
@@ -206,7 +206,7 @@ class Switches(Case):
         self.assertEqual((status, messages), (0, ""))
         self.assertEqual(json.loads(out)["files"][0]["file"], "a.job")
 
-    def test_max_errors(self):
+    def test_errors_end_at_the_most_that_is_asked_for(self):
         text = "".join(f"job a{at} {{ priority 10; }}\n" for at in range(30))
         self.assertEqual(len(self.check(text)[1]), 20)
         self.assertEqual(len(self.check(text, "--max-errors", "3")[1]), 3)
@@ -230,7 +230,7 @@ class Switches(Case):
 
 
 class Allow(Case):
-    def test_behind_or_before(self):
+    def test_allow_counts_behind_the_line_or_before_it(self):
         for text in ['import "types.job"; // culexc:allow(unused-import) later\njob a;\n',
                      '// culexc:allow(unused-import)\nimport "types.job";\njob a;\n',
                      '/* culexc:allow(unused-import) */ import "types.job";\njob a;\n',
@@ -239,13 +239,13 @@ class Allow(Case):
             with self.subTest(text=text):
                 self.assertEqual(self.check(text, "-Werror"), (0, []))
 
-    def test_no_further_than_its_line(self):
+    def test_allow_reaches_no_further_than_its_line(self):
         text = '// culexc:allow(unused-import)\njob a;\n'
         self.assertEqual(self.check(text)[1], [("unused-allow", "warning")])
         text = 'import "types.job";\n// culexc:allow(unused-import)\njob a;\n'
         self.assertEqual([one for one, _ in self.check(text)[1]], ["unused-import", "unused-allow"])
 
-    def test_only_in_comments(self):
+    def test_allow_counts_in_comments_only(self):
         text = 'job a { params { string s = "// culexc:allow(nonsense)"; } } /// culexc:allow(x)\n'
         self.assertEqual(self.check(text), (0, []))
 
@@ -500,7 +500,7 @@ class Zones(Case):
         done = self.run_culexc("check", "a.job", env={"TZDIR": str(self.work / "none")})
         self.assertEqual(done, (0, "", ""))
 
-    def test_the_machines_own(self):
+    def test_zone_is_looked_up_in_the_machines_own_database(self):
         known = self.TEXT.replace("Roma", "Rome")
         has_database = pathlib.Path("/usr/share/zoneinfo/Europe/Rome").exists()
         for text, is_said in [(self.TEXT, has_database), (known, False)]:

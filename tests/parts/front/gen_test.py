@@ -125,7 +125,7 @@ class Gen(unittest.TestCase):
             os.umask(old)
         self.assertEqual((self.out / "mail_job.h").stat().st_mode & 0o777, 0o640)
 
-    def test_usage_and_missing_files(self):
+    def test_wrong_usage_and_missing_files_have_their_exit_codes(self):
         for arguments, status in [([], 2), (["nonsense"], 2), (["check"], 2), (["gen", "x.job"], 2),
                                   (["check", "--wrong", "x.job"], 2), (["check", "none.job"], 3),
                                   (["check", "/dev/null"], 3), (["--help"], 0), (["--version"], 0),

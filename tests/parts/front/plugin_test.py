@@ -67,7 +67,7 @@ class Plugin(unittest.TestCase):
             read = self.asked(files=files)["files"]
             self.assertEqual([file["file"] + "*" * (not file["named"]) for file in read], names)
 
-    def test_options_arrive(self):
+    def test_options_arrive_in_order(self):
         self.assertEqual(self.asked()["options"], {})
         read = self.asked("--option", "b=1=2", "--option=a=", "--option", "c d=\u20ac")
         self.assertEqual(list(read["options"].items()), [("b", "1=2"), ("a", ""), ("c d", "\u20ac")])

@@ -17,7 +17,7 @@
 #include "suggest.h"
 #include "wide.h"
 
-static void test_duration__units_large_to_small(void **state)
+static void test_duration__takes_units_from_large_to_small_only(void **state)
 {
     static const struct {
         const char *text;
@@ -84,7 +84,7 @@ static void test_wide__reads_and_prints_128_bits(void **state)
     }
 }
 
-static void test_wide__limits_of_types(void **state)
+static void test_wide__holds_the_least_and_the_most_of_each_type(void **state)
 {
     char text[WIDE_TEXT_BYTES];
     int64_t value;
@@ -134,7 +134,7 @@ static void test_place__columns_are_code_points(void **state)
     arena_release(&arena);
 }
 
-static void test_lexer__kinds_and_offsets(void **state)
+static void test_lexer__tells_kind_fault_and_place_of_each_token(void **state)
 {
     static const char text[] =
         "a 1m30s 512M 0.5 1e3 [[x]] <= \"s\\\"\" x\"00\" 'c' /* */ // c\n90x";
@@ -207,7 +207,7 @@ static void test_json_in__depth_is_bounded(void **state)
     assert_false(json_in_skip(&in));
 }
 
-static void test_json_in__numbers_and_booleans(void **state)
+static void test_json_in__number_that_may_not_fit_is_refused_where_it_ends(void **state)
 {
     static const char text[] = " 7 -123456789012345678 true false 1234567890123456789 ";
     struct json_in in = {.at = text, .end = text + strlen(text)};
@@ -328,16 +328,16 @@ static void test_hostile__100000_bytes_of_one_part_cost_few_reports(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_duration__units_large_to_small),
+        cmocka_unit_test(test_duration__takes_units_from_large_to_small_only),
         cmocka_unit_test(test_wide__reads_and_prints_128_bits),
-        cmocka_unit_test(test_wide__limits_of_types),
+        cmocka_unit_test(test_wide__holds_the_least_and_the_most_of_each_type),
         cmocka_unit_test(test_suggest__near_is_not_plain),
         cmocka_unit_test(test_place__columns_are_code_points),
-        cmocka_unit_test(test_lexer__kinds_and_offsets),
+        cmocka_unit_test(test_lexer__tells_kind_fault_and_place_of_each_token),
         cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),
         cmocka_unit_test(test_json_in__strings_are_read_or_malformed),
         cmocka_unit_test(test_json_in__depth_is_bounded),
-        cmocka_unit_test(test_json_in__numbers_and_booleans),
+        cmocka_unit_test(test_json_in__number_that_may_not_fit_is_refused_where_it_ends),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
         cmocka_unit_test(test_settings__numbers_keep_their_bounds),
         cmocka_unit_test(test_overlay__is_read_instead_of_a_file),

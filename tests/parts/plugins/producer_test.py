@@ -166,7 +166,7 @@ class Typed(unittest.TestCase):
             with self.assertRaisesRegex(Encoding, rf"^{lists[0]}: expected a list"):
                 payload_of(attributes_job.Limits(code="abc", key=b"hidden", after=1 << 61, **{lists[0]: value}))
 
-    def test_python_types_of_time(self):
+    def test_python_types_of_time_are_taken(self):
         at = datetime.datetime(2026, 5, 6, 7, 8, 9, 10, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
         job = types_job.OptionalOfAll(at=at, d=datetime.timedelta(days=-1, microseconds=1))
         self.assertEqual(payload_of(job), b'{"at":"2026-05-06T05:08:09.00001Z","d":"-86399.999999s"}')

@@ -108,7 +108,7 @@ class Verbs(Case):
         self.assertEqual(self.culexc("lock", "jobs", "empty")[0], 3)
         self.assertFalse((self.work / "jobs.lock").exists())
 
-    def test_breaking_against_a_lock(self):
+    def test_breaking_against_a_lock_tells_of_a_job_that_is_gone(self):
         self.assertEqual(self.culexc("lock", "jobs")[0], 0)
         (self.work / "jobs/sub/b.job").unlink()
         status, _, said = self.culexc("breaking", "--against", "jobs.lock", "jobs")

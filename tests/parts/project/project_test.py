@@ -21,7 +21,7 @@ USER = 'package app; import "types.job"; job a { params { lib.point p; } }\n'
 class Golden(Case):
     """A project file each: golden/NAME.yaml as culex.yaml, and what `check a.job` says of it."""
 
-    def test_project_files(self):
+    def test_each_project_file_is_read_as_its_golden_says(self):
         cases = sorted((HERE / "golden").glob("*.yaml"))
         self.assertGreater(len(cases), 15)
         for case in cases:
@@ -48,11 +48,11 @@ class Found(Case):
                           ("/", str(self.work / "jobs/deep/a.job"))):
             self.assertEqual(self.culexc("check", path, cwd=cwd), (0, "", ""), cwd)
 
-    def test_above_the_folder(self):
+    def test_project_file_above_the_folder_counts(self):
         self.assertEqual(self.culexc("check", "jobs"), (0, "", ""))
         self.assertEqual(self.culexc("check", ".", cwd="jobs/deep"), (0, "", ""))
 
-    def test_the_nearest_counts(self):
+    def test_nearest_project_file_counts_alone(self):
         self.write("jobs/culex.yaml", "")
         status, _, said = self.culexc("check", "jobs")
         self.assertEqual(status, 1)
@@ -272,7 +272,7 @@ class Keys(Case):
         self.assertIn("[project-key]", said)
         self.assertEqual(status, 3)
 
-    def test_gen_depends_on_it(self):
+    def test_gen_depends_on_the_project_file(self):
         self.write("culex.yaml", "")
         self.write("jobs/a.job", GOOD.format("a"))
         self.assertEqual(self.culexc("gen", "--out", "out", "--depfile", "a.d", "jobs/a.job")[0], 0)

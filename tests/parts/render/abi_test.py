@@ -193,7 +193,7 @@ class Abi(unittest.TestCase):
         self.before.caller(uses_the_name)
         self.assertRaisesRegex(AssertionError, "no member named", after.caller, uses_the_name)
 
-    def test_layout_changes(self) -> None:
+    def test_changed_layout_changes_the_fingerprint(self) -> None:
         for what, change in CHANGES.items():
             with self.subTest(what):
                 after = self.after(change)

@@ -190,13 +190,13 @@ class Hostile(unittest.TestCase):
     def skeletons(self, text: str) -> List[List[str]]:
         return [skeleton(content) for content in files_of(self.ir_with(text)).values()]
 
-    def test_known_tricks(self) -> None:
+    def test_known_tricks_stay_inside_their_comment_or_literal(self) -> None:
         plain = self.skeletons("plain text")
         for text in (*BANNED_TEXT, "\n".join(BANNED_TEXT), "*", "/", "\\", "?", "\n", "\\\n", "*\n/"):
             with self.subTest(text=text):
                 self.assertEqual(self.skeletons(text), plain)
 
-    def test_random_text(self) -> None:
+    def test_random_text_stays_inside_its_comment_or_literal(self) -> None:
         plain = self.skeletons("plain text")
         dice = random.Random(20)
         for _ in range(300):

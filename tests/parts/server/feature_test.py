@@ -141,7 +141,7 @@ class Diagnostics(Feature):
         self.client.tell("workspace/didChangeWatchedFiles", {"changes": []})
         self.assertEqual(self.codes(uri), ["unknown-policy"])
 
-    def test_folder_of_imports(self):
+    def test_folder_of_imports_is_searched(self):
         (self.folder / "sub").mkdir()
         client = Client(CULEXC, "-I", str(self.folder))
         self.addCleanup(client.close)
@@ -149,7 +149,7 @@ class Diagnostics(Feature):
         uri = client.open(self.folder / "sub" / "mail.job", MAIL)
         self.assertEqual(client.diagnostics(uri), [])
 
-    def test_text_of_no_file(self):
+    def test_text_of_no_file_is_checked(self):
         self.start()
         uri = self.client.open("untitled:Untitled-1", "sting a;")
         self.assertEqual(self.codes(uri), ["unknown-declaration"])
@@ -240,7 +240,7 @@ class Hover(Feature):
         self.assertIn("Largest value", self.hover(uri, "max", 1, 3))
         self.assertIn('Stored as "queue"', self.hover(uri, "queue", 1))
 
-    def test_half_written_text(self):
+    def test_half_written_text_is_explained(self):
         self.start()
         uri = self.open("a.job", "job a {\n    params {\n        string x = ;\n        int8 y\n"
                                  "job b {\n    timeout ")
@@ -325,14 +325,14 @@ class Rename(Feature):
                                  {**self.client.place(uri, needle, skip), "newName": name})
         return answer["error"]["message"]
 
-    def test_type_in_all_files(self):
+    def test_type_is_renamed_in_all_files(self):
         self.start()
         uri = self.open("mail.job")
         texts = self.renamed(uri, "lang lang", "tongue")
         self.assertEqual(texts, {"common.job": COMMON.replace("enum lang", "enum tongue"),
                                  "mail.job": MAIL.replace("shop.lang", "shop.tongue")})
 
-    def test_policy_and_enum_value(self):
+    def test_policy_and_enum_value_are_renamed(self):
         self.start()
         uri = self.open("common.job")
         self.assertEqual(self.renamed(uri, "remote", "distant"),
@@ -532,7 +532,7 @@ class Completion(Feature):
                                      "job a { params { int8 x; int8 y; } unique by (x, §"),
                          ["x", "y"])
 
-    def test_files_to_import(self):
+    def test_files_to_import_are_offered_folder_by_folder(self):
         self.start()
         self.write("sub/deep.job", "job a;")
         self.write("notes.txt", "")
@@ -763,7 +763,7 @@ class Find(Feature):
         return [(item["name"], item.get("containerName"), item["location"]["uri"].rpartition("/")[2])
                 for item in self.client.result("workspace/symbol", {"query": query})]
 
-    def test_declarations_of_all_files(self):
+    def test_declarations_are_found_in_all_files(self):
         self.start()
         self.write("sub/deep.job", "job resend;")
         self.open("mail.job", MAIL + "job sent;")
@@ -884,7 +884,7 @@ class Actions(Feature):
         self.assertEqual(tags, {"unused-policy": [1], "unused-type": [1],
                                 "deprecated-silent": [2]})
 
-    def test_no_such_tier(self):
+    def test_unknown_tier_is_refused(self):
         client = Client(CULEXC, "--tier", "no")
         self.addCleanup(client.close)
         self.assertEqual(client.process.wait(60), 2)

@@ -67,7 +67,7 @@ class States(Served):
         self.client.tell("exit")
         self.assertEqual(self.client.process.wait(30), 0)
 
-    def test_unknown_methods(self):
+    def test_unknown_methods_are_answered_and_survived(self):
         self.start()
         self.assertEqual(self.fault({"id": 9, "method": "textDocument/unheardOf"}), -32601)
         self.assertEqual(self.fault({"id": 9, "method": "textDocument/didOpen"}), -32601)
@@ -170,7 +170,7 @@ class Framing(Served):
         self.client.versions["file:///t/bad.job"] = 1
         self.assertEqual(self.client.diagnostics("file:///t/bad.job")[0]["code"], "invalid-utf8")
 
-    def test_params_of_any_shape(self):
+    def test_params_of_any_shape_are_survived(self):
         self.start()
         uri = self.client.open("file:///t/a.job", "job a;")
         shapes = [None, [], 1, "x", {}, {"textDocument": None}, {"textDocument": {"uri": 1}},

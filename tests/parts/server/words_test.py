@@ -35,7 +35,7 @@ class Words(unittest.TestCase):
         self.assertEqual(found, self.compiler["attributes"])
         self.assertGreater(len(found), 10)
 
-    def test_all_other_words(self):
+    def test_all_other_words_are_the_compilers(self):
         others = set(self.table) - self.at("TYPE") - set(self.compiler["attributes"])
         # max is an attribute and a setting of a retry policy.
         self.assertEqual(others | {"max"}, self.compiler["words"])

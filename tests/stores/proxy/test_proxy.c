@@ -112,7 +112,7 @@ static void test_pass__both_ways_and_counted(void **state)
     assert_int_equal(proxy_bytes(stage->proxy, PROXY_REPLY), 4);
 }
 
-static void test_cut__at_every_byte_of_either_way(void **state)
+static void test_cut__lets_just_the_bytes_before_it_pass(void **state)
 {
     struct stage *stage = *state;
     for (int direction = 0; direction < 2; direction++) {
@@ -206,7 +206,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stage_open, stage_close)
     const struct CMUnitTest tests[] = {
         TEST(test_pass__both_ways_and_counted),
-        TEST(test_cut__at_every_byte_of_either_way),
+        TEST(test_cut__lets_just_the_bytes_before_it_pass),
         TEST(test_half__ends_one_way_only),
         TEST(test_hold__keeps_bytes_until_cleared),
         TEST(test_drip_and_delay__bring_everything_in_the_end),

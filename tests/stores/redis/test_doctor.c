@@ -228,7 +228,7 @@ static void test_denied_info_and_config_are_notes(void **state)
     culex_doctor_report_free(report);
 }
 
-static void test_rights_are_tried(void **state)
+static void test_right_that_is_lacking_is_named(void **state)
 {
     static const struct {
         const char *lacks;
@@ -316,7 +316,7 @@ static void test_server_on_loopback_is_only_noted(void **state)
     culex_doctor_report_free(report);
 }
 
-static void test_replicas_and_their_minimum(void **state)
+static void test_replicas_without_a_minimum_are_a_warning(void **state)
 {
     struct fixture *f = *state;
     struct redis_server primary, replica;
@@ -387,7 +387,7 @@ static void test_injected_clock_far_ahead_is_a_warning(void **state)
     culex_doctor_report_free(report);
 }
 
-static void test_injected_info_of_a_sick_server(void **state)
+static void test_server_that_cannot_write_its_log_is_an_error(void **state)
 {
     static const char info[] =
         "redis_version:6.0.16\r\nrole:master\r\naof_enabled:1\r\naof_last_write_status:err\r\n"
@@ -434,14 +434,14 @@ int main(void)
         TEST(test_expire_on_our_keys_is_found),
         TEST(test_failed_snapshot_is_found),
         TEST(test_denied_info_and_config_are_notes),
-        TEST(test_rights_are_tried),
+        TEST(test_right_that_is_lacking_is_named),
         TEST(test_password_makes_the_default_user_fine),
         TEST(test_server_that_is_open_to_the_world_is_an_error),
         TEST(test_server_on_loopback_is_only_noted),
-        TEST(test_replicas_and_their_minimum),
+        TEST(test_replicas_without_a_minimum_are_a_warning),
         TEST(test_cluster_is_noted),
         TEST(test_injected_clock_far_ahead_is_a_warning),
-        TEST(test_injected_info_of_a_sick_server),
+        TEST(test_server_that_cannot_write_its_log_is_an_error),
         TEST(test_server_that_goes_away_fails_the_doctor),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);

@@ -352,7 +352,7 @@ static int64_t used_memory(struct fixture *f)
     return used;
 }
 
-static void test_memory__of_a_waiting_run(void **state)
+static void test_memory__waiting_run_takes_300_bytes_beside_its_payload(void **state)
 {
     enum { RUNS = 50000, BATCH = 200, PAYLOAD = 100, BYTES_MAX = 300 };
     static char payload[PAYLOAD];
@@ -391,7 +391,7 @@ int main(void)
         TEST(test_silent_server__gives_up_in_time),
         TEST(test_cut_reply__same_nonce_brings_the_same_grants),
         TEST(test_damaged_record__is_set_aside_and_never_granted),
-        TEST(test_memory__of_a_waiting_run),
+        TEST(test_memory__waiting_run_takes_300_bytes_beside_its_payload),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

@@ -109,7 +109,7 @@ static void test_record__one_wrong_field_is_refused(void **state)
     }
 }
 
-static void test_record__byte_flips(void **state)
+static void test_record__with_a_flipped_bit_stays_within_bounds(void **state)
 {
     (void)state;
     for (size_t at = 0; at < sizeof good - 1; at++) {
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(test_record__each_field_is_read),
         cmocka_unit_test(test_record__cut_before_its_tags_is_refused),
         cmocka_unit_test(test_record__one_wrong_field_is_refused),
-        cmocka_unit_test(test_record__byte_flips),
+        cmocka_unit_test(test_record__with_a_flipped_bit_stays_within_bounds),
         cmocka_unit_test(test_answer__of_step_is_refused_by_what_it_has),
         cmocka_unit_test(test_answer__of_list_is_refused_by_what_it_has),
     };

@@ -126,7 +126,7 @@ static void test_url__long_one_is_refused(void **state)
     free(url);
 }
 
-static void test_store_open__unknown_scheme(void **state)
+static void test_store_open__unknown_scheme_is_refused_with_those_known(void **state)
 {
     (void)state;
     struct culex_store *store;
@@ -167,7 +167,7 @@ int main(void)
         cmocka_unit_test(test_url__bad_ones_say_what_and_never_the_password),
         cmocka_unit_test(test_url__tls_says_what_to_do),
         cmocka_unit_test(test_url__long_one_is_refused),
-        cmocka_unit_test(test_store_open__unknown_scheme),
+        cmocka_unit_test(test_store_open__unknown_scheme_is_refused_with_those_known),
         cmocka_unit_test(test_url__no_changed_byte_breaks_the_parser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

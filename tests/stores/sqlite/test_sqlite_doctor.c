@@ -127,7 +127,7 @@ static void test_promise__memory_survives_nothing(void **state)
     store->ops->close(store);
 }
 
-static void test_report__of_a_sound_file(void **state)
+static void test_report__sound_file_has_all_findings_and_no_warning(void **state)
 {
     static const char *const ids[] = {
         "sqlite-synchronous", "sqlite-journal-mode", "sqlite-page-size",     "sqlite-version",
@@ -161,7 +161,7 @@ static void test_finding__journal_that_is_no_log(void **state)
     expect(fixture->store, "sqlite-journal-mode", CULEX_SEVERITY_ERROR, "no write-ahead log");
 }
 
-static void test_finding__version_with_and_without_the_fault(void **state)
+static void test_finding__version_with_the_fault_is_a_note(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, GUARDED);
@@ -171,7 +171,7 @@ static void test_finding__version_with_and_without_the_fault(void **state)
     expect(fixture->store, "sqlite-version", CULEX_SEVERITY_OK, "mended");
 }
 
-static void test_finding__page_size_of_an_old_file(void **state)
+static void test_finding__page_size_of_an_old_file_is_a_note(void **state)
 {
     struct fixture *fixture = *state;
     fixture_sql(fixture, "PRAGMA page_size=8192; VACUUM");
@@ -179,7 +179,7 @@ static void test_finding__page_size_of_an_old_file(void **state)
     expect(fixture->store, "sqlite-page-size", CULEX_SEVERITY_NOTE, "8192");
 }
 
-static void test_finding__two_libraries_in_one_process(void **state)
+static void test_finding__two_libraries_in_one_process_are_a_warning(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = open_with(fixture, "", NULL);
@@ -238,7 +238,7 @@ static void test_network__fuse_is_told_apart_by_its_name(void **state)
     expect(fixture->store, "sqlite-file-system", CULEX_SEVERITY_NOTE, "in user space");
 }
 
-static void test_finding__disk_nearly_full(void **state)
+static void test_finding__disk_nearly_full_is_a_warning(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = open_with(fixture, "", NULL);
@@ -248,7 +248,7 @@ static void test_finding__disk_nearly_full(void **state)
     expect(fixture->store, "sqlite-free-space", CULEX_SEVERITY_OK, "MiB are free");
 }
 
-static void test_finding__reserve_in_use(void **state)
+static void test_finding__reserve_in_use_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
     char path[128];
@@ -261,7 +261,7 @@ static void test_finding__reserve_in_use(void **state)
     expect(fixture->store, "sqlite-reserve", CULEX_SEVERITY_ERROR, "soon nothing new is started");
 }
 
-static void test_finding__permissions(void **state)
+static void test_finding__file_that_others_may_read_or_replace_is_a_warning(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = open_with(fixture, "", NULL);
@@ -290,7 +290,7 @@ static void test_finding__file_that_may_not_be_written(void **state)
     expect(fixture->store, "sqlite-rights", CULEX_SEVERITY_OK, "may write");
 }
 
-static void test_finding__a_second_name_of_the_file(void **state)
+static void test_finding__second_name_of_the_file_is_a_warning(void **state)
 {
     struct fixture *fixture = *state;
     char path[128];
@@ -342,7 +342,7 @@ static void test_finding__log_that_cannot_be_written_back(void **state)
 
 /* --- the data -------------------------------------------------------------------------- */
 
-static void test_finding__damaged_file(void **state)
+static void test_finding__damage_of_the_file_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
     char bytes[2048];
@@ -408,21 +408,21 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_promise__follows_synchronous),
         TEST(test_promise__memory_survives_nothing),
-        TEST(test_report__of_a_sound_file),
+        TEST(test_report__sound_file_has_all_findings_and_no_warning),
         TEST(test_finding__journal_that_is_no_log),
-        TEST(test_finding__version_with_and_without_the_fault),
-        TEST(test_finding__page_size_of_an_old_file),
-        TEST(test_finding__two_libraries_in_one_process),
+        TEST(test_finding__version_with_the_fault_is_a_note),
+        TEST(test_finding__page_size_of_an_old_file_is_a_note),
+        TEST(test_finding__two_libraries_in_one_process_are_a_warning),
         TEST(test_network__is_refused_unless_accepted),
         TEST(test_network__fuse_is_told_apart_by_its_name),
-        TEST(test_finding__disk_nearly_full),
-        TEST(test_finding__reserve_in_use),
-        TEST(test_finding__permissions),
+        TEST(test_finding__disk_nearly_full_is_a_warning),
+        TEST(test_finding__reserve_in_use_is_an_error),
+        TEST(test_finding__file_that_others_may_read_or_replace_is_a_warning),
         TEST(test_finding__file_that_may_not_be_written),
-        TEST(test_finding__a_second_name_of_the_file),
+        TEST(test_finding__second_name_of_the_file_is_a_warning),
         TEST(test_files_beside_the_database_have_its_mode),
         TEST(test_finding__log_that_cannot_be_written_back),
-        TEST(test_finding__damaged_file),
+        TEST(test_finding__damage_of_the_file_is_an_error),
         TEST(test_finding__check_that_takes_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

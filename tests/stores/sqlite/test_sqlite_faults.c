@@ -173,7 +173,7 @@ static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
     assert_sound(fixture);
 }
 
-static void test_full__by_page_count(void **state)
+static void test_full__at_its_page_count_refuses_new_runs_only(void **state)
 {
     struct fixture *fixture = *state;
     char big[3000];
@@ -249,7 +249,7 @@ static void test_locked__waits_no_longer_than_the_timeout(void **state)
 }
 
 /* The same bound holds for our own lock file. */
-static void test_locked__by_a_checkpoint(void **state)
+static void test_locked__by_a_checkpoint_is_busy_and_names_the_file(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, 3040001);
@@ -299,12 +299,12 @@ static void check_log_is_bounded(struct fixture *fixture, int version)
     assert_sound(fixture);
 }
 
-static void test_checkpoint__guarded(void **state)
+static void test_checkpoint__guarded_bounds_the_log(void **state)
 {
     check_log_is_bounded(*state, 3040001);
 }
 
-static void test_checkpoint__by_sqlite(void **state)
+static void test_checkpoint__by_sqlite_bounds_the_log(void **state)
 {
     check_log_is_bounded(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
@@ -481,7 +481,7 @@ static void write_file(const char *path, const char *bytes, size_t len)
     close(fd);
 }
 
-static void test_foreign__not_a_database(void **state)
+static void test_foreign__file_that_is_no_database_is_refused_untouched(void **state)
 {
     struct fixture *fixture = *state;
     static const char text[] =
@@ -498,7 +498,7 @@ static void test_foreign__not_a_database(void **state)
     assert_memory_equal(text, after, sizeof text);
 }
 
-static void test_foreign__another_programs_database(void **state)
+static void test_foreign__another_programs_database_is_refused_untouched(void **state)
 {
     struct fixture *fixture = *state;
     culex_error error;
@@ -510,7 +510,7 @@ static void test_foreign__another_programs_database(void **state)
         fixture_ask(fixture, "SELECT journal_mode = 'delete' FROM pragma_journal_mode"), 1);
 }
 
-static void test_foreign__newer_format(void **state)
+static void test_foreign__newer_format_is_refused(void **state)
 {
     struct fixture *fixture = *state;
     culex_error error;
@@ -571,7 +571,7 @@ static void test_open__new_file_is_private(void **state)
     assert_int_equal(info.st_mode & 0777, 0600);
 }
 
-static void test_open__network_file_systems(void **state)
+static void test_open__network_file_systems_are_told_by_their_number(void **state)
 {
     (void)state;
     assert_true(culex__filesystem_is_network(0x6969));                /* NFS */
@@ -589,24 +589,24 @@ int main(void)
         TEST(test_memory__every_nth_allocation_fails),
         TEST(test_memory__one_allocation_fails_and_no_other),
         TEST(test_full__says_so_and_goes_on_when_there_is_room),
-        TEST(test_full__by_page_count),
+        TEST(test_full__at_its_page_count_refuses_new_runs_only),
         TEST(test_readonly__refuses_writes_and_still_reads),
         TEST(test_locked__waits_no_longer_than_the_timeout),
-        TEST(test_locked__by_a_checkpoint),
-        TEST(test_checkpoint__guarded),
-        TEST(test_checkpoint__by_sqlite),
+        TEST(test_locked__by_a_checkpoint_is_busy_and_names_the_file),
+        TEST(test_checkpoint__guarded_bounds_the_log),
+        TEST(test_checkpoint__by_sqlite_bounds_the_log),
         TEST(test_checkpoint__never_beside_a_writer),
         TEST(test_damage__row_never_runs),
         TEST(test_damage__row_out_of_range_is_put_aside),
         TEST(test_damage__payload_over_the_limit_is_put_aside),
         TEST(test_damage__get_shows_no_more_than_a_run_may_have),
-        TEST(test_foreign__not_a_database),
-        TEST(test_foreign__another_programs_database),
-        TEST(test_foreign__newer_format),
+        TEST(test_foreign__file_that_is_no_database_is_refused_untouched),
+        TEST(test_foreign__another_programs_database_is_refused_untouched),
+        TEST(test_foreign__newer_format_is_refused),
         TEST(test_open__what_cannot_be_opened_is_told_apart),
         TEST(test_open__without_a_descriptor_says_so),
         TEST(test_open__new_file_is_private),
-        TEST(test_open__network_file_systems),
+        TEST(test_open__network_file_systems_are_told_by_their_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static void test_disk_full__workers_drain_and_enqueues_go_on_after_relief(void *
     drain_on_full_disk(*state, GUARDED);
 }
 
-static void test_disk_full__the_same_with_checkpoints_by_sqlite(void **state)
+static void test_disk_full__workers_drain_with_checkpoints_by_sqlite(void **state)
 {
     drain_on_full_disk(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
@@ -349,7 +349,7 @@ static void test_disk_full__they_use_it_at_once_on_an_empty_log(void **state)
     all_spend_half(*state, GUARDED, spends_half_on_empty_log);
 }
 
-static void test_disk_full__the_same_empty_log_with_checkpoints_by_sqlite(void **state)
+static void test_disk_full__they_use_it_at_once_with_checkpoints_by_sqlite(void **state)
 {
     all_spend_half(*state, CULEX__SQLITE_WAL_RESET_FIXED, spends_half_on_empty_log);
 }
@@ -378,7 +378,7 @@ static void test_disk_full__log_that_a_reader_kept_back_is_worked_off(void **sta
     log_of_a_reader_is_worked_off(*state, GUARDED);
 }
 
-static void test_disk_full__the_same_log_with_checkpoints_by_sqlite(void **state)
+static void test_disk_full__log_is_worked_off_with_checkpoints_by_sqlite(void **state)
 {
     log_of_a_reader_is_worked_off(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
@@ -691,14 +691,14 @@ int main(void)
     };
     const struct CMUnitTest on_disk[] = {
         ON_DISK(test_disk_full__workers_drain_and_enqueues_go_on_after_relief),
-        ON_DISK(test_disk_full__the_same_with_checkpoints_by_sqlite),
+        ON_DISK(test_disk_full__workers_drain_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__without_room_for_claims_results_are_recorded),
         ON_DISK(test_disk_full__hello_and_operators_use_half_of_the_reserve),
         ON_DISK(test_disk_full__they_use_it_at_once_on_an_empty_log),
-        ON_DISK(test_disk_full__the_same_empty_log_with_checkpoints_by_sqlite),
+        ON_DISK(test_disk_full__they_use_it_at_once_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__file_does_not_grow_from_enqueues),
         ON_DISK(test_disk_full__log_that_a_reader_kept_back_is_worked_off),
-        ON_DISK(test_disk_full__the_same_log_with_checkpoints_by_sqlite),
+        ON_DISK(test_disk_full__log_is_worked_off_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__several_processes_lose_nothing),
         ON_DISK(test_disk_full__worker_reports_all_and_goes_on_after_relief),
     };

@@ -136,12 +136,12 @@ static void hammer(struct fixture *fixture, int version)
     assert_sound(fixture);
 }
 
-static void test_hammer__guarded(void **state)
+static void test_hammer__processes_with_guarded_checkpoints_lose_nothing(void **state)
 {
     hammer(*state, 3040001);
 }
 
-static void test_hammer__by_sqlite(void **state)
+static void test_hammer__processes_with_checkpoints_by_sqlite_lose_nothing(void **state)
 {
     hammer(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
@@ -388,7 +388,7 @@ static void elsewhere_end(const struct elsewhere *elsewhere)
     expect_success(elsewhere->pid);
 }
 
-static void test_wake__from_another_process(void **state)
+static void test_wake__enqueue_of_another_process_wakes(void **state)
 {
     struct fixture *fixture = *state;
     struct elsewhere elsewhere = elsewhere_begin(fixture);
@@ -410,7 +410,7 @@ static void test_wake__from_another_process(void **state)
     elsewhere_end(&elsewhere);
 }
 
-static void test_wake__work_that_came_before_arming(void **state)
+static void test_wake__work_that_came_before_arming_wakes_at_once(void **state)
 {
     struct fixture *fixture = *state;
     struct elsewhere elsewhere = elsewhere_begin(fixture);
@@ -424,7 +424,7 @@ static void test_wake__work_that_came_before_arming(void **state)
 }
 
 /* Two idle workers: one enqueue wakes one of them; its step leaves a run and wakes the other. */
-static void test_wake__one_at_a_time_in_a_chain(void **state)
+static void test_wake__wakes_one_worker_and_that_one_the_next(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_store *stores[3];
@@ -479,7 +479,7 @@ static void test_wake__busy_worker_is_passed_over(void **state)
 }
 
 /* inotify finds a writer that knocks at no door; commits without work are no wake-up. */
-static void test_wake__foreign_writer(void **state)
+static void test_wake__foreign_write_wakes_only_when_a_run_is_due(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_store *store = open_patient(fixture, 3040001);
@@ -533,7 +533,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
 
 /* A handle keeps the row of its queue and the list of doors from one transaction to the next, but
  * not past another handle's write. */
-static void test_recent__not_past_another_writer(void **state)
+static void test_recent__another_writers_change_is_seen(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_store *one = open_patient(fixture, 3040001);
@@ -567,18 +567,18 @@ static void test_recent__not_past_another_writer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_hammer__guarded),
-        TEST(test_hammer__by_sqlite),
+        TEST(test_hammer__processes_with_guarded_checkpoints_lose_nothing),
+        TEST(test_hammer__processes_with_checkpoints_by_sqlite_lose_nothing),
         TEST(test_log__written_back_by_others_at_any_moment_is_no_cut),
         TEST(test_open__many_at_once_create_one_file),
         TEST(test_kill__no_acknowledged_run_is_lost),
-        TEST(test_wake__from_another_process),
-        TEST(test_wake__work_that_came_before_arming),
-        TEST(test_wake__one_at_a_time_in_a_chain),
+        TEST(test_wake__enqueue_of_another_process_wakes),
+        TEST(test_wake__work_that_came_before_arming_wakes_at_once),
+        TEST(test_wake__wakes_one_worker_and_that_one_the_next),
         TEST(test_wake__busy_worker_is_passed_over),
-        TEST(test_wake__foreign_writer),
+        TEST(test_wake__foreign_write_wakes_only_when_a_run_is_due),
         TEST(test_wake__dead_sockets_are_removed),
-        TEST(test_recent__not_past_another_writer),
+        TEST(test_recent__another_writers_change_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -424,7 +424,7 @@ static void test_beat__extends_no_further_than_the_timeout(void **state)
     assert_int_equal(beat(fixture, ONE, fixture_id(1), attempt), CULEX_ANSWER_GONE);
 }
 
-static void test_cancel__in_every_state(void **state)
+static void test_cancel__ends_what_waits_and_asks_what_runs(void **state)
 {
     struct fixture *fixture = *state;
     const struct culex_store_ops *ops = fixture->store->ops;
@@ -526,7 +526,7 @@ static void test_hello__new_session_gives_back_what_the_old_one_held(void **stat
     assert_int_equal(ack(fixture, ONE, first, 1, CULEX_EVENT_DONE, 0, NULL), CULEX_ANSWER_STALE);
 }
 
-static void test_tick__only_newer_than_the_mark(void **state)
+static void test_tick__enqueues_only_behind_the_mark(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_new_run run = fixture_run(fixture, "x", 1);
@@ -604,7 +604,7 @@ static void test_purge_and_forget__only_what_is_in_that_state_goes(void **state)
     assert_int_equal(deleted, 1);
 }
 
-static void test_queues__sorted(void **state)
+static void test_queues__are_listed_by_name(void **state)
 {
     struct fixture *fixture = *state;
     char **names;
@@ -719,13 +719,15 @@ static void test_threads__share_one_store(void **state)
         TEST(test_ack__done_removes_the_payload_and_keeps_the_result),                             \
         TEST(test_ack__failures_back_off_and_end_dead),                                            \
         TEST(test_fence__only_the_holder_is_heard),                                                \
-        TEST(test_beat__extends_no_further_than_the_timeout), TEST(test_cancel__in_every_state),   \
+        TEST(test_beat__extends_no_further_than_the_timeout),                                      \
+        TEST(test_cancel__ends_what_waits_and_asks_what_runs),                                     \
         TEST(test_nonce__repeat_changes_nothing_and_answers_the_same),                             \
         TEST(test_nonce__repeat_of_an_empty_step_stays_empty),                                     \
         TEST(test_hello__new_session_gives_back_what_the_old_one_held),                            \
-        TEST(test_tick__only_newer_than_the_mark), TEST(test_list__pages_through_one_state),       \
-        TEST(test_purge_and_forget__only_what_is_in_that_state_goes), TEST(test_queues__sorted),   \
-        TEST(test_unknown_queue__is_empty), TEST(test_threads__share_one_store)
+        TEST(test_tick__enqueues_only_behind_the_mark), TEST(test_list__pages_through_one_state),  \
+        TEST(test_purge_and_forget__only_what_is_in_that_state_goes),                              \
+        TEST(test_queues__are_listed_by_name), TEST(test_unknown_queue__is_empty),                 \
+        TEST(test_threads__share_one_store)
 
 int main(void)
 {

@@ -136,7 +136,7 @@ static void test_transaction__id_enqueues_once(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM orders"), 1);
 }
 
-static void test_transaction__attached_store(void **state)
+static void test_transaction__attached_store_is_found_by_its_name_only(void **state)
 {
     struct fixture *fixture = *state;
     char path[128], sql[256];
@@ -362,7 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_transaction__commit_shows_the_run_and_rollback_does_not),
         TEST(test_transaction__id_enqueues_once),
-        TEST(test_transaction__attached_store),
+        TEST(test_transaction__attached_store_is_found_by_its_name_only),
         TEST(test_transaction__is_asked_for),
         TEST(test_transaction__other_version_is_refused),
         TEST(test_transaction__own_checkpoints_are_refused_where_they_do_harm),

@@ -240,7 +240,7 @@ static void enqueue_all(struct fixture *fixture, culex_uuid ids[RUNS])
     }
 }
 
-static void test_bit_flips__in_the_database(void **state)
+static void test_bit_flips__any_bit_of_the_database_is_noticed_or_harmless(void **state)
 {
     struct fixture *fixture = *state;
     struct outcome outcome = {0};
@@ -255,7 +255,7 @@ static void test_bit_flips__in_the_database(void **state)
     free(file.at);
 }
 
-static void test_bit_flips__in_the_log(void **state)
+static void test_bit_flips__what_came_before_the_bit_of_the_log_stays(void **state)
 {
     struct fixture *fixture = *state;
     struct outcome outcome = {0};
@@ -274,7 +274,7 @@ static void test_bit_flips__in_the_log(void **state)
     free(log.at);
 }
 
-static void test_truncated__at_any_length(void **state)
+static void test_truncated__is_refused_at_any_length(void **state)
 {
     struct fixture *fixture = *state;
     struct outcome outcome = {0};
@@ -447,9 +447,9 @@ int main(int argc, char **argv)
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     const struct CMUnitTest tests[] = {
         TEST(test_bit_flips__no_bit_of_a_row_changes_what_runs),
-        TEST(test_bit_flips__in_the_database),
-        TEST(test_bit_flips__in_the_log),
-        TEST(test_truncated__at_any_length),
+        TEST(test_bit_flips__any_bit_of_the_database_is_noticed_or_harmless),
+        TEST(test_bit_flips__what_came_before_the_bit_of_the_log_stays),
+        TEST(test_truncated__is_refused_at_any_length),
         TEST(test_removed_log__leaves_a_sound_older_file),
         TEST(test_open__paths_that_are_no_files),
         TEST(test_open__odd_names_are_names),

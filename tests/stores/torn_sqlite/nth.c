@@ -211,13 +211,13 @@ static void all(int version)
     }
 }
 
-static void test_nth_failure__our_checkpoints(void **state)
+static void test_nth_failure__loses_nothing_with_our_checkpoints(void **state)
 {
     (void)state;
     all(GUARDED);
 }
 
-static void test_nth_failure__checkpoints_by_sqlite(void **state)
+static void test_nth_failure__loses_nothing_with_checkpoints_by_sqlite(void **state)
 {
     (void)state;
     all(CULEX__SQLITE_WAL_RESET_FIXED);
@@ -378,8 +378,8 @@ int main(void)
 {
     shim_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nth_failure__our_checkpoints),
-        cmocka_unit_test(test_nth_failure__checkpoints_by_sqlite),
+        cmocka_unit_test(test_nth_failure__loses_nothing_with_our_checkpoints),
+        cmocka_unit_test(test_nth_failure__loses_nothing_with_checkpoints_by_sqlite),
         cmocka_unit_test_setup_teardown(test_failed_read__condemns_no_run, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lock_held_for_long__engine_asks_again, fixture_setup,
