@@ -370,7 +370,7 @@ static void names_examine(struct examination *examination, char *const *names)
                           "no queue has been used so far");
     else if (!examination->has_findings && !has_trouble(examination))
         culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
-                          "no run of %zu %s waits for nobody", examination->count,
+                          "workers take the waiting runs of %zu %s", examination->count,
                           plural(examination->count, "queue", "queues"));
 }
 

@@ -1,4 +1,4 @@
-/* client/queue_doctor.h - runs that wait for nobody, as the doctor tells of them.
+/* client/queue_doctor.h - the doctor on waiting runs that no worker takes.
  *
  * A store does not know which workers are alive and which jobs they know. It knows what they did:
  * runs that wait while none is at work and that nobody takes although they are watched for a

@@ -1,4 +1,4 @@
-/* What the doctor tells of runs that wait for nobody, in a driven world. */
+/* What the doctor tells of waiting runs that no worker takes, in a driven world. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ static void test_run_that_is_due_and_was_moved_by_nobody_is_told(void **state)
 {
     struct world *world = *state;
     enqueue_raw(world, "mail", "shop.send", 5000);
-    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
     world_pass(world, 5000);
     expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
            "queue mail: 1 run waits, none is at work, and no worker took one within 1000 ms");
@@ -142,10 +142,10 @@ static void test_queue_with_a_worker_is_no_finding(void **state)
     world_enqueue(world, &type, 2);
     world->then = claim_one; /* half a second later: it was busy */
     world->then_ms = world_ms(world) + 500;
-    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
     assert_null(world->then);
     int64_t before_ms = world_ms(world);
-    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
     assert_int_equal(world_ms(world), before_ms); /* nothing to watch: one is at work */
 }
 
@@ -206,7 +206,7 @@ static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
     struct world *world = *state;
     enqueue_raw(world, "mail", "shop.send", 0);
     claim(world, "mail", "");
-    expect(world, "queues", CULEX_SEVERITY_OK, "no run of 1 queue waits for nobody");
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
 }
 
 static void test_name_of_a_job_does_nothing_to_a_terminal(void **state)

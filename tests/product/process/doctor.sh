@@ -40,6 +40,6 @@ worker_start knows
 is_taken() { "$nap" state | grep -q 'failures 1'; }
 wait_until 20 is_taken
 examine
-says '^ok  *queues  *no run of 1 queue waits for nobody$'
+says '^ok  *queues  *workers take the waiting runs of 1 queue$'
 kill -TERM "$background"
 worker_expect 0
