@@ -1,16 +1,17 @@
 /* culex/client.h - put runs into a store and look after them.
  *
- * A client is one connection to one store. It may be used by several threads at
- * once: calls take turns. Every call is bounded by the client's timeout, waiting for its turn,
- * for the resolver of host names and for the network included: CULEX_EBUSY when other threads used
- * the client all that time. (A resolver that has not answered by then leaves one thread of the
- * process waiting for it, however many calls follow; it ends when the resolver gives up.)
- * (culex_client_list, _queues, _fsck and _enqueue_many are made of several bounded calls when they
- * have much to do. One thing no program can bound: an SQLite file on a disk that has stopped
- * answering holds its caller in the kernel until the disk goes on.) A client reconnects by
- * itself; a lost connection costs an error, never the client.
- * It belongs to the process that opened it: in a forked one every call returns CULEX_EINVAL and
- * touches nothing of the store; open a client there after fork().
+ * A client is one connection to one store. Several threads may use it at once: calls take turns.
+ * It reconnects by itself; a lost connection costs an error, never the client.
+ *
+ * Every call is bounded by the client's timeout, which includes waiting for its turn, for the
+ * resolver of host names and for the network. CULEX_EBUSY: other threads used the client all that
+ * time. A resolver that has not answered in time keeps one thread of the process, however many
+ * calls follow, until it gives up. culex_client_list, _queues, _fsck and _enqueue_many make several
+ * bounded calls when they have much to do. One thing no program can bound: an SQLite file on a disk
+ * that has stopped answering holds its caller in the kernel until the disk goes on.
+ *
+ * A client belongs to the process that opened it. In a forked one every call returns CULEX_EINVAL
+ * and touches nothing of the store; open a client there after fork().
  */
 #ifndef CULEX_CLIENT_H
 #define CULEX_CLIENT_H
@@ -26,10 +27,10 @@ extern "C" {
 
 typedef struct culex_client culex_client;
 
-/* What is 0 or NULL here is as the store's URL says (?store-timeout=2s, ?prefix=shop,
- * ?synchronous=normal), else as CULEX_STORE_TIMEOUT, CULEX_PREFIX and CULEX_SYNCHRONOUS say, else
- * the default. A variable is refused when it is ill-formed (CULEX_EUSAGE), and ignored by stores
- * that have no use for it. */
+/* A member that is 0 or NULL takes its value from the store's URL (?store-timeout=2s, ?prefix=shop,
+ * ?synchronous=normal), else from CULEX_STORE_TIMEOUT, CULEX_PREFIX or CULEX_SYNCHRONOUS, else it
+ * has the default. A variable is refused when it is ill-formed (CULEX_EUSAGE), and ignored by
+ * stores that have no use for it. */
 typedef struct culex_client_options {
     int64_t timeout_ms;      /* of one call, 10 ms to a day; by default 5000 */
     const char *prefix;      /* Redis: first part of every key; by default "culex" */
@@ -62,8 +63,9 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
 CULEX_API void culex_client_close(culex_client *client);
 
 /* What one call may override of the schema's policy. Zero-initialise, or start from
- * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL with what to write
- * for what cannot be meant: a value without its flag, seconds that were taken for nanoseconds. */
+ * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL for likely
+ * mistakes, a value without its flag or seconds in place of nanoseconds; the text says what to
+ * write. */
 typedef struct culex_enqueue_options {
     bool has_id;
     culex_uuid id; /* idempotency: the same id enqueues once in its queue, and is another run in
@@ -141,8 +143,8 @@ typedef struct culex_run_info {
     char *queue;
     int priority;
     uint32_t attempt;  /* executions started so far */
-    uint32_t failures; /* times the handler said so */
-    uint32_t crashes;  /* times the child process died that ran it */
+    uint32_t failures; /* times the handler reported a failure */
+    uint32_t crashes;  /* times the child that ran it died */
     uint32_t losses;   /* times its worker vanished while it ran */
     uint32_t attempts_max;
     int64_t created_at_ms; /* store clock, ms since 1970 */
@@ -177,8 +179,8 @@ typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
 
 /* Visits runs of `queue` in `state`, at most `limit` (0: 1000), starting after *cursor
  * (0 at first), and stores in *cursor where to go on, 0 at the end. A run that
- * changes state meanwhile may be missed or seen twice. Left out, as if there were none, are
- * payload, result, error_text, progress and progress_text: culex_client_get has them. */
+ * changes state meanwhile may be missed or seen twice. Payload, result, error_text, progress and
+ * progress_text are left out here, as if the run had none: culex_client_get has them. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
                                                         culex_run_state state, uint64_t *cursor,
                                                         size_t limit, culex_run_visitor visit,

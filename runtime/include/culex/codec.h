@@ -45,10 +45,10 @@ CULEX_API void culex_buf_init(culex_buf *buf, size_t max);
 CULEX_API void culex_buf_release(culex_buf *buf);
 
 /* Appends the payload text of the struct at `value` to `ret_text`.
- * CULEX_EENCODE names the field that the schema does not allow (NULL string, too
- * long, not UTF-8, unknown enum value, a value whose `has_x` is false; whoever
- * clears has_x alone sets x to 0 too ...), CULEX_ELIMIT when the text would pass
- * the buffer's max. On failure `ret_text` is as it was. */
+ * CULEX_EENCODE names the field whose value the schema does not allow: a NULL string,
+ * one that is too long or not UTF-8, an unknown enum value, a value other than 0 whose
+ * `has_x` is false (to take a value away, set has_x to false and x to 0).
+ * CULEX_ELIMIT when the text would pass the buffer's max. On failure `ret_text` is as it was. */
 CULEX_API CULEX_MUST_USE culex_status culex_encode(const culex_struct_type *type, const void *value,
                                                    culex_buf *ret_text, culex_error *error);
 

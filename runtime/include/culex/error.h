@@ -5,8 +5,8 @@
  * allocation and the text may outlive every handle. Passing NULL for the error is
  * allowed everywhere. Outputs (`ret_*`) are set only on CULEX_OK.
  *
- * NULL where a function needs something is a mistake of the program that does no harm: CULEX_EINVAL
- * from all that return a status, and those that do not do nothing and return NULL, 0, false or "".
+ * NULL for an argument that a function needs does no harm. A function that returns a status returns
+ * CULEX_EINVAL; any other does nothing and returns NULL, 0, false or "".
  */
 #ifndef CULEX_ERROR_H
 #define CULEX_ERROR_H

@@ -1,17 +1,17 @@
-/* culex/exception.h - what a callback in C++ throws is told, and stops before the C of the runtime.
+/* culex/exception.h - catches what a callback in C++ throws, before it reaches the runtime's C.
  *
- * No exception may pass through C: nothing there is put back or freed, and in a child
- * process it would come out in the program's own main, a second time. So in C++ a generated
- * P_register, and each of our functions that takes a callback, is a macro too, which puts a
- * function between the runtime and the callback that catches:
+ * No exception may pass through C: C code would free and put back nothing, and in a child the
+ * exception would arrive in the program's own main, a second time. So in C++ a generated
+ * P_register, and each function of Culex that takes a callback, is also a macro, which puts a
+ * catching function between the runtime and the callback:
  * - a handler's run fails, with the exception's type and text as culex_run_fail has them;
  * - the `open` of a process has failed, with that in error->text, and what a `close` throws is
  *   written to stderr;
  * - the set-up of culex_worker_main has failed, as culex_worker_setup_failed has it;
  * - a visitor is not called again, and the exception leaves the call that visits.
  * The text is what() or, of a string that was thrown, the string; then what is nested in it.
- * `(P_register)(...)` is the bare function, without that. With -fno-exceptions there is nothing to
- * catch.
+ * `(P_register)(...)` calls the function without the macro. With -fno-exceptions there is nothing
+ * to catch.
  */
 #ifndef CULEX_EXCEPTION_H
 #define CULEX_EXCEPTION_H

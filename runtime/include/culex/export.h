@@ -6,17 +6,18 @@
 #ifndef CULEX_EXPORT_H
 #define CULEX_EXPORT_H
 
-/* CULEX_MUST_USE marks what says by its value alone whether it worked: a status that nobody looks
- * at is a run that nobody misses. Where every answer is as good, hand it to a function of your own
- * that takes a culex_status: gcc knows no cast that means so. */
+/* CULEX_MUST_USE: the compiler warns when the result is ignored. The result alone tells whether the
+ * call worked; a program that ignores it believes that a run is enqueued when none is. To ignore it
+ * on purpose, pass it to a function of your own that takes a culex_status: gcc warns despite a cast
+ * to void. */
 #if defined(__GNUC__)
 #define CULEX_API                 __attribute__((visibility("default")))
 #define CULEX_HIDDEN              __attribute__((visibility("hidden")))
 #define CULEX_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define CULEX_MUST_USE            __attribute__((warn_unused_result))
 #define CULEX_DEPRECATED(text)    __attribute__((deprecated(text)))
-/* An enum of 32 bits even under -fshort-enums: an application built so shares structs with a
- * library that is not. */
+/* An enum of 32 bits even under -fshort-enums: an application built with it shares structs with a
+ * library built without it. */
 #define CULEX_INT_ENUM            __attribute__((__mode__(__SI__)))
 #else
 #define CULEX_API
@@ -27,9 +28,9 @@
 #define CULEX_INT_ENUM
 #endif
 
-/* Generated code stands between these two: there it may use deprecated params, and names of
- * its own may hide a type that a schema without package calls "user" or "value". In C a param may
- * be called like its enum; C++ finds the enum by CULEX_OUTER. */
+/* Generated code stands between these two. Between them it may use deprecated params, and its own
+ * names may hide a type that a schema without a package calls "user" or "value". In C a param may
+ * have the same name as its enum; C++ finds the enum by CULEX_OUTER. */
 #if defined(__GNUC__)
 #ifdef __cplusplus
 #define CULEX_GENERATED_IN_C

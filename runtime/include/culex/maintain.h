@@ -1,10 +1,9 @@
 /* culex/maintain.h - is the store sound, what does it really promise, and what is in it?
  *
- * Questions an operator asks before trusting a store: the doctor reads the settings of
- * the server or the file and says what an acknowledged enqueue survives there, and which runs wait
- * for a worker that does not come; fsck reads the
- * data and rebuilds every index from the records, which are the truth. And one before a deploy:
- * which versions of the schemas the runs in the store belong to.
+ * Three questions of an operator. The doctor reads the settings of the server or the file and says
+ * what an acknowledged enqueue survives there, and which waiting runs no worker takes. Fsck reads
+ * the data and rebuilds every index from the records, which are the truth. Before a deploy,
+ * culex_client_live tells which versions of the schemas the runs in the store belong to.
  */
 #ifndef CULEX_MAINTAIN_H
 #define CULEX_MAINTAIN_H
@@ -18,8 +17,8 @@ extern "C" {
 typedef enum CULEX_INT_ENUM culex_severity {
     CULEX_SEVERITY_OK,      /* checked, as it should be */
     CULEX_SEVERITY_NOTE,    /* good to know */
-    CULEX_SEVERITY_WARNING, /* runs or acknowledgements may be lost in a case that is named, or runs
-                               wait for nobody */
+    CULEX_SEVERITY_WARNING, /* the text names a case in which runs or acknowledgements may be lost,
+                               or runs that no worker takes */
     CULEX_SEVERITY_ERROR    /* not fit for work until it is changed */
 } culex_severity;
 
@@ -44,8 +43,8 @@ typedef struct culex_doctor_report {
 /* Examines the client's store, and as findings "queue-unserved", "queue-unknown-job",
  * "queue-not-understood" and "queue-paused" its queues: the first 256 names, and of each the first
  * 2000 scheduled and waiting runs. Takes a second when runs wait in a queue in which none is at
- * work, to see whether a worker takes one. Settings that the store does not let us read become
- * notes, not failures. *ret_report is returned owned: free with culex_doctor_report_free. */
+ * work, to see whether a worker takes one. A setting that the store does not let us read is a note
+ * and no failure. *ret_report is returned owned: free with culex_doctor_report_free. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_doctor(culex_client *client,
                                                           culex_doctor_report **ret_report,
                                                           culex_error *error);

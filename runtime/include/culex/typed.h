@@ -1,11 +1,12 @@
 /* culex/typed.h - makes a wrong type an error where C only warns.
  *
- * In C a call with another job's struct, a handler that returns nothing or a number for a string is
- * a warning at most (gcc before 14, clang before 16, and both for some of it later). Each generated
- * function, and each of ours that takes a callback, is therefore a macro of the same name too,
- * which makes those warnings errors in the call, and nowhere else. Pointers to the functions are as
- * ever; `(P_enqueue)(...)` is the bare call, and CULEX_PLAIN_CALLS, defined before any header of
- * Culex, leaves the macros out.
+ * In C three mistakes give a warning at most: the struct of another job, a handler that returns
+ * nothing, a number in place of a string (gcc before 14, clang before 16; some cases in later
+ * versions too). Therefore each generated function, and each function of Culex that takes a
+ * callback, is also a macro of the same name, which makes those warnings errors in its own call and
+ * nowhere else. Pointers to the functions work as usual. `(P_enqueue)(...)` calls the function
+ * without the macro, and CULEX_PLAIN_CALLS, defined before any header of Culex, leaves all macros
+ * out.
  */
 #ifndef CULEX_TYPED_H
 #define CULEX_TYPED_H
@@ -24,7 +25,7 @@
 #elif defined(__GNUC__) && __GNUC__ >= 10
 /* gcc takes a pragma among statements only, and a block around the call would end the life of the
  * compound literals in it: so the call stands in a block that is never executed, and again behind
- * it. The second one tells all that is no error, once. */
+ * it. Plain warnings come from the second call alone, so that each is given once. */
 #define CULEX_TYPED_BEGIN(name, ...) \
     (void)sizeof(__extension__({ \
         _Pragma("GCC diagnostic push") \
@@ -42,17 +43,18 @@
 #endif
 /* clang-format on */
 
-/* Comma and call are written in the user's own header, as the generated ones do: gcc places what it
- * warns of, such as a status that is ignored, where these are written, and tells nothing of what is
- * written in a system header (-isystem), as this one may be. */
+/* Generated headers write comma and call themselves, as here: gcc reports a warning, such as the
+ * one about an ignored status, where these are written, and reports none in a system header
+ * (-isystem), which this one may be. */
 #ifdef CULEX_TYPED_BEGIN
 #define CULEX_TYPED(name, ...)                                                                     \
     (CULEX_TYPED_BEGIN(name, __VA_ARGS__), (name)(__VA_ARGS__)CULEX_TYPED_END)
 #endif
 
 /* An enum of a schema: BEGIN(name, base) { constants } END(name). It has the base's size and a type
- * of its own, so that a foreign constant and a switch that misses a value are told: by C23 and C++,
- * by clang's form of C23 and by gcc's attribute. Elsewhere it is its base. */
+ * of its own, so that compilers warn of a constant of another enum and of a switch that lacks a
+ * value: by C23 and C++, by clang's form of C23 and by gcc's attribute. Elsewhere it is its base.
+ */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define CULEX_ENUM_BEGIN(name, base) typedef enum name : base
 #define CULEX_ENUM_END(name)         name
@@ -78,7 +80,7 @@
 #define CULEX_ENUM_END(name)
 #endif
 
-/* A type by a name that a member of the same struct has too. */
+/* Names a type, although a member of the same struct has that name too. */
 #ifdef __cplusplus
 #define CULEX_OUTER(name) ::name
 #else

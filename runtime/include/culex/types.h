@@ -49,7 +49,7 @@ typedef int64_t culex_duration;
 #define CULEX_HOUR        (60 * CULEX_MINUTE)
 #define CULEX_DAY         (24 * CULEX_HOUR)
 
-/* `count` units. What 64 bits cannot hold, 292 years, ends at the longest that they can. */
+/* `count` units, at most what 64 bits hold: 292 years in either direction. */
 static inline culex_duration culex_duration_of(int64_t count, culex_duration unit)
 {
     if (count > INT64_MAX / unit)
@@ -87,8 +87,8 @@ static inline culex_duration culex_days(int64_t count)
     return culex_duration_of(count, CULEX_DAY);
 }
 
-/* The instant that time() and databases call `seconds`; before 1678 and after 2262 the first and
- * the last that there are. */
+/* The instant that time() and databases call `seconds`; one before 1678 or after 2262 becomes the
+ * first or the last instant that a culex_time can hold. */
 static inline culex_time culex_time_from_unix(int64_t seconds)
 {
     return culex_duration_of(seconds, CULEX_SECOND);

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /* One execution of one run, lent to the handler while it runs, and to its threads. In a process
- * that the handler forks, facts and culex_log are as good as ever, culex_run_cancelled is false,
- * culex_run_client is NULL, and nothing else that is said there of the run reaches the worker: the
+ * that the handler forks, facts and culex_log work as usual, culex_run_cancelled is false,
+ * culex_run_client is NULL, and every other call about the run has no effect on the worker: the
  * handler itself has to ask, to report and to end its processes. */
 typedef struct culex_run culex_run;
 
@@ -49,16 +49,16 @@ CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
- * schema's timeout; it never shortens. Without a timeout it does nothing, and for 1 ns to 99 us,
- * which culex_seconds(n) was forgotten for, it writes a log line. Repeat it as work goes
+ * schema's timeout; it never shortens. Without a timeout it does nothing. From 1 ns to 99 us, where
+ * culex_seconds(n) was surely meant, it only writes a log line. Repeat the call as work goes
  * on. Timeouts count from the moment at which the worker asked for the run, just before its
  * start; a run that has not started by then is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 
-/* In what a handler says, here and in culex_run_fail, culex_run_discard and culex_log, whole values
- * of the run's [[secret]] params are replaced by "[secret]": strings and bytes as they are, and all
- * kinds as they stand in the payload, from 4 bytes on, bool and char excepted. Parts of a value,
- * and other spellings of it, are not known. */
+/* In the texts of a handler, those of culex_run_progress, culex_run_fail, culex_run_discard and
+ * culex_log, "[secret]" replaces whole values of the run's [[secret]] params that are 4 bytes or
+ * longer: strings and bytes as they are, and every kind but bool and char as it stands in the
+ * payload. Parts of a value and other spellings of it are not recognised. */
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
  * at 250 bytes, made valid UTF-8). The store learns it within about a second, and with the run's
@@ -79,8 +79,8 @@ CULEX_API CULEX_MUST_USE culex_outcome culex_run_discard(culex_run *run, const c
     CULEX_PRINTF(2, 3);
 
 /* Asks to be run again after `delay`, uncharged, and returns CULEX_SNOOZED; a delay of zero or less
- * means a second, as nothing would ever end a run that comes back at once. For 1 ns to 99 us, which
- * culex_seconds(n) was forgotten for, the attempt fails instead, with a text that says so, and
+ * means a second, as nothing would ever end a run that comes back at once. From 1 ns to 99 us,
+ * where culex_seconds(n) was surely meant, the attempt fails instead, with a text that says so, and
  * CULEX_FAILED is returned. */
 CULEX_API CULEX_MUST_USE culex_outcome culex_run_snooze(culex_run *run, culex_duration delay);
 
@@ -100,8 +100,8 @@ CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2
  * handler may share it. It enqueues, gets, cancels, retries and deletes runs and tells statistics;
  * other calls are CULEX_EUNSUPPORTED. Calls are bounded by the worker's store timeout;
  * CULEX_EUNKNOWN means what it always does, so follow-ups that must not double have an id of their
- * own. A process that the handler forks cannot use it (CULEX_EINVAL) and gets none here. NULL only
- * there and without memory; calls without a client are CULEX_EINVAL. */
+ * own. A process that the handler forks cannot use it (CULEX_EINVAL) and gets NULL here, which is
+ * returned otherwise only when out of memory. Calls with NULL for the client are CULEX_EINVAL. */
 CULEX_API culex_client *culex_run_client(culex_run *run);
 
 /* Memory that lives until the handler returns; NULL when out of memory. */
@@ -146,10 +146,10 @@ typedef struct culex_worker_options {
     const char *url_file; /* a file with the URL; not together with `url` */
     bool core_dumps;      /* culex_worker_main: let debuggers and core dumps see the worker */
     const char *cgroup;   /* a directory of cgroup v2, delegated to this user and without a
-                             process in itself: groups are made in it, so that what the
-                             processes of a run hold together is bounded by its job's `memory`,
-                             and what a run leaves behind dies for sure. NULL: each process by
-                             itself is. Not with CULEX_ISOLATION_NONE */
+                             process in itself: groups are made in it, so that its job's
+                             `memory` bounds what all processes of a run hold together, and what
+                             a run leaves behind dies for sure. NULL: `memory` bounds each
+                             process by itself. Not with CULEX_ISOLATION_NONE */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
@@ -176,33 +176,35 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
  * CULEX_EINVAL without a handler, and when the job is registered already, or another one that has
  * the same name in the store.
  * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
- * handler sees: what it changes there, or in variables of the program, nobody else ever sees, and
- * neither does the next run when a fresh process takes it. What it changes of its process (working
+ * handler sees: what it changes there, or in variables of the program, stays in that child, and the
+ * next run may get another one. What it changes of its process (working
  * directory, umask, environment, signals, timers, limits) is put back before the next run, and
- * processes that it leaves behind are killed with its end; see docs/operating.md. Under NONE none
- * of that is so, and it must bear calls from several threads. */
+ * processes that it leaves behind are killed with its end; see docs/operating.md. Under
+ * CULEX_ISOLATION_NONE nothing is copied, put back or killed, and several threads may call the
+ * handler at once. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_register(culex_worker *worker,
                                                             const culex_job_type *type,
                                                             culex_handler_call call,
                                                             culex_handler_fn handler, void *user);
 
-/* In place of a handler, for a job that is [[retired]]: the runs that are left of it end dead as
- * "the job is retired", with their payloads, and it ticks no more. Without either they wait for a
- * worker that knows the job. Before culex_worker_run only. CULEX_EINVAL when the job is registered.
+/* In place of a handler, for a job that is [[retired]]: its remaining runs end dead with the text
+ * "the job is retired", keep their payloads, and the job ticks no more. Runs of a job that is
+ * neither registered nor retired wait for a worker that knows it. Before culex_worker_run only.
+ * CULEX_EINVAL when the job is registered.
  */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_retire(culex_worker *worker,
                                                           const culex_job_type *type);
 
 /* What every child process has once and keeps from run to run, a connection to a database for
- * instance. `open` is called in each before its first run (under isolation NONE in each thread)
- * and returns CULEX_OK and what culex_run_process is to return there, or anything else and, in
- * error->text, why. Then, and when it crashes, exits or takes longer than 30 s, the reason is
- * logged (the same one once a minute) and it is called again in a new child after a wait that
- * grows to a second. Meanwhile the worker claims as many runs as the children can take in which it
- * has come to a good end, none while there is none, and no run is charged. `close`, which may be
- * NULL, is called when a child ends in an orderly way, and has a second for it; a child that
- * crashes or is killed has no such call. `user` is handed to both. What `open` changes of the
- * child and the processes that it starts stay, from run to run. */
+ * instance. `open` is called in each before its first run (under isolation NONE in each thread).
+ * It returns CULEX_OK and what culex_run_process is to return there; any other status is a failure,
+ * with the reason in error->text. When it fails, crashes, exits or takes longer than 30 s, the
+ * reason is logged (the same one once a minute) and `open` is called again in a new child after a
+ * wait that grows to a second. Meanwhile the worker claims only as many runs as the children in
+ * which `open` has succeeded can take, none when there is no such child; no run is charged.
+ * `close`, which may be NULL, is called when a child ends in an orderly way, and has a second for
+ * it; it is not called in a child that crashes or is killed. `user` is handed to both. What `open`
+ * changes in the child and the processes that it starts stay, from run to run. */
 typedef culex_status (*culex_process_open)(void *user, void **ret_process, culex_error *error);
 typedef void (*culex_process_close)(void *process, void *user);
 
@@ -247,9 +249,9 @@ CULEX_API void *culex_run_process(const culex_run *run);
  *
  * Unless isolation is NONE, the child processes are forked here, before the URL of the
  * store is read and the connection opened, so that they hold neither: passwords in CULEX_URL and
- * CULEX_PASSWORD are wiped from their environment, and who goes by what is left there is told so
- * (CULEX_EURL). A program that hands a password over in
- * options.url holds it itself. What the program has open by then (files, sockets, pipes) is open in
+ * CULEX_PASSWORD are wiped from their environment, and a client that is opened by what is left
+ * there is refused (CULEX_EURL). A password in options.url is in the program's own memory, and in
+ * that of its children. What the program has open by then (files, sockets, pipes) is open in
  * handlers too, under the same numbers, for as long as the worker runs; a child shares the
  * file's position with the others. Clients of Culex are no part of that, and a connection to a
  * database must not be used across a fork.
@@ -263,11 +265,11 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, cul
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set
- * and their processes get SIGTERM, and SIGKILL 2 s later; such runs are given back uncharged, be
- * it that they are killed or that their handlers return a failure now. A second call skips the
- * grace period. A store that does not answer, be it to a connection attempt or to a handler's call,
- * holds the end up no longer than those 2 s after the grace period; a worker that has not reached
- * its store yet ends at once. Safe from any thread and from a signal handler.
+ * and their processes get SIGTERM, and SIGKILL 2 s later. A run that is killed by then, or whose
+ * handler returns a failure, is given back uncharged. A second call skips the grace period. A store
+ * that does not answer a connection attempt or a handler's call delays the end by no more than
+ * those 2 s after the grace period; a worker that has not reached its store yet ends at once. Safe
+ * from any thread and from a signal handler.
  */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
