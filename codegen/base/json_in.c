@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/digit.h"
 #include "base/utf8.h"
 #include "core/json.h"
 
@@ -114,7 +115,7 @@ bool json_in_number(struct json_in *in, int64_t *ret_number)
     size_t count = 0;
     int64_t number = 0;
     space_skip(in);
-    while (in->at < in->end && *in->at >= '0' && *in->at <= '9') {
+    while (in->at < in->end && culex__is_digit(*in->at)) {
         if (++count > 18)
             return fail(in);
         number = number * 10 + (*in->at++ - '0');

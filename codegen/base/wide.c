@@ -1,6 +1,9 @@
 #include "wide.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "base/digit.h"
 
 /* Four 32-bit limbs, least first: every product and remainder below fits 64 bits. */
 struct limbs {
@@ -45,9 +48,9 @@ static uint32_t limbs_divide(struct limbs *limbs, uint32_t divisor)
 
 static uint32_t digit_value(char digit)
 {
-    if (digit >= '0' && digit <= '9')
-        return (uint32_t)(digit - '0');
-    return (uint32_t)((digit | 0x20) - 'a') + 10;
+    int value = culex__hex_value(digit);
+    assert(value >= 0); /* the caller has checked it */
+    return (uint32_t)value;
 }
 
 bool wide_parse(const char *digits, size_t len, struct wide *ret_wide)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "quantity.h"
 #include "suggest.h"
 
@@ -183,18 +184,14 @@ static struct ir_value value_string(struct checker *checker, const struct ir_fie
     return (struct ir_value){0};
 }
 
-static bool is_hex(char byte)
-{
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
-}
-
 static struct ir_value value_uuid(struct checker *checker, const struct ir_field *field,
                                   const struct literal *literal)
 {
     static const char shape[] = "00000000-0000-0000-0000-000000000000";
     bool is_uuid = literal->kind == LITERAL_STRING && literal->len == sizeof(shape) - 1;
     for (size_t i = 0; is_uuid && i < literal->len; i++)
-        is_uuid = shape[i] == '-' ? literal->text[i] == '-' : is_hex(literal->text[i]);
+        is_uuid =
+            shape[i] == '-' ? literal->text[i] == '-' : culex__hex_value(literal->text[i]) >= 0;
     if (!is_uuid)
         return refuse(checker, field, literal,
                       "a UUID in quotes, as "

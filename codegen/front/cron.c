@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/digit.h"
+
 struct cron_field {
     const char *name;
     unsigned min, max;
@@ -18,17 +20,12 @@ static const struct cron_field cron_fields[CRON_FIELDS] = {
     {"the weekday field is wrong (0 to 7 or sun to sat)", 0, 7, "sunmontuewedthufrisat"},
 };
 
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* A number of one or two digits, or a word. */
 static bool read_value(const struct cron_field *field, const char **at, unsigned *ret_value)
 {
-    if (is_digit(**at)) {
+    if (culex__is_digit(**at)) {
         unsigned value = (unsigned)(*(*at)++ - '0');
-        if (is_digit(**at))
+        if (culex__is_digit(**at))
             value = value * 10 + (unsigned)(*(*at)++ - '0');
         *ret_value = value;
         return value >= field->min && value <= field->max;

@@ -3,12 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "wide.h"
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 static const struct {
     const char *name;
@@ -44,10 +40,10 @@ const char *duration_read(const char *text, size_t len, bool is_negative, int64_
     size_t unit_next = 0; /* the largest unit that may still come */
     for (size_t at = 0; at < len;) {
         size_t digits = at;
-        while (at < len && is_digit(text[at]))
+        while (at < len && culex__is_digit(text[at]))
             at++;
         size_t letters = at;
-        while (at < len && !is_digit(text[at]))
+        while (at < len && !culex__is_digit(text[at]))
             at++;
         size_t unit = unit_find(text + letters, at - letters);
         if (unit == UNIT_COUNT)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/hex.h"
+#include "base/digit.h"
 #include "base/utf8.h"
 #include "buf.h"
 #include "duration.h"
@@ -21,11 +21,6 @@ struct reading {
 static struct span reading_span(const struct reading *reading, size_t at, size_t length)
 {
     return (struct span){reading->source, reading->token.offset + (uint32_t)at, (uint32_t)length};
-}
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
 }
 
 /* A number that C would read as octal, in decimal and as the hexadecimal of what C reads. */
@@ -53,7 +48,7 @@ static size_t number_before_suffix(const char *text)
     const char *end = text + start + digits;
     size_t suffix = strspn(end, start > 0 ? "uUlL" : "uUlLfF");
     const char *point = strchr(text, '.');
-    bool is_whole = digits > 0 && end[suffix] == '\0' && is_digit(*text);
+    bool is_whole = digits > 0 && end[suffix] == '\0' && culex__is_digit(*text);
     if (!is_whole || (suffix == 0 && end[-1] != '.') ||
         (point != NULL && point != strrchr(text, '.')))
         return 0;
@@ -67,12 +62,12 @@ static void help_suffix(const struct reading *reading, const char *text, size_t 
     struct arena *arena = reading->sink->arena;
     const char *number =
         arena_printf(arena, "%.*s%s", (int)len, text, text[len - 1] == '.' ? "0" : "");
-    if (number[0] == '0' && is_digit(number[1])) {
+    if (number[0] == '0' && culex__is_digit(number[1])) {
         if (strchr(number, '.') == NULL) {
             help_octal(reading, number);
             return;
         }
-        while (number[0] == '0' && is_digit(number[1]))
+        while (number[0] == '0' && culex__is_digit(number[1]))
             number++;
     }
     if (text[len] == '\0')
@@ -111,7 +106,7 @@ static enum literal_kind read_int(const struct reading *reading, const char *tex
         help_number(reading, arena_copy(reading->sink->arena, text, len), literal->span);
         return LITERAL_POISON;
     }
-    if (len > 1 && text[0] == '0' && (is_digit(text[1]) || text[1] == '_')) {
+    if (len > 1 && text[0] == '0' && (culex__is_digit(text[1]) || text[1] == '_')) {
         diag_report(reading->sink, DIAG_BAD_NUMBER, literal->span,
                     "a number that starts with 0 could be meant as octal");
         diag_help(reading->sink, "leave the 0 out, or write 0x for hexadecimal");

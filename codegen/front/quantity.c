@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digit.h"
 #include "duration.h"
 
 struct unit {
@@ -66,11 +67,6 @@ static const struct unit sizes[] = {
     {0},
 };
 
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 static const char *blanks_skip(const char *text)
 {
     return text + strspn(text, " \t");
@@ -96,11 +92,11 @@ static int64_t unit_take(const struct unit *units, const char **at)
 static bool digits_take(const char **at, int64_t *value, int64_t *power)
 {
     const char *from = *at;
-    for (; is_digit(**at) && *at - from < 12; (*at)++) {
+    for (; culex__is_digit(**at) && *at - from < 12; (*at)++) {
         *value = *value * 10 + (**at - '0');
         *power *= 10;
     }
-    return *at > from && !is_digit(**at);
+    return *at > from && !culex__is_digit(**at);
 }
 
 /* One number with its unit, which is less than the one before; `*total` grows by it. False when it
@@ -108,11 +104,11 @@ static bool digits_take(const char **at, int64_t *value, int64_t *power)
 static bool part_take(const struct unit *units, const char **at, int64_t *total, int64_t *before)
 {
     int64_t whole = 0, fraction = 0, power = 1, ignored = 1;
-    if (!is_digit(**at))
+    if (!culex__is_digit(**at))
         whole = 1;
     else if (!digits_take(at, &whole, &ignored))
         return false;
-    if (**at == '.' && is_digit((*at)[1])) {
+    if (**at == '.' && culex__is_digit((*at)[1])) {
         (*at)++;
         if (!digits_take(at, &fraction, &power))
             return false;

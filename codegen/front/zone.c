@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digit.h"
 #include "folder.h"
 
 enum { FOLDER_DEPTH = 3, FILE_MAX = 64 * 1024, FOOTER_MAX = 128 };
@@ -88,7 +89,7 @@ void zone_suggest(struct arena *arena, struct suggestion *suggestion)
 static int digits_read(const char **at)
 {
     int value = 0;
-    for (; **at >= '0' && **at <= '9'; ++*at)
+    for (; culex__is_digit(**at); ++*at)
         value = value < 1000 ? value * 10 + (**at - '0') : value;
     return value;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/digit.h"
 #include "json_in.h"
 #include "limits.h"
 
@@ -46,17 +47,12 @@ static bool list_read(struct reader *reader, struct json *json, unsigned depth)
     return !reader->in.is_bad;
 }
 
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 static bool number_read(struct reader *reader, struct json *json)
 {
     struct json_in *in = &reader->in;
     bool is_negative = json_in_accept(in, '-');
     unsigned digits = 0;
-    for (; in->at < in->end && is_digit(*in->at); in->at++) {
+    for (; in->at < in->end && culex__is_digit(*in->at); in->at++) {
         if (digits++ < DIGITS_MAX)
             json->number = json->number * 10 + (*in->at - '0');
     }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/hex.h"
+#include "base/digit.h"
 #include "buf.h"
 
 /* -1 at what is no escape, or one of a NUL. */

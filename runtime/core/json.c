@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/hex.h"
+#include "base/digit.h"
 #include "base/utf8.h"
 
 /* What a byte means inside a string: STOP is a control character, quote or backslash. */
@@ -162,7 +162,7 @@ size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes
 static size_t digits_skip(struct culex__json *json)
 {
     const char *start = json->at;
-    while (json->at < json->end && *json->at >= '0' && *json->at <= '9')
+    while (json->at < json->end && culex__is_digit(*json->at))
         json->at++;
     return (size_t)(json->at - start);
 }
@@ -243,7 +243,7 @@ const char *culex__json_skip(struct culex__json *json, unsigned depth)
     char first = culex__json_peek(json);
     if (first == '"')
         return culex__json_string(json, &ignored);
-    if (first == '-' || (first >= '0' && first <= '9'))
+    if (first == '-' || culex__is_digit(first))
         return culex__json_number(json, &ignored);
     if (culex__json_word(json, "true") || culex__json_word(json, "false") ||
         culex__json_word(json, "null"))

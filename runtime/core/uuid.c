@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/hex.h"
+#include "base/digit.h"
 
 /* Before these bytes stands a '-'. */
 static bool is_group_start(size_t byte)

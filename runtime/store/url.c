@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hex.h"
+#include "base/digit.h"
 
 void culex__wipe(void *bytes, size_t len)
 {
@@ -37,7 +37,7 @@ culex_status culex__url_number(const char *what, const char *text, int min, int 
     long value = 0;
     bool is_number = *text != '\0' && strlen(text) <= 9;
     for (const char *at = text; is_number && *at != '\0'; at++) {
-        is_number = *at >= '0' && *at <= '9';
+        is_number = culex__is_digit(*at);
         value = value * 10 + (*at - '0');
     }
     if (!is_number || value < min || value > max)
