@@ -17,7 +17,7 @@ extern "C" {
 
 CULEX_GENERATED_BEGIN
 
-typedef struct plain_job { /* settings.job:6 */
+typedef struct plain_job { /* settings.job:4 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } plain_job;
 
@@ -77,7 +77,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_decode(culex_arena *arena, co
                                                           size_t len, const plain_job **ret_job,
                                                           culex_error *error);
 
-typedef struct from_defaults_job { /* settings.job:7 */
+typedef struct from_defaults_job { /* settings.job:5 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } from_defaults_job;
 
@@ -140,258 +140,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_decode(
     culex_arena *arena, const void *text, size_t len, const from_defaults_job **ret_job,
     culex_error *error);
 
-typedef struct linear_retry_job { /* settings.job:8 */
-    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
-} linear_retry_job;
-
-/* Everything at its default, or absent and empty. */
-static inline linear_retry_job linear_retry_job_make(void)
-{
-    linear_retry_job made;
-
-    memset(&made, 0, sizeof made);
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type linear_retry_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue(
-    culex_client *client, const linear_retry_job *job, const culex_enqueue_options *options,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_in(culex_client *client,
-                                                                     const linear_retry_job *job,
-                                                                     culex_duration delay,
-                                                                     culex_uuid *ret_id,
-                                                                     culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_at(culex_client *client,
-                                                                     const linear_retry_job *job,
-                                                                     culex_time at,
-                                                                     culex_uuid *ret_id,
-                                                                     culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_many(
-    culex_client *client, const linear_retry_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*linear_retry_job_handler)(culex_run *run, const linear_retry_job *job,
-                                                  void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_register(
-    culex_worker *worker, linear_retry_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_encode(const linear_retry_job *job,
-                                                                 culex_buf *ret_text,
-                                                                 culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_decode(culex_arena *arena,
-                                                                 const void *text, size_t len,
-                                                                 const linear_retry_job **ret_job,
-                                                                 culex_error *error);
-
-typedef struct power_retry_job { /* settings.job:9 */
-    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
-} power_retry_job;
-
-/* Everything at its default, or absent and empty. */
-static inline power_retry_job power_retry_job_make(void)
-{
-    power_retry_job made;
-
-    memset(&made, 0, sizeof made);
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type power_retry_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue(
-    culex_client *client, const power_retry_job *job, const culex_enqueue_options *options,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_in(culex_client *client,
-                                                                    const power_retry_job *job,
-                                                                    culex_duration delay,
-                                                                    culex_uuid *ret_id,
-                                                                    culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_at(culex_client *client,
-                                                                    const power_retry_job *job,
-                                                                    culex_time at,
-                                                                    culex_uuid *ret_id,
-                                                                    culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_many(
-    culex_client *client, const power_retry_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*power_retry_job_handler)(culex_run *run, const power_retry_job *job,
-                                                 void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_register(culex_worker *worker,
-                                                                  power_retry_job_handler handler,
-                                                                  void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_encode(const power_retry_job *job,
-                                                                culex_buf *ret_text,
-                                                                culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_decode(culex_arena *arena,
-                                                                const void *text, size_t len,
-                                                                const power_retry_job **ret_job,
-                                                                culex_error *error);
-
-typedef struct doubling_retry_job { /* settings.job:10 */
-    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
-} doubling_retry_job;
-
-/* Everything at its default, or absent and empty. */
-static inline doubling_retry_job doubling_retry_job_make(void)
-{
-    doubling_retry_job made;
-
-    memset(&made, 0, sizeof made);
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type doubling_retry_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue(
-    culex_client *client, const doubling_retry_job *job, const culex_enqueue_options *options,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_in(
-    culex_client *client, const doubling_retry_job *job, culex_duration delay, culex_uuid *ret_id,
-    culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_at(
-    culex_client *client, const doubling_retry_job *job, culex_time at, culex_uuid *ret_id,
-    culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_many(
-    culex_client *client, const doubling_retry_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*doubling_retry_job_handler)(culex_run *run, const doubling_retry_job *job,
-                                                    void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_register(
-    culex_worker *worker, doubling_retry_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_encode(const doubling_retry_job *job,
-                                                                   culex_buf *ret_text,
-                                                                   culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_decode(
-    culex_arena *arena, const void *text, size_t len, const doubling_retry_job **ret_job,
-    culex_error *error);
-
-typedef struct stepped_retry_job { /* settings.job:11 */
-    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
-} stepped_retry_job;
-
-/* Everything at its default, or absent and empty. */
-static inline stepped_retry_job stepped_retry_job_make(void)
-{
-    stepped_retry_job made;
-
-    memset(&made, 0, sizeof made);
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type stepped_retry_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue(
-    culex_client *client, const stepped_retry_job *job, const culex_enqueue_options *options,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_in(culex_client *client,
-                                                                      const stepped_retry_job *job,
-                                                                      culex_duration delay,
-                                                                      culex_uuid *ret_id,
-                                                                      culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_at(culex_client *client,
-                                                                      const stepped_retry_job *job,
-                                                                      culex_time at,
-                                                                      culex_uuid *ret_id,
-                                                                      culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_many(
-    culex_client *client, const stepped_retry_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*stepped_retry_job_handler)(culex_run *run, const stepped_retry_job *job,
-                                                   void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_register(
-    culex_worker *worker, stepped_retry_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_encode(const stepped_retry_job *job,
-                                                                  culex_buf *ret_text,
-                                                                  culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_decode(
-    culex_arena *arena, const void *text, size_t len, const stepped_retry_job **ret_job,
-    culex_error *error);
-
-typedef struct no_retry_job { /* settings.job:12 */
+typedef struct no_retry_job { /* settings.job:6 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } no_retry_job;
 
@@ -456,7 +205,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_decode(culex_arena *arena,
                                                              const no_retry_job **ret_job,
                                                              culex_error *error);
 
-typedef struct bounded_job { /* settings.job:13 */
+typedef struct bounded_job { /* settings.job:7 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } bounded_job;
 
@@ -520,10 +269,10 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_decode(culex_arena *arena, 
                                                             size_t len, const bounded_job **ret_job,
                                                             culex_error *error);
 
-typedef struct ticking_job { /* settings.job:14 */
-    int32_t batch;    /* settings.job:14 */
+typedef struct ticking_job { /* settings.job:8 */
+    int32_t batch;    /* settings.job:8 */
     bool has_only;
-    const char *only; /* settings.job:14 */
+    const char *only; /* settings.job:8 */
 } ticking_job;
 
 /* Everything at its default, or absent and empty. */
@@ -594,106 +343,6 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_decode(culex_arena *arena, 
                                                             size_t len, const ticking_job **ret_job,
                                                             culex_error *error);
 
-typedef struct words_job { /* settings.job:17 */
-    const char *queue;         /* settings.job:19 */
-    const char *job;           /* settings.job:20 */
-    int32_t retry;             /* settings.job:21 */
-    bool params;               /* settings.job:22 */
-    const char *every;         /* settings.job:23 */
-    const char *reserved_word; /* settings.job:24 */
-} words_job;
-
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
- * Borrows what the arguments point to for as long as the struct is used. */
-static inline words_job words_job_make(const char *queue, const char *job, int32_t retry,
-                                       bool params, const char *every, const char *reserved_word)
-{
-    words_job made;
-
-    memset(&made, 0, sizeof made);
-    made.queue = queue;
-    made.job = job;
-    made.retry = retry;
-    made.params = params;
-    made.every = every;
-    made.reserved_word = reserved_word;
-    return made;
-}
-
-/* What words returns. */
-typedef struct words_result { /* settings.job:17 */
-    bool success; /* settings.job:26 */
-} words_result;
-
-/* Sets what has no default from the arguments, the rest to its default or to absent and empty. */
-static inline words_result words_result_make(bool success)
-{
-    words_result made;
-
-    memset(&made, 0, sizeof made);
-    made.success = success;
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type words_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue(culex_client *client,
-                                                           const words_job *job,
-                                                           const culex_enqueue_options *options,
-                                                           culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_in(culex_client *client,
-                                                              const words_job *job,
-                                                              culex_duration delay,
-                                                              culex_uuid *ret_id,
-                                                              culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_at(culex_client *client,
-                                                              const words_job *job, culex_time at,
-                                                              culex_uuid *ret_id,
-                                                              culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_enqueue_many(
-    culex_client *client, const words_job *jobs, size_t count, const culex_enqueue_options *options,
-    culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*words_job_handler)(culex_run *run, const words_job *job, void *user);
-
-/* Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_set_result(culex_run *run,
-                                                              const words_result *result,
-                                                              culex_error *error);
-
-/* Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
- * in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_decode_result(culex_arena *arena,
-                                                                 const void *text, size_t len,
-                                                                 const words_result **ret_result,
-                                                                 culex_error *error);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_register(culex_worker *worker,
-                                                            words_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_encode(const words_job *job, culex_buf *ret_text,
-                                                          culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status words_job_decode(culex_arena *arena, const void *text,
-                                                          size_t len, const words_job **ret_job,
-                                                          culex_error *error);
-
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
@@ -740,90 +389,6 @@ CULEX_GENERATED_END
 #define from_defaults_job_decode(...) \
     (CULEX_TYPED_BEGIN(from_defaults_job_decode, __VA_ARGS__), \
      (from_defaults_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue, __VA_ARGS__), \
-     (linear_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_in, __VA_ARGS__), \
-     (linear_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_at, __VA_ARGS__), \
-     (linear_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), \
-     (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_register, __VA_ARGS__), \
-     (linear_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_encode, __VA_ARGS__), \
-     (linear_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define linear_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(linear_retry_job_decode, __VA_ARGS__), \
-     (linear_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue, __VA_ARGS__), \
-     (power_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_in, __VA_ARGS__), \
-     (power_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_at, __VA_ARGS__), \
-     (power_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), \
-     (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_register, __VA_ARGS__), \
-     (power_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_encode, __VA_ARGS__), \
-     (power_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define power_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(power_retry_job_decode, __VA_ARGS__), \
-     (power_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue, __VA_ARGS__), \
-     (doubling_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_in, __VA_ARGS__), \
-     (doubling_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_at, __VA_ARGS__), \
-     (doubling_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), \
-     (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_register, __VA_ARGS__), \
-     (doubling_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_encode, __VA_ARGS__), \
-     (doubling_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define doubling_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(doubling_retry_job_decode, __VA_ARGS__), \
-     (doubling_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue, __VA_ARGS__), \
-     (stepped_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_in, __VA_ARGS__), \
-     (stepped_retry_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_at, __VA_ARGS__), \
-     (stepped_retry_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), \
-     (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_register(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_register, __VA_ARGS__), \
-     (stepped_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_encode(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_encode, __VA_ARGS__), \
-     (stepped_retry_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define stepped_retry_job_decode(...) \
-    (CULEX_TYPED_BEGIN(stepped_retry_job_decode, __VA_ARGS__), \
-     (stepped_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue(...) \
     (CULEX_TYPED_BEGIN(no_retry_job_enqueue, __VA_ARGS__), \
      (no_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
@@ -887,39 +452,6 @@ CULEX_GENERATED_END
 #define ticking_job_decode(...) \
     (CULEX_TYPED_BEGIN(ticking_job_decode, __VA_ARGS__), \
      (ticking_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_make(...) \
-    (CULEX_TYPED_BEGIN(words_job_make, __VA_ARGS__), \
-     (words_job_make)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue, __VA_ARGS__), \
-     (words_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_in, __VA_ARGS__), \
-     (words_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_at, __VA_ARGS__), \
-     (words_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(words_job_enqueue_many, __VA_ARGS__), \
-     (words_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_register(...) \
-    (CULEX_TYPED_BEGIN(words_job_register, __VA_ARGS__), \
-     (words_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_encode(...) \
-    (CULEX_TYPED_BEGIN(words_job_encode, __VA_ARGS__), \
-     (words_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_decode(...) \
-    (CULEX_TYPED_BEGIN(words_job_decode, __VA_ARGS__), \
-     (words_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_result_make(...) \
-    (CULEX_TYPED_BEGIN(words_result_make, __VA_ARGS__), \
-     (words_result_make)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_set_result(...) \
-    (CULEX_TYPED_BEGIN(words_job_set_result, __VA_ARGS__), \
-     (words_job_set_result)(__VA_ARGS__) CULEX_TYPED_END)
-#define words_job_decode_result(...) \
-    (CULEX_TYPED_BEGIN(words_job_decode_result, __VA_ARGS__), \
-     (words_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_set_only(...) \
     (CULEX_TYPED_BEGIN(ticking_job_set_only, __VA_ARGS__), \
      (ticking_job_set_only)(__VA_ARGS__) CULEX_TYPED_END)
@@ -931,22 +463,12 @@ CULEX_GENERATED_END
     CULEX_REGISTER(plain_job)(plain_job_register, &plain_job_type, __VA_ARGS__)
 #define from_defaults_job_register(...) \
     CULEX_REGISTER(from_defaults_job)(from_defaults_job_register, &from_defaults_job_type, __VA_ARGS__)
-#define linear_retry_job_register(...) \
-    CULEX_REGISTER(linear_retry_job)(linear_retry_job_register, &linear_retry_job_type, __VA_ARGS__)
-#define power_retry_job_register(...) \
-    CULEX_REGISTER(power_retry_job)(power_retry_job_register, &power_retry_job_type, __VA_ARGS__)
-#define doubling_retry_job_register(...) \
-    CULEX_REGISTER(doubling_retry_job)(doubling_retry_job_register, &doubling_retry_job_type, __VA_ARGS__)
-#define stepped_retry_job_register(...) \
-    CULEX_REGISTER(stepped_retry_job)(stepped_retry_job_register, &stepped_retry_job_type, __VA_ARGS__)
 #define no_retry_job_register(...) \
     CULEX_REGISTER(no_retry_job)(no_retry_job_register, &no_retry_job_type, __VA_ARGS__)
 #define bounded_job_register(...) \
     CULEX_REGISTER(bounded_job)(bounded_job_register, &bounded_job_type, __VA_ARGS__)
 #define ticking_job_register(...) \
     CULEX_REGISTER(ticking_job)(ticking_job_register, &ticking_job_type, __VA_ARGS__)
-#define words_job_register(...) \
-    CULEX_REGISTER(words_job)(words_job_register, &words_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus
