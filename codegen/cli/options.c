@@ -51,7 +51,8 @@ static bool options_take(const struct cli_option *options, char **argv, int *at)
 }
 
 const char cli_shared_help[] =
-    "\nA FILE that is a folder stands for the .job files in it and in the folders inside it, but\n"
+    "\nA FILE that is a folder stands for the .job files in it and in the folders inside it, "
+    "except\n"
     "hidden ones; links are not followed. Without a FILE it is the project: the folders that\n"
     "culex.yaml names, which is looked for in the current folder and above.\n"
     "\nOptions about schemas and diagnostics:\n"

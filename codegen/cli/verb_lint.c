@@ -71,9 +71,9 @@ const struct verb verb_lint = {
         "usage: culexc lint [OPTION...] [--tier TIER]... [FILE...]\n"
         "Checks valid schemas for style and risks; exit status 1 when a rule is broken.\n"
         "Tiers, each with those before it: minimal (what is probably a mistake), basic (names),\n"
-        "standard (the default, unless the project names others), strict (every bound set). Alone\n"
-        "stands comments (everything documented); --tier may be given again. What another file of\n"
-        "the call uses is not unused.\n",
+        "standard (the default, unless the project names others), strict (every bound set);\n"
+        "comments (everything documented) stands alone; --tier may be given again. A type counts\n"
+        "as used when another file of the call uses it.\n",
     .shares = CLI_SCHEMAS | CLI_REPORTS | CLI_STRICT,
     .run = run,
 };

@@ -45,6 +45,6 @@ const struct verb verb_lsp = {
             "folding, formatting and quick fixes for what an editor has open. It is started by\n"
             "the editor; schemas/README.md shows how.\n"
             "With --tier it also shows what culexc lint finds in that tier.\n"
-            "Exit status: 0 after the editor said goodbye, 1 when it went without.\n",
+            "Exit status: 0 after the messages shutdown and exit, 1 when it ended otherwise.\n",
     .run = run,
 };

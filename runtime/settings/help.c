@@ -30,8 +30,8 @@ static const struct {
     {"Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n",
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
      "One that is set but empty is refused.\n"
-     "Defaults, in brackets, give way to variables, those to the store's URL\n"
-     "(?prefix=, ?store-timeout=, ?synchronous=), and all of them to options.\n"
+     "A variable wins over the default in brackets, the store's URL (?prefix=,\n"
+     "?store-timeout=, ?synchronous=) over the variable, an option over all.\n"
      "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
      "Exit status:\n"
      "  0  stopped or drained\n"
@@ -39,7 +39,7 @@ static const struct {
      "  2  wrong usage\n"
      "  3  stopped, but the store was not told how some runs ended\n"
      "  4  the store's file was removed, replaced, emptied or cut off\n"
-     "  5  drained, but for runs of jobs that no handler here knows\n"},
+     "  5  drained, except runs of jobs without a handler here\n"},
     {"Lists which versions of the jobs' schemas the runs in a store were encoded with,\n"
      "one JSON object a line, sorted by queue, job and fingerprint:\n"
      "  "

@@ -52,15 +52,16 @@ const struct culex_option culex__options[] = {
      "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password",
      CULEX_OPTION_OF_WORKER},
     {"doctor", NULL, CULEX_OPTION_DOCTOR, NULL, 0, 0, 0,
-     "examine the store and the cgroup, say what they are\ngood for, and exit: 1 when that is not "
-     "enough",
+     "examine the store and the cgroup, say what they\npromise, and exit: 1 when one is not fit "
+     "for "
+     "work",
      CULEX_OPTION_OF_WORKER},
     {"queue", NULL, CULEX_OPTION_QUEUES, "A,B", 0, 0, 0, "only runs of these queues [of all]",
      CULEX_OPTION_OF_LIVE},
     {"ended", NULL, CULEX_OPTION_ENDED, NULL, 0, 0, 0,
      "count done and cancelled runs too, while the store\nkeeps them", CULEX_OPTION_OF_LIVE},
     {"allow-empty", NULL, CULEX_OPTION_ALLOW_EMPTY, NULL, 0, 0, 0,
-     "a store without any queue is meant, and no mistake", CULEX_OPTION_OF_LIVE},
+     "accept a store without any queue", CULEX_OPTION_OF_LIVE},
     {"help", NULL, CULEX_OPTION_HELP, NULL, 0, 0, 0, "show this and exit", CULEX_OPTION_OF_ALL},
     {"version", NULL, CULEX_OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit",
      CULEX_OPTION_OF_ALL},
