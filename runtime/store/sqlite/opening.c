@@ -133,10 +133,14 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
     status = culex__sqlite_file_open(store, options, error);
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK) {
         *ret_store = &store->base;
-    else
-        culex__sqlite_close(&store->base);
+        return CULEX_OK;
+    }
+    /* Nothing was enqueued, so the log can wait for whoever opens it next; and SQLite before 3.38
+     * crashes in a checkpoint when the log's index could not be mapped. */
+    culex__sqlite_guard_abandon(store);
+    culex__sqlite_close(&store->base);
     return status;
 }
 

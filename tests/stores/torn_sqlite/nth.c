@@ -290,6 +290,35 @@ static void test_failed_read__condemns_no_run(void **state)
     condemns_no_run(fixture, read_by_claim, SQLITE_IOERR_READ);
 }
 
+/* --- an opening that fails ----------------------------------------------------------------- */
+
+static size_t count_writes(enum shim_part part)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < shim_op_count(); i++)
+        count += shim_op(i)->kind == SHIM_WRITE && shim_op(i)->part == part;
+    return count;
+}
+
+/* SQLite before 3.38 crashes in a checkpoint after an opening that could not map the log's index.
+ */
+static void test_failed_opening__writes_no_log_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store_options options = {.timeout_ms = 500, .synchronous = "sometimes"};
+    struct culex_store *store = fixture_open(fixture, GUARDED), *second;
+    struct culex_new_run run = fixture_run(fixture, "p", 1);
+    assert_int_equal(fixture_enqueue(store, "q", &run), CULEX_ENQUEUED_NEW);
+    shim_record(true);
+    assert_int_equal(culex__sqlite_open_as(GUARDED, fixture->path, false, &options, &fixture->env,
+                                           &second, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(count_writes(SHIM_DB), 0);
+    store->ops->close(store);
+    assert_true(count_writes(SHIM_DB) > 0);
+    shim_record(false);
+}
+
 /* --- a lock held for long ------------------------------------------------------------------ */
 
 /* A world in which waiting costs no time, and in which another program ends its transaction when
@@ -381,6 +410,8 @@ int main(void)
         cmocka_unit_test(test_nth_failure__loses_nothing_with_our_checkpoints),
         cmocka_unit_test(test_nth_failure__loses_nothing_with_checkpoints_by_sqlite),
         cmocka_unit_test_setup_teardown(test_failed_read__condemns_no_run, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_failed_opening__writes_no_log_back, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lock_held_for_long__engine_asks_again, fixture_setup,
                                         fixture_teardown),
