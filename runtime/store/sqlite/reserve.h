@@ -1,11 +1,12 @@
 /* store/sqlite/reserve.h - disk space set aside so that a full disk can be worked off.
  *
  * PATH-reserve is a file of CULEX__SQLITE_RESERVE_BYTES with all its blocks allocated, shared by
- * all processes that use the database; its size is the whole state. No producer spends it. When a
- * worker finds no room for a write, the log is written back into the file, after which it is used
- * again from its start, in place; what the file needs to grow for that comes from the reserve,
- * first half of it, then the rest. A log that is in the file is the room from which the reserve is
- * made whole again: together they are never smaller than before.
+ * all processes that use the database; its size is the whole state. When a worker finds no room for
+ * a write, the log is written back into the file, after which it is used again from its start, in
+ * place; what the file needs to grow for that comes from the reserve, first half of it, then the
+ * rest. A log that is in the file is the room from which the reserve is made whole again: together
+ * they are never smaller than before. A producer does so, with the first half alone, only where
+ * ended runs have left enough pages for its runs; for these runs themselves it takes nothing of it.
  *
  *   whole   all goes on
  *   less    enqueues are taken in only where ended runs have left pages, CULEX__SQLITE_AIR_BYTES

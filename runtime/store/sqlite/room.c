@@ -30,8 +30,8 @@ static bool log_reuse(struct culex_sqlite *store)
     return culex__sqlite_checkpoint(store, false) == CULEX__SQLITE_WRITTEN_BACK;
 }
 
-/* The same, if need be with the reserve for what the file has to grow. */
-static bool log_work_off(struct culex_sqlite *store)
+/* The same, if need be with the reserve, down to `least`, for what the file has to grow. */
+static bool log_work_off(struct culex_sqlite *store, enum culex_sqlite_reserve_level least)
 {
     enum culex_sqlite_written written;
     enum culex_sqlite_reserve_level seen;
@@ -39,7 +39,8 @@ static bool log_work_off(struct culex_sqlite *store)
         seen = culex__sqlite_reserve_level(store);
         culex__sqlite_clock_start(store);
         written = culex__sqlite_checkpoint(store, false);
-    } while (written == CULEX__SQLITE_WRITTEN_NO_ROOM && culex__sqlite_reserve_give(store, seen));
+    } while (written == CULEX__SQLITE_WRITTEN_NO_ROOM && seen > least &&
+             culex__sqlite_reserve_give(store, seen));
     return written == CULEX__SQLITE_WRITTEN_BACK;
 }
 
@@ -50,7 +51,7 @@ static bool log_work_off(struct culex_sqlite *store)
 static bool make_room(struct culex_sqlite *store, int tries, enum culex_sqlite_reserve_level seen,
                       enum culex_sqlite_reserve_level least)
 {
-    if (tries == 0 && log_work_off(store))
+    if (tries == 0 && log_work_off(store, CULEX__SQLITE_RESERVE_NONE))
         return true;
     return seen > least && culex__sqlite_reserve_give(store, seen);
 }
@@ -116,10 +117,9 @@ static void growth_set(struct culex_sqlite *store, bool is_allowed)
 typedef culex_status (*adding_fn)(struct culex_sqlite *store, const void *request,
                                   culex_error *error);
 
-static culex_status add(struct culex_sqlite *store, adding_fn call, const void *request,
-                        culex_error *error)
+static culex_status add_at(struct culex_sqlite *store, enum culex_sqlite_reserve_level level,
+                           adding_fn call, const void *request, culex_error *error)
 {
-    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
     bool is_tight = level != CULEX__SQLITE_RESERVE_WHOLE;
     culex_status status = culex__sqlite_room_check(store, level, error);
     if (status == CULEX_OK)
@@ -133,6 +133,24 @@ static culex_status add(struct culex_sqlite *store, adding_fn call, const void *
         status = call(store, request, error);
     if (is_tight)
         growth_set(store, true);
+    return status;
+}
+
+/* Ended runs have left pages, and the log may keep them from being used: it waits for room to be
+ * written back. Where deleting wrote little, no worker had to make that room. */
+static bool log_release(struct culex_sqlite *store)
+{
+    return culex__sqlite_room_check(store, CULEX__SQLITE_RESERVE_HALF, NULL) == CULEX_OK &&
+           log_work_off(store, CULEX__SQLITE_RESERVE_HALF);
+}
+
+static culex_status add(struct culex_sqlite *store, adding_fn call, const void *request,
+                        culex_error *error)
+{
+    enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
+    culex_status status = add_at(store, level, call, request, error);
+    if (status == CULEX_EFULL && level == CULEX__SQLITE_RESERVE_WHOLE && log_release(store))
+        status = add_at(store, culex__sqlite_reserve_level(store), call, request, error);
     return status;
 }
 

@@ -30,6 +30,7 @@ struct world {
     size_t batch;
     bool is_late; /* the worker comes when the disk is full, and the producer has gone */
     int version;
+    bool keeps_deleted; /* deleted pages are not overwritten, so that deleting writes little */
 };
 
 static size_t payload_size(const struct world *world, int64_t number)
@@ -147,12 +148,21 @@ static void forget_all(struct fixture *fixture, struct culex_store *store)
     }
 }
 
+static struct culex_store *open_store(struct fixture *fixture, const struct world *world)
+{
+    struct culex_store *store = fixture_open(fixture, world->version);
+    sqlite3 *db = culex__sqlite_of(store)->db;
+    if (world->keeps_deleted)
+        assert_int_equal(sqlite3_exec(db, "PRAGMA secure_delete=OFF", NULL, NULL, NULL), SQLITE_OK);
+    return store;
+}
+
 static struct culex_store *hire(struct fixture *fixture, const struct world *world)
 {
     size_t released;
     int64_t now_ms;
     culex_error error = {.text = ""};
-    struct culex_store *store = fixture_open(fixture, world->version);
+    struct culex_store *store = open_store(fixture, world);
     if (store->ops->hello(store, "q", "w", WORKER, &released, &now_ms, &error) != CULEX_OK)
         fail_msg("%s: hello: %s", world->name, error.text);
     return store;
@@ -172,7 +182,7 @@ static void fill_and_drain(struct fixture *fixture, const struct world *world)
     struct culex_store *producer = NULL, *worker = world->is_late ? NULL : hire(fixture, world);
     for (int i = 0; i < FILLS; i++) {
         if (producer == NULL)
-            producer = fixture_open(fixture, world->version);
+            producer = open_store(fixture, world);
         int64_t stored = fill(fixture, producer, worker, world);
         first = first > 0 ? first : stored;
         if (world->is_late) {
@@ -204,18 +214,23 @@ static void fill_and_drain(struct fixture *fixture, const struct world *world)
 }
 
 static const struct world worlds[] = {
-    {"tmpfs 22 MiB, 20 bytes", DISK_TMPFS, 22, 20, 1, false, GUARDED},
-    {"tmpfs 22 MiB, 700 bytes, late", DISK_TMPFS, 22, 700, 1, true, GUARDED},
-    {"tmpfs 22 MiB, 700 bytes, late, batches", DISK_TMPFS, 22, 700, 100, true, GUARDED},
-    {"tmpfs 24 MiB, mixed", DISK_TMPFS, 24, 0, 1, false, GUARDED},
-    {"tmpfs 24 MiB, mixed, late", DISK_TMPFS, 24, 0, 1, true, CULEX__SQLITE_WAL_RESET_FIXED},
-    {"tmpfs 40 MiB, 300 kB, late", DISK_TMPFS, 40, 300000, 1, true, GUARDED},
-    {"tmpfs 40 MiB, 300 kB, batches", DISK_TMPFS, 40, 300000, 8, false, GUARDED},
-    {"tmpfs 40 MiB, 300 kB, batches, late", DISK_TMPFS, 40, 300000, 8, true, GUARDED},
-    {"ext4 32 MiB, 3000 bytes", DISK_EXT4, 32, 3000, 1, false, GUARDED},
-    {"ext4 32 MiB, 3000 bytes, late", DISK_EXT4, 32, 3000, 1, true, GUARDED},
-    {"ext4 40 MiB, mixed, batches", DISK_EXT4, 40, 0, 100, false, CULEX__SQLITE_WAL_RESET_FIXED},
-    {"ext4 40 MiB, mixed, batches, late", DISK_EXT4, 40, 0, 100, true, GUARDED},
+    {"tmpfs 22 MiB, 20 bytes", DISK_TMPFS, 22, 20, 1, false, GUARDED, false},
+    {"tmpfs 22 MiB, 700 bytes, late", DISK_TMPFS, 22, 700, 1, true, GUARDED, false},
+    {"tmpfs 22 MiB, 700 bytes, late, batches", DISK_TMPFS, 22, 700, 100, true, GUARDED, false},
+    {"tmpfs 24 MiB, mixed", DISK_TMPFS, 24, 0, 1, false, GUARDED, false},
+    {"tmpfs 24 MiB, mixed, late", DISK_TMPFS, 24, 0, 1, true, CULEX__SQLITE_WAL_RESET_FIXED, false},
+    {"tmpfs 40 MiB, 300 kB, late", DISK_TMPFS, 40, 300000, 1, true, GUARDED, false},
+    {"tmpfs 40 MiB, 300 kB, batches", DISK_TMPFS, 40, 300000, 8, false, GUARDED, false},
+    {"tmpfs 40 MiB, 300 kB, batches, late", DISK_TMPFS, 40, 300000, 8, true, GUARDED, false},
+    {"ext4 32 MiB, 3000 bytes", DISK_EXT4, 32, 3000, 1, false, GUARDED, false},
+    {"ext4 32 MiB, 3000 bytes, late", DISK_EXT4, 32, 3000, 1, true, GUARDED, false},
+    {"ext4 40 MiB, mixed, batches", DISK_EXT4, 40, 0, 100, false, CULEX__SQLITE_WAL_RESET_FIXED,
+     false},
+    {"ext4 40 MiB, mixed, batches, late", DISK_EXT4, 40, 0, 100, true, GUARDED, false},
+    {"tmpfs 40 MiB, 300 kB, batches, deleted pages kept", DISK_TMPFS, 40, 300000, 8, false, GUARDED,
+     true},
+    {"ext4 40 MiB, mixed, batches, deleted pages kept", DISK_EXT4, 40, 0, 100, false, GUARDED,
+     true},
 };
 
 /* -1: all of them. */
