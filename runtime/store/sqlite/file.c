@@ -256,9 +256,11 @@ static culex_status connect_file(struct culex_sqlite *store, culex_error *error)
     /* A single enqueue or ack changes a few bytes on each of several pages, and the log takes
      * whole pages: half the default size makes it a quarter faster, and still holds the longest
      * row with its payload (CULEX__SQLITE_INLINE_MAX). Counts for new files only.
-     * A log that one large batch has made long is cut to twice the usual length. */
+     * A log that one large batch has made long is cut to twice the usual length.
+     * What is deleted is overwritten, however this SQLite was built: a payload whose run is
+     * forgotten does not stay in the file. */
     return run_text(store,
-                    "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
+                    "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON;"
                     " PRAGMA page_size=2048; PRAGMA journal_size_limit=16777216",
                     error);
 }

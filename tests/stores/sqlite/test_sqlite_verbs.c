@@ -704,6 +704,56 @@ static void test_threads__share_one_store(void **state)
     assert_int_equal(stats(fixture).count[CULEX_RUN_ACTIVE], THREADS * RUNS_PER_THREAD);
 }
 
+/* --- a SQLite that was built in another way ------------------------------------------------- */
+
+/* Whatever is deleted stays in the file, as in a SQLite that was built without options. */
+static int deleted_keep(sqlite3 *db, char **ret_text, const struct sqlite3_api_routines *api)
+{
+    (void)ret_text, (void)api;
+    return sqlite3_exec(db, "PRAGMA secure_delete=OFF", NULL, NULL, NULL);
+}
+
+static int keeping_begin(void **state)
+{
+    (void)state;
+    return sqlite3_auto_extension((void (*)(void))deleted_keep);
+}
+
+static int keeping_end(void **state)
+{
+    (void)state;
+    sqlite3_reset_auto_extension();
+    return 0;
+}
+
+/* Once all users have closed it, and so have written the log back. */
+static bool file_holds(struct fixture *fixture, const char *text)
+{
+    enum { FILE_MAX = 1 << 20 };
+    fixture->store->ops->close(fixture->store);
+    FILE *file = fopen(fixture->path, "r");
+    char *bytes = malloc(FILE_MAX);
+    size_t len = fread(bytes, 1, FILE_MAX, file);
+    bool is_there = memmem(bytes, len, text, strlen(text)) != NULL;
+    free(bytes);
+    fclose(file);
+    fixture->store = fixture_open(fixture, 3040001);
+    return is_there;
+}
+
+static void test_any_build__purged_payload_is_overwritten(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t deleted;
+    put(fixture, "number of a card");
+    assert_true(file_holds(fixture, "number of a card"));
+    assert_int_equal(
+        fixture->store->ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 1, &deleted, NULL),
+        CULEX_OK);
+    assert_int_equal(deleted, 1);
+    assert_false(file_holds(fixture, "number of a card"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, SETUP, teardown)
 #define TESTS                                                                                      \
     TEST(test_enqueue__repeat_is_a_duplicate_and_other_content_a_conflict),                        \
@@ -740,8 +790,12 @@ int main(void)
 #define SETUP setup_memory
     const struct CMUnitTest memory[] = {TESTS};
 #undef SETUP
+    const struct CMUnitTest keeping[] = {cmocka_unit_test_setup_teardown(
+        test_any_build__purged_payload_is_overwritten, setup_guarded, teardown)};
     int failed = cmocka_run_group_tests_name("file, guarded checkpoints", guarded, NULL, NULL);
     failed += cmocka_run_group_tests_name("file, SQLite's checkpoints", plain, NULL, NULL);
     failed += cmocka_run_group_tests_name("memory", memory, NULL, NULL);
+    failed += cmocka_run_group_tests_name("file, deleted pages kept", keeping, keeping_begin,
+                                          keeping_end);
     return failed;
 }
