@@ -241,18 +241,23 @@ static void digits_read(const char *at, const char *end, struct digits *digits)
         digits->point = -POINT_MAX;
 }
 
-/* Both factors exact, one rounding. False when that does not hold. */
+/* Both factors exact, one rounding. False when that does not hold, as where the processor
+ * calculates with more digits than the type has, which rounds twice. */
 static bool fast64_read(const struct digits *digits, double *ret_value)
 {
+#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1)
     long exponent = digits->point - (long)digits->len;
     uint64_t whole;
-    if (digits->len > DBL_DIG || exponent < -POWER_MAX || exponent > POWER_MAX)
-        return false;
-    if (!culex__uint64_parse(digits->text, digits->len, &whole))
-        return false;
-    *ret_value =
-        exponent < 0 ? (double)whole / powers[-exponent] : (double)whole * powers[exponent];
-    return true;
+    if (digits->len <= DBL_DIG && exponent >= -POWER_MAX && exponent <= POWER_MAX &&
+        culex__uint64_parse(digits->text, digits->len, &whole)) {
+        double power = powers[exponent < 0 ? -exponent : exponent];
+        *ret_value = exponent < 0 ? (double)whole / power : (double)whole * power;
+        return true;
+    }
+#endif
+    (void)digits;
+    (void)ret_value;
+    return false;
 }
 
 static bool fast32_read(const struct digits *digits, float *ret_value)

@@ -135,7 +135,7 @@ static const struct {
     {-1.5, "-1.5"},
     {0.1, "0.1"},
     {0.3, "0.3"},
-    {0.1 + 0.2, "0.30000000000000004"},
+    {0x1.3333333333334p-2, "0.30000000000000004"}, /* 0.1 + 0.2 */
     {1.0 / 3, "0.3333333333333333"},
     {100, "100"},
     {123456789012345680.0, "123456789012345680"},
@@ -288,7 +288,8 @@ static void test_floats__text_means_what_libc_says(void **state)
                                         "1.00000005960464477539062500000001",
                                         "1.000000059604644775390625",
                                         "0.1e1",
-                                        "100000e-5"};
+                                        "100000e-5",
+                                        "565561105501317e-8"};
     (void)state;
     for (size_t at = 0; at < COUNT(texts); at++) {
         double wide = 42;
@@ -405,6 +406,8 @@ static void test_timestamp__every_day_is_the_day_libc_says(void **state)
         time_t seconds = (time_t)(day * 86400);
         struct tm tm;
         culex_time back = 0;
+        if (seconds != day * 86400)
+            continue; /* of 32 bits: libc has no such day */
         gmtime_r(&seconds, &tm);
         strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%SZ", &tm);
         size_t len = culex__timestamp_format(day * 86400 * CULEX_SECOND, text);

@@ -1048,7 +1048,7 @@ static culex_status model_list(struct culex_store *store, const char *queue, cul
     if (status != CULEX_OK)
         return status;
     struct culex_list_reply reply = {.runs = keep(model, limit * sizeof *reply.runs)};
-    size_t i = (size_t)cursor;
+    size_t i = cursor < model->run_count ? (size_t)cursor : model->run_count;
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue_of(model, queue) && !run->is_gone &&
