@@ -22,8 +22,9 @@
     _Pragma("clang diagnostic error \"-Wenum-conversion\"") \
     _Pragma("clang diagnostic error \"-Warray-bounds\"")
 #define CULEX_TYPED_END _Pragma("clang diagnostic pop")
-#elif defined(__GNUC__) && __GNUC__ >= 10
-/* gcc takes a pragma among statements only, and a block around the call would end the life of the
+#elif defined(__GNUC__) && __GNUC__ >= 12
+/* gcc before 12 takes no pragma in an argument of another macro: there calls are plain ones.
+ * gcc takes a pragma among statements only, and a block around the call would end the life of the
  * compound literals in it: so the call stands in a block that is never executed, and again behind
  * it. Plain warnings come from the second call alone, so that each is given once. */
 #define CULEX_TYPED_BEGIN(name, ...) \
