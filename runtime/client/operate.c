@@ -19,7 +19,7 @@ struct call {
     uint64_t cursor;
     bool is_paused;
     culex_run_state ret_state;
-    size_t ret_deleted;
+    struct culex_purge_reply ret_purge;
     culex_run_info *ret_run;
     culex_queue_stats ret_stats;
     struct culex_list_reply ret_list;
@@ -33,6 +33,7 @@ struct verb {
     bool (*explains)(struct culex_store *store, struct call *call, culex_status status);
 
     bool is_about_queue; /* and no run */
+    bool is_once;        /* a repeat would do more: a lost reply ends the call */
 };
 
 static culex_status operate(culex_client *client, const struct verb *verb, struct call *call,
@@ -48,7 +49,7 @@ static culex_status operate(culex_client *client, const struct verb *verb, struc
         return status;
     do
         status = verb->ask(client->store, call, error);
-    while (culex__effort_again(&effort, status));
+    while (!(verb->is_once && status == CULEX_EUNKNOWN) && culex__effort_again(&effort, status));
     if (status == CULEX_ENOTFOUND)
         (verb->is_about_queue ? culex__advise_queue : culex__advise_run)(client->store, call->queue,
                                                                          error);
@@ -67,7 +68,7 @@ static culex_status get_ask(struct culex_store *store, struct call *call, culex_
 culex_status culex_client_get(culex_client *client, const char *queue, culex_uuid id,
                               culex_run_info **ret_run, culex_error *error)
 {
-    static const struct verb get = {get_ask, NULL, false};
+    static const struct verb get = {.ask = get_ask};
     struct call call = {.queue = queue, .id = id};
     if (ret_run == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the run");
@@ -117,7 +118,7 @@ static bool cancel_explains(struct culex_store *store, struct call *call, culex_
 culex_status culex_client_cancel(culex_client *client, const char *queue, culex_uuid id,
                                  culex_run_state *ret_state, culex_error *error)
 {
-    static const struct verb cancel = {cancel_ask, cancel_explains, false};
+    static const struct verb cancel = {.ask = cancel_ask, .explains = cancel_explains};
     struct call call = {.queue = queue, .id = id};
     culex_status status = operate(client, &cancel, &call, error);
     if (status == CULEX_OK && ret_state != NULL)
@@ -140,7 +141,7 @@ static bool retry_explains(struct culex_store *store, struct call *call, culex_s
 culex_status culex_client_retry(culex_client *client, const char *queue, culex_uuid id,
                                 culex_error *error)
 {
-    static const struct verb retry = {retry_ask, retry_explains, false};
+    static const struct verb retry = {.ask = retry_ask, .explains = retry_explains};
     return operate(client, &retry, &(struct call){.queue = queue, .id = id}, error);
 }
 
@@ -159,7 +160,7 @@ static bool forget_explains(struct culex_store *store, struct call *call, culex_
 culex_status culex_client_delete(culex_client *client, const char *queue, culex_uuid id,
                                  culex_error *error)
 {
-    static const struct verb forget = {forget_ask, forget_explains, false};
+    static const struct verb forget = {.ask = forget_ask, .explains = forget_explains};
     return operate(client, &forget, &(struct call){.queue = queue, .id = id}, error);
 }
 
@@ -170,7 +171,7 @@ static culex_status pause_ask(struct culex_store *store, struct call *call, cule
     return store->ops->pause(store, call->queue, call->is_paused, error);
 }
 
-static const struct verb pause_verb = {pause_ask, NULL, true};
+static const struct verb pause_verb = {.ask = pause_ask, .is_about_queue = true};
 
 culex_status culex_client_pause(culex_client *client, const char *queue, culex_error *error)
 {
@@ -190,24 +191,48 @@ static culex_status limit_ask(struct culex_store *store, struct call *call, cule
 culex_status culex_client_limit(culex_client *client, const char *queue, uint64_t most,
                                 culex_error *error)
 {
-    static const struct verb limit = {limit_ask, NULL, true};
+    static const struct verb limit = {.ask = limit_ask, .is_about_queue = true};
     return operate(client, &limit, &(struct call){.queue = queue, .most = most}, error);
 }
 
 static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return store->ops->purge(store, call->queue, call->state, call->limit, &call->ret_deleted,
-                             error);
+    return store->ops->purge(store, call->queue, call->state, call->limit, &call->ret_purge, error);
 }
+
+/* Of a call that ended with `status` at a page of `limit` runs. */
+static void purge_tell(culex_status status, size_t deleted, size_t limit, culex_error *error)
+{
+    if (status == CULEX_EUNKNOWN)
+        culex__error_context(error, "%zu runs are deleted for certain, up to %zu more perhaps",
+                             deleted, limit);
+    else if (deleted > 0)
+        culex__error_context(error, "after %zu runs were deleted", deleted);
+}
+
+/* No queue has as many ghosts (redis/purge.lua) as these pages can drop. */
+enum { PURGE_IDLE_PAGES_MAX = 10000 };
 
 culex_status culex_client_purge(culex_client *client, const char *queue, culex_run_state state,
                                 size_t limit, size_t *ret_deleted, culex_error *error)
 {
-    static const struct verb purge = {purge_ask, NULL, true};
-    struct call call = {.queue = queue, .state = state, .limit = limit};
-    culex_status status = operate(client, &purge, &call, error);
-    if (status == CULEX_OK && ret_deleted != NULL)
-        *ret_deleted = call.ret_deleted;
+    static const struct verb purge = {.ask = purge_ask, .is_about_queue = true, .is_once = true};
+    struct call call = {.queue = queue, .state = state, .ret_purge = {.is_more = true}};
+    size_t deleted = 0, idle = 0;
+    culex_status status = CULEX_OK;
+    while (call.ret_purge.is_more && deleted < limit && idle < PURGE_IDLE_PAGES_MAX) {
+        size_t left = limit - deleted;
+        call.limit = left < CULEX_STORE_PURGE_MAX ? left : CULEX_STORE_PURGE_MAX;
+        status = operate(client, &purge, &call, error);
+        if (status != CULEX_OK)
+            break;
+        deleted += call.ret_purge.deleted;
+        idle += call.ret_purge.deleted == 0;
+    }
+    if (status != CULEX_OK)
+        purge_tell(status, deleted, call.limit, error);
+    if (ret_deleted != NULL)
+        *ret_deleted = deleted;
     return status;
 }
 
@@ -219,7 +244,7 @@ static culex_status stats_ask(struct culex_store *store, struct call *call, cule
 culex_status culex_client_stats(culex_client *client, const char *queue,
                                 culex_queue_stats *ret_stats, culex_error *error)
 {
-    static const struct verb stats = {stats_ask, NULL, true};
+    static const struct verb stats = {.ask = stats_ask, .is_about_queue = true};
     struct call call = {.queue = queue};
     if (ret_stats == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the statistics");
@@ -254,7 +279,7 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
                                uint64_t *cursor, size_t limit, culex_run_visitor visit, void *user,
                                culex_error *error)
 {
-    static const struct verb list = {list_ask, NULL, true};
+    static const struct verb list = {.ask = list_ask, .is_about_queue = true};
     culex_status status = CULEX_OK;
     if (cursor == NULL)
         return culex__fail(error, CULEX_EINVAL, "no cursor");

@@ -166,10 +166,15 @@ culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error
     return culex__queue_check(queue, error);
 }
 
-culex_status culex__argument_purge(const char *queue, culex_run_state state, culex_error *error)
+/* No active ones: their holders would report the end of nothing. */
+culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
+                                   culex_error *error)
 {
     if ((unsigned)state >= CULEX_RUN_STATE_COUNT || state == CULEX_RUN_ACTIVE)
         return culex__fail(error, CULEX_EINVAL, "runs in this state cannot be purged");
+    if (limit == 0 || limit > CULEX_STORE_PURGE_MAX)
+        return culex__fail(error, CULEX_EINVAL, "1 to %d runs are purged at once",
+                           CULEX_STORE_PURGE_MAX);
     return culex__queue_check(queue, error);
 }
 

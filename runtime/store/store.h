@@ -2,9 +2,10 @@
  *
  * A store is a constant table of operations plus a struct that embeds
  * struct culex_store first. Every operation is atomic and bounded, takes effect
- * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN. The meaning of
- * each stands in verbs.def; the folders implement it, tests/stores/suite/model.c is the
- * reference, and one conformance suite holds all of them to this page.
+ * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN; only a repeated PURGE
+ * would delete the next runs, so it is not repeated. The meaning of each stands in verbs.def; the
+ * folders implement it, tests/stores/suite/model.c is the reference, and one conformance suite
+ * holds all of them to this page.
  *
  * Time: `now` is the store's own clock (Redis: server TIME; SQLite: this machine's),
  * in ms since 1970, unless env->store_clock_ms replaces it. Callers send delays, not
@@ -213,6 +214,11 @@ struct culex_list_reply {
     void *storage;
 };
 
+struct culex_purge_reply {
+    size_t deleted;
+    bool is_more; /* some may be left in that state, even when nothing was deleted */
+};
+
 struct culex_fsck_reply {
     uint64_t cursor; /* where to go on; 0 at the end */
     culex_fsck_counts counts;
@@ -270,6 +276,7 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
 enum {
     CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
     CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY */
+    CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */

@@ -6,9 +6,9 @@
  * Every call is bounded by the client's timeout, which includes waiting for its turn, for the
  * resolver of host names and for the network. CULEX_EBUSY: other threads used the client all that
  * time. A resolver that has not answered in time keeps one thread of the process, however many
- * calls follow, until it gives up. culex_client_list, _queues, _fsck and _enqueue_many make several
- * bounded calls when they have much to do. One thing no program can bound: an SQLite file on a disk
- * that has stopped answering holds its caller in the kernel until the disk goes on.
+ * calls follow, until it gives up. culex_client_list, _purge, _queues, _fsck and _enqueue_many make
+ * several bounded calls when they have much to do. One thing no program can bound: an SQLite file
+ * on a disk that has stopped answering holds its caller in the kernel until the disk goes on.
  *
  * A client belongs to the process that opened it. In a forked one every call returns CULEX_EINVAL
  * and touches nothing of the store; open a client there after fork().
@@ -214,8 +214,10 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, 
 CULEX_API CULEX_MUST_USE culex_status culex_client_limit(culex_client *client, const char *queue,
                                                          uint64_t most, culex_error *error);
 
-/* Deletes up to `limit` runs of `queue` in a state other than active; *ret_deleted
- * tells how many. Call again while it equals `limit`. */
+/* Deletes up to `limit` runs of `queue` in a state other than active, in pages of 500;
+ * *ret_deleted (may be NULL) tells how many are deleted for certain, also when the call fails. Call
+ * again while it equals `limit`. CULEX_EUNKNOWN ends the call at a page without an answer, which
+ * may be deleted too: asked for again, it could be the next one. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_purge(culex_client *client, const char *queue,
                                                          culex_run_state state, size_t limit,
                                                          size_t *ret_deleted, culex_error *error);

@@ -175,45 +175,31 @@ culex_status culex__redis_limit(struct culex_store *base, const char *queue, uin
     return setting_call(base, &culex__redis_script_limit, queue, (int64_t)most, error);
 }
 
-/* One bounded share of PURGE; values: deleted, left. */
-static culex_status purge_once(struct culex__redis *redis, const char *queue, culex_run_state state,
-                               size_t limit, int64_t values[2], culex_error *error)
+culex_status culex__redis_purge(struct culex_store *base, const char *queue, culex_run_state state,
+                                size_t limit, struct culex_purge_reply *ret_reply,
+                                culex_error *error)
 {
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_purge;
     char letter = culex__run_state_letter(state);
+    int64_t values[2]; /* deleted, left */
     redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, &culex__redis_script_purge, queue, error);
+    assert(culex__argument_purge(queue, state, limit, NULL) == CULEX_OK);
+    culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
     culex__redis_request_add(&redis->request, &letter, 1);
     culex__redis_request_int(&redis->request, (int64_t)limit);
-    status = culex__redis_finish(redis, &culex__redis_script_purge, &reply, error);
+    status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = culex__redis_is_empty(reply) ? culex__refuse_queue(queue, error)
                                           : integers_read(redis, "PURGE", reply, values, 2, error);
     freeReplyObject(reply);
-    return status;
-}
-
-culex_status culex__redis_purge(struct culex_store *base, const char *queue, culex_run_state state,
-                                size_t limit, size_t *ret_deleted, culex_error *error)
-{
-    enum { SHARE = 500, IDLE_SHARES_MAX = 10000 };
-    struct culex__redis *redis = culex__redis_of(base);
-    size_t deleted = 0, idle = 0;
-    int64_t values[2] = {0, 1};
-    culex_status status = CULEX_OK;
-    assert(culex__argument_purge(queue, state, NULL) == CULEX_OK);
-    /* A share that finds only ghosts deletes nothing and is still progress. */
-    while (deleted < limit && values[1] > 0 && idle < IDLE_SHARES_MAX) {
-        size_t share = limit - deleted < SHARE ? limit - deleted : SHARE;
-        status = purge_once(redis, queue, state, share, values, error);
-        if (status != CULEX_OK)
-            return status;
-        deleted += (size_t)values[0];
-        idle += values[0] == 0;
-    }
-    *ret_deleted = deleted;
+    if (status == CULEX_OK && (uint64_t)values[0] > limit)
+        return culex__redis_bad_reply(redis, "PURGE", error);
+    if (status == CULEX_OK)
+        *ret_reply = (struct culex_purge_reply){(size_t)values[0], values[1] > 0};
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* store/sqlite/manage.c - the operator's verbs, and HELLO. */
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/sqlite/error.h"
@@ -272,49 +271,39 @@ static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_s
 
 struct purge_request {
     culex_run_state state;
-    int64_t *seqs;
-    size_t limit, count;
+    size_t limit;
+    struct culex_purge_reply reply;
 };
 
-static culex_status purge_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                              void *user, culex_error *error)
+static culex_status purge_page(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               void *user, culex_error *error)
 {
     struct purge_request *request = user;
     struct culex_sqlite_run run;
+    int64_t seqs[CULEX_STORE_PURGE_MAX];
+    size_t count = 0;
     culex_status status = culex__sqlite_collect(
         store, bind_purge(store, queue, request->state, (int64_t)request->limit), request->limit,
-        request->seqs, &request->count, error);
-    for (size_t i = 0; i < request->count && status == CULEX_OK; i++) {
-        status = culex__sqlite_run_one(
-            store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(request->seqs[i])), &run, error);
+        seqs, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        status = culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seqs[i])), &run,
+                                       error);
         if (status == CULEX_OK)
             status = culex__sqlite_run_forget(store, queue, &run, error);
     }
+    request->reply = (struct culex_purge_reply){count, count == request->limit};
     return status;
 }
 
-/* One transaction for as many as a batch; callers ask again while they get what they asked for. */
 culex_status culex__sqlite_purge(struct culex_store *base, const char *queue, culex_run_state state,
-                                 size_t limit, size_t *ret_deleted, culex_error *error)
+                                 size_t limit, struct culex_purge_reply *ret_reply,
+                                 culex_error *error)
 {
-    size_t deleted = 0;
-    /* No active ones: their holders would report the end of nothing. */
-    assert(culex__argument_purge(queue, state, NULL) == CULEX_OK);
-    struct purge_request request = {.state = state};
-    request.seqs = malloc(CULEX__SQLITE_BATCH_MAX * sizeof *request.seqs);
-    if (request.seqs == NULL)
-        return culex__sqlite_no_memory(error);
-    culex_status status;
-    do {
-        size_t left = limit - deleted;
-        request.limit = left < CULEX__SQLITE_BATCH_MAX ? left : CULEX__SQLITE_BATCH_MAX;
-        request.count = 0;
-        status = culex__sqlite_verb_write(culex__sqlite_of(base), queue,
-                                          CULEX__SQLITE_ABSENT_REFUSED, purge_all, &request, error);
-        deleted += status == CULEX_OK ? request.count : 0;
-    } while (status == CULEX_OK && request.count == request.limit && deleted < limit);
-    free(request.seqs);
+    struct purge_request request = {.state = state, .limit = limit};
+    assert(culex__argument_purge(queue, state, limit, NULL) == CULEX_OK);
+    culex_status status = culex__sqlite_verb_write(
+        culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED, purge_page, &request, error);
     if (status == CULEX_OK)
-        *ret_deleted = deleted;
+        *ret_reply = request.reply;
     return status;
 }

@@ -40,7 +40,6 @@
 enum {
     CULEX__SQLITE_APPLICATION_ID = 0x43756c78, /* "Culx" */
     CULEX__SQLITE_WAL_RESET_FIXED = 3051003,   /* see sqlite/checkpoint.c */
-    CULEX__SQLITE_BATCH_MAX = 4096,            /* runs that one transaction purges */
     CULEX__SQLITE_PAGE_BYTES = 2048,           /* of new files: see connect_file */
 };
 

@@ -470,6 +470,50 @@ static void test_every_verb_reaches_the_store(void **state)
         CULEX_EINVAL);
 }
 
+static size_t waiting_count(struct world *world)
+{
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    return (size_t)stats.count[CULEX_RUN_WAITING];
+}
+
+/* A page that may have been deleted is not asked for again: that would delete the next one. */
+static void test_purge_never_deletes_more_than_its_limit(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_error error = {0};
+    size_t deleted = 99;
+    for (int i = 0; i < 1200; i++)
+        world_enqueue(world, &type, i);
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = 1;
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_WAITING, 10, &deleted, &error),
+        CULEX_EUNKNOWN);
+    assert_int_equal(deleted, 0);
+    assert_int_equal(waiting_count(world), 1190);
+    world->fault_skip = 1;
+    world->fault_count = 1;
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_WAITING, 900, &deleted, &error),
+        CULEX_EUNKNOWN);
+    assert_int_equal(deleted, 500);
+    assert_non_null(strstr(error.text, "500 runs are deleted for certain, up to 400 more"));
+    assert_int_equal(waiting_count(world), 290);
+    world->fault = WORLD_REFUSE;
+    world->fault_count = 1;
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_WAITING, 90, &deleted, NULL),
+        CULEX_OK);
+    assert_int_equal(deleted, 90);
+    assert_int_equal(
+        culex_client_purge(world->client, "numbers", CULEX_RUN_WAITING, SIZE_MAX, &deleted, NULL),
+        CULEX_OK);
+    assert_int_equal(deleted, 200);
+    assert_int_equal(waiting_count(world), 0);
+}
+
 static bool live_count(const culex_live_schema *schema, void *user)
 {
     (void)schema;
@@ -603,6 +647,7 @@ int main(void)
         UNIT(test_repeat_says_until_when),
         UNIT(test_durations_end_where_64_bits_do),
         UNIT(test_every_verb_reaches_the_store),
+        UNIT(test_purge_never_deletes_more_than_its_limit),
         UNIT(test_unknown_queue_is_told_with_the_nearest),
         UNIT(test_repeat_after_a_lost_reply_is_no_error),
         UNIT(test_open_names_what_is_wrong),

@@ -230,9 +230,15 @@ static culex_status fake_limit(struct culex_store *store, const char *queue, uin
 }
 
 static culex_status fake_purge(struct culex_store *store, const char *queue, culex_run_state state,
-                               size_t limit, size_t *ret_deleted, culex_error *error)
+                               size_t limit, struct culex_purge_reply *ret_reply,
+                               culex_error *error)
 {
-    return store_of(store)->ops->purge(store_of(store), queue, state, limit, ret_deleted, error);
+    enum world_fault fault = step_fault_take((struct world *)store, queue);
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status =
+        store_of(store)->ops->purge(store_of(store), queue, state, limit, ret_reply, error);
+    return fault == WORLD_LOSE_REPLY ? fault_fail(fault, error) : status;
 }
 
 static culex_status fake_stats(struct culex_store *store, const char *queue,

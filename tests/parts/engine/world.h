@@ -49,8 +49,9 @@ struct world {
     uint64_t seed;
     unsigned polls;
     enum world_fault fault;
-    unsigned fault_count;    /* calls left to fail; UINT_MAX for ever */
-    const char *fault_queue; /* steps of this queue only, and not the next so many; NULL: all */
+    unsigned fault_count; /* calls left to fail; UINT_MAX for ever */
+    const char
+        *fault_queue; /* steps and purges of this queue only, and not the next so many; NULL: all */
     unsigned fault_skip;
     enum world_fault enqueue_fault;
     unsigned enqueue_fault_count;

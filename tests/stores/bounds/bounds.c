@@ -213,10 +213,10 @@ static void purge_once(void)
 {
     static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DONE,
                                              CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
-    size_t deleted;
+    struct culex_purge_reply purged;
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-        need(traffic.store->ops->purge(traffic.store, TRAFFIC_QUEUE, states[i], 900, &deleted,
-                                       NULL) == CULEX_OK,
+        need(traffic.store->ops->purge(traffic.store, TRAFFIC_QUEUE, states[i],
+                                       CULEX_STORE_PURGE_MAX, &purged, NULL) == CULEX_OK,
              "failed", "");
 }
 

@@ -85,10 +85,7 @@ static void end_all(enum culex_run_event event)
 
 static void purge_one(culex_run_state state)
 {
-    size_t deleted;
-    assert_int_equal(suite.store->ops->purge(suite.store, suite.queue, state, 10, &deleted, NULL),
-                     CULEX_OK);
-    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_purge(&suite, state, 10), 1);
 }
 
 /* Under the write lock, which nobody else gets meanwhile. */

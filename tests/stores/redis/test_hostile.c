@@ -71,6 +71,7 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
     culex_queue_stats stats;
     culex_run_state state;
     char **names = NULL;
+    struct culex_purge_reply purged;
     size_t count;
     int64_t now_ms;
     culex_status status;
@@ -102,7 +103,7 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
     case CANCEL:
         return store->ops->cancel(store, "q", run.id, &state, error);
     case PURGE:
-        return store->ops->purge(store, "q", CULEX_RUN_DEAD, 10, &count, error);
+        return store->ops->purge(store, "q", CULEX_RUN_DEAD, 10, &purged, error);
     case PAUSE:
         return store->ops->pause(store, "q", false, error);
     case LIMIT:

@@ -410,7 +410,7 @@ static culex_status operate_once(struct culex_store *store, size_t verb, culex_u
 {
     culex_run_state state;
     struct culex_fsck_reply checked;
-    size_t deleted;
+    struct culex_purge_reply purged;
     switch (verb) {
     case 0:
         return store->ops->cancel(store, "q", id, &state, error);
@@ -419,7 +419,7 @@ static culex_status operate_once(struct culex_store *store, size_t verb, culex_u
     case 2:
         return store->ops->forget(store, "q", id, error);
     case 3:
-        return store->ops->purge(store, "q", CULEX_RUN_WAITING, 10, &deleted, error);
+        return store->ops->purge(store, "q", CULEX_RUN_WAITING, 10, &purged, error);
     case 4:
         return store->ops->fsck(store, "q", 0, true, &checked, error);
     default:

@@ -324,14 +324,14 @@ static culex_status act_forget(struct play *play)
 
 static culex_status act_purge_waiting(struct play *play)
 {
-    size_t deleted;
-    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_WAITING, 10, &deleted, NULL);
+    struct culex_purge_reply purged;
+    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_WAITING, 10, &purged, NULL);
 }
 
 static culex_status act_purge_scheduled(struct play *play)
 {
-    size_t deleted;
-    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_SCHEDULED, 10, &deleted, NULL);
+    struct culex_purge_reply purged;
+    return play->bob->ops->purge(play->bob, "q", CULEX_RUN_SCHEDULED, 10, &purged, NULL);
 }
 
 static culex_status act_fsck(struct play *play)

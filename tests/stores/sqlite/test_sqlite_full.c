@@ -242,9 +242,9 @@ static culex_status spend_by_forget(const struct spender *spender, int number, c
 
 static culex_status spend_by_purge(const struct spender *spender, int number, culex_error *error)
 {
-    size_t deleted;
+    struct culex_purge_reply purged;
     (void)number;
-    return spender->store->ops->purge(spender->store, "q", CULEX_RUN_WAITING, 1, &deleted, error);
+    return spender->store->ops->purge(spender->store, "q", CULEX_RUN_WAITING, 1, &purged, error);
 }
 
 static void spare_runs(struct fixture *fixture, struct spender *spender)

@@ -576,32 +576,32 @@ static void test_purge_and_forget__only_what_is_in_that_state_goes(void **state)
 {
     struct fixture *fixture = *state;
     const struct culex_store_ops *ops = fixture->store->ops;
-    size_t deleted;
+    struct culex_purge_reply purged;
     for (int i = 0; i < 5; i++)
         put(fixture, "x");
     struct culex_new_run later = fixture_run(fixture, "x", 1);
     later.delay_ms = 1000;
     fixture_enqueue(fixture->store, "q", &later);
     assert_int_equal(ops->forget(fixture->store, "q", later.id, NULL), CULEX_ESTATE);
-    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_ACTIVE, 1, &deleted, NULL),
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_ACTIVE, 1, &purged, NULL),
                      CULEX_EINVAL);
-    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &deleted, NULL),
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &purged, NULL),
                      CULEX_OK);
-    assert_int_equal(deleted, 3);
-    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &deleted, NULL),
+    assert_int_equal(purged.deleted, 3);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 3, &purged, NULL),
                      CULEX_OK);
-    assert_int_equal(deleted, 2);
-    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_SCHEDULED, 3, &deleted, NULL),
+    assert_int_equal(purged.deleted, 2);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_SCHEDULED, 3, &purged, NULL),
                      CULEX_OK);
-    assert_int_equal(deleted, 1);
+    assert_int_equal(purged.deleted, 1);
     culex_uuid id = put(fixture, "x");
     ack(fixture, ONE, id, claim(fixture, ONE, id), CULEX_EVENT_DISCARD, 0, "no");
     assert_int_equal(ops->forget(fixture->store, "q", id, NULL), CULEX_OK);
     assert_true(is_gone(fixture, id));
     id = put(fixture, "x");
     ack(fixture, ONE, id, claim(fixture, ONE, id), CULEX_EVENT_DISCARD, 0, "no");
-    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_DEAD, 9, &deleted, NULL), CULEX_OK);
-    assert_int_equal(deleted, 1);
+    assert_int_equal(ops->purge(fixture->store, "q", CULEX_RUN_DEAD, 9, &purged, NULL), CULEX_OK);
+    assert_int_equal(purged.deleted, 1);
 }
 
 static void test_queues__are_listed_by_name(void **state)
@@ -744,13 +744,13 @@ static bool file_holds(struct fixture *fixture, const char *text)
 static void test_any_build__purged_payload_is_overwritten(void **state)
 {
     struct fixture *fixture = *state;
-    size_t deleted;
+    struct culex_purge_reply purged;
     put(fixture, "number of a card");
     assert_true(file_holds(fixture, "number of a card"));
     assert_int_equal(
-        fixture->store->ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 1, &deleted, NULL),
+        fixture->store->ops->purge(fixture->store, "q", CULEX_RUN_WAITING, 1, &purged, NULL),
         CULEX_OK);
-    assert_int_equal(deleted, 1);
+    assert_int_equal(purged.deleted, 1);
     assert_false(file_holds(fixture, "number of a card"));
 }
 

@@ -133,11 +133,16 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
     struct culex_list_reply page;
     const char *queue = suite->queue, *const none = NULL;
     culex_error error = {0};
-    size_t deleted;
+    struct culex_purge_reply purged;
     int fd;
     suite_put(suite);
-    refused(store->ops->purge(store, queue, CULEX_RUN_ACTIVE, 1, &deleted, &error), CULEX_EINVAL,
+    refused(store->ops->purge(store, queue, CULEX_RUN_ACTIVE, 1, &purged, &error), CULEX_EINVAL,
             &error, "runs in this state cannot be purged");
+    refused(store->ops->purge(store, queue, CULEX_RUN_DEAD, 0, &purged, &error), CULEX_EINVAL,
+            &error, "1 to 500 runs are purged at once");
+    refused(
+        store->ops->purge(store, queue, CULEX_RUN_DEAD, CULEX_STORE_PURGE_MAX + 1, &purged, &error),
+        CULEX_EINVAL, &error, "1 to 500 runs are purged at once");
     refused(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
             &error, "a queue's limit is at most 1000000000");
     refused(store->ops->list(store, queue, CULEX_RUN_WAITING, 0, 0, &page, &error), CULEX_EINVAL,

@@ -70,11 +70,8 @@ void case_enqueue__id_of_a_forgotten_run_is_remembered(struct suite *suite)
     suite_put_run(suite, &deleted);
     suite_cancel(suite, deleted.id);
     assert_ok(suite->store->ops->forget(suite->store, suite->queue, deleted.id, NULL));
-    size_t count = 0;
     suite_put_run(suite, &purged);
-    assert_ok(
-        suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 10, &count, NULL));
-    assert_int_equal(count, 1);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 10), 1);
     assert_int_equal(suite_enqueue(suite, &purged), CULEX_ENQUEUED_DUPLICATE);
     suite_pass(suite, SUITE_MINUTE_MS + 1);
     assert_null(suite_get(suite, run.id));
@@ -162,10 +159,7 @@ void case_enqueue__unique_key_is_free_after_every_end(struct suite *suite)
     suite_claim(suite, ANN, 1);
     run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
-    size_t deleted = 0;
-    assert_ok(suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 10, &deleted,
-                                       NULL));
-    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 10), 1);
     run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
 }

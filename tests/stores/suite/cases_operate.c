@@ -282,7 +282,7 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
     struct culex_store *store = suite->store;
     struct culex_list_reply page = {0};
     culex_queue_stats stats;
-    size_t deleted;
+    struct culex_purge_reply purged;
     culex_status status;
     switch (verb) {
     case 0:
@@ -296,7 +296,7 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
     case 4:
         return state == CULEX_RUN_ACTIVE || state == CULEX_LIST_ANY
                    ? queue_call(suite, 5, state)
-                   : store->ops->purge(store, suite->queue, (culex_run_state)state, 9, &deleted,
+                   : store->ops->purge(store, suite->queue, (culex_run_state)state, 9, &purged,
                                        NULL);
     case 5:
         status = store->ops->list(store, suite->queue, (culex_run_state)state, 0, 9, &page, NULL);
@@ -401,34 +401,48 @@ void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
 
 void case_purge__stops_at_its_limit(struct suite *suite)
 {
-    const struct culex_store_ops *ops = suite->store->ops;
     for (int i = 0; i < 10; i++) {
         struct culex_new_run run = suite_run(suite);
         run.delay_ms = i < 3 ? 5000 : 0;
         suite_put_run(suite, &run);
     }
     suite_claim(suite, ANN, 1);
-    size_t deleted = 0;
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
-    assert_int_equal(deleted, 4);
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 4, &deleted, NULL));
-    assert_int_equal(deleted, 2);
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 4, &deleted, NULL));
-    assert_int_equal(deleted, 3);
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_DEAD, 4, &deleted, NULL));
-    assert_int_equal(deleted, 0);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 4), 4);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 4), 2);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_SCHEDULED, 4), 3);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_DEAD, 4), 0);
     culex_queue_stats stats = suite_stats(suite);
     assert_int_equal(stats.count[CULEX_RUN_ACTIVE], 1);
     assert_int_equal(stats.count[CULEX_RUN_WAITING] + stats.count[CULEX_RUN_SCHEDULED], 0);
 }
 
+/* The page that was asked for, and no run more; only the last page says that nothing is left. */
+void case_purge__page_tells_whether_more_is_left(struct suite *suite)
+{
+    struct culex_store *store = suite->store;
+    struct culex_purge_reply purged = {.is_more = true};
+    size_t deleted = 0;
+    for (int i = 0; i < 7; i++)
+        suite_put(suite);
+    assert_ok(store->ops->purge(store, suite->queue, CULEX_RUN_WAITING, 3, &purged, NULL));
+    assert_int_equal(purged.deleted, 3);
+    assert_true(purged.is_more);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 4);
+    for (int i = 0; i < 7 && purged.is_more; i++) {
+        assert_ok(store->ops->purge(store, suite->queue, CULEX_RUN_WAITING, 3, &purged, NULL));
+        deleted += purged.deleted;
+    }
+    assert_int_equal(deleted, 4);
+    assert_false(purged.is_more);
+}
+
 void case_purge__active_is_refused(struct suite *suite)
 {
     suite_take(suite, ANN, suite_put(suite));
-    size_t deleted = 99;
-    assert_true(suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_ACTIVE, 4, &deleted,
+    struct culex_purge_reply purged = {.deleted = 99};
+    assert_true(suite->store->ops->purge(suite->store, suite->queue, CULEX_RUN_ACTIVE, 4, &purged,
                                          NULL) < 0);
-    assert_int_equal(deleted, 99);
+    assert_int_equal(purged.deleted, 99);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 1);
 }
 
@@ -633,18 +647,13 @@ void case_list__due_run_waits_before_any_step(struct suite *suite)
 
 void case_purge__due_run_counts_as_waiting(struct suite *suite)
 {
-    const struct culex_store_ops *ops = suite->store->ops;
     culex_uuid ids[3];
-    size_t deleted = 0;
     put_due(suite, ids);
     suite_put(suite);
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 9, &deleted, NULL));
-    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_SCHEDULED, 9), 1);
     assert_null(suite_get(suite, ids[2]));
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 2, &deleted, NULL));
-    assert_int_equal(deleted, 2);
-    assert_ok(ops->purge(suite->store, suite->queue, CULEX_RUN_WAITING, 9, &deleted, NULL));
-    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 2), 2);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 9), 1);
     assert_int_equal(suite_claim(suite, ANN, 10), 0);
 }
 

@@ -505,13 +505,15 @@ static bool op_purge(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_run_state state = (culex_run_state)below(world, CULEX_RUN_STATE_COUNT);
-    size_t mine = 0, theirs = 0;
+    struct culex_purge_reply mine = {0}, theirs = {0};
     culex_status status;
     TRACE(world, "purge %d", (int)state);
     PERSIST(world, status, store->ops->purge(store, queues[queue], state, 500, &theirs, NULL));
     culex_status expected = model->ops->purge(model, queues[queue], state, 500, &mine, NULL);
-    if (mine != theirs && !world->is_doubtful)
-        return differs("PURGE: %zu deleted, model %zu", theirs, mine);
+    if (mine.deleted != theirs.deleted && !world->is_doubtful)
+        return differs("PURGE: %zu deleted, model %zu", theirs.deleted, mine.deleted);
+    if (mine.is_more && !theirs.is_more && !world->is_doubtful)
+        return differs("PURGE: says that nothing is left");
     return (status < 0) == (expected < 0) || differs("PURGE: status %d", (int)status);
 }
 

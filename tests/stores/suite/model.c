@@ -936,22 +936,23 @@ static culex_status model_limit(struct culex_store *store, const char *queue, ui
 }
 
 static culex_status model_purge(struct culex_store *store, const char *queue, culex_run_state state,
-                                size_t limit, size_t *ret_deleted, culex_error *error)
+                                size_t limit, struct culex_purge_reply *ret_reply,
+                                culex_error *error)
 {
     struct model *model = of(store);
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
-    size_t deleted = 0;
-    for (size_t i = 0; i < model->run_count && deleted < limit; i++) {
+    *ret_reply = (struct culex_purge_reply){.is_more = false};
+    for (size_t i = 0; i < model->run_count && !ret_reply->is_more; i++) {
         struct model_run *run = model->runs[i];
-        if (run->queue == queue_of(model, queue) && !run->is_gone &&
-            model_state(model, run) == state) {
-            run->is_gone = true;
-            deleted++;
-        }
+        if (run->queue != queue_of(model, queue) || run->is_gone ||
+            model_state(model, run) != state)
+            continue;
+        ret_reply->is_more = ret_reply->deleted == limit;
+        run->is_gone = !ret_reply->is_more;
+        ret_reply->deleted += run->is_gone;
     }
-    *ret_deleted = deleted;
     return CULEX_OK;
 }
 

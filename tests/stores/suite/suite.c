@@ -212,6 +212,14 @@ culex_queue_stats suite_stats(struct suite *suite)
     return stats;
 }
 
+size_t suite_purge(struct suite *suite, culex_run_state state, size_t limit)
+{
+    struct culex_purge_reply purged = {0};
+    assert_ok(suite->store->ops->purge(suite->store, suite->queue, state, limit, &purged, NULL));
+    assert_true(purged.deleted <= limit);
+    return purged.deleted;
+}
+
 void suite_cancel(struct suite *suite, culex_uuid id)
 {
     culex_run_state state;

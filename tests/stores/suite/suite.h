@@ -70,6 +70,9 @@ const culex_run_info *suite_get(struct suite *suite, culex_uuid id);
 /* The state; CULEX_RUN_STATE_COUNT when there is no such run. */
 culex_run_state suite_state(struct suite *suite, culex_uuid id);
 culex_queue_stats suite_stats(struct suite *suite);
+
+/* One page of at most `limit`; how many it deleted. */
+size_t suite_purge(struct suite *suite, culex_run_state state, size_t limit);
 void suite_cancel(struct suite *suite, culex_uuid id);
 size_t suite_hello(struct suite *suite, const char *worker, const char *session);
 
