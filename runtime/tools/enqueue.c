@@ -2,10 +2,10 @@
  * libculex (schemas/plugin.md, "python").
  *
  * On standard input comes request after request: a line of JSON with the job, its policy and the
- * length of the payload, then the payload, then a line end. Each is answered by a line of JSON.
- * Both are payloads of two structs that are described here, so that the library's codec, which is
- * made for hostile bytes, reads and writes them. The store is that of the environment
- * (culex_client_open). */
+ * length of the payload, then the payload, then a line end; or a line that asks for an id. Each is
+ * answered by a line of JSON. All are payloads of structs that are described here, so that the
+ * library's codec, which is made for hostile bytes, reads and writes them. The store is that of the
+ * environment (culex_client_open). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,14 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 #define PROGRAM "culex-enqueue"
 
 /* --- what goes in and out ------------------------------------------------------------------ */
+
+/* What any line may say, beside a request or without one. */
+struct preface {
+    bool has_number;
+    uint64_t number; /* comes back in the answer */
+    bool has_new_id;
+    bool new_id; /* asks for an id, and for nothing else */
+};
 
 struct request {
     const char *job; /* name in the store */
@@ -45,6 +53,8 @@ struct answer {
     culex_uuid id;
     bool has_text;
     const char *text; /* what went wrong */
+    bool has_number;
+    uint64_t number; /* of the request; left out of the last answer, which ends the program */
 };
 
 #define REQUIRED(type, member, of_kind)                                                            \
@@ -57,6 +67,11 @@ struct answer {
         .name = #member, .wire = #member, .kind = of_kind, .flags = CULEX_FIELD_OPTIONAL,          \
         .offset = offsetof(struct type, member), .has_offset = offsetof(struct type, has_##member) \
     }
+
+static const culex_field preface_fields[] = {
+    OPTIONAL(preface, number, CULEX_KIND_UINT64),
+    OPTIONAL(preface, new_id, CULEX_KIND_BOOL),
+};
 
 static const culex_field request_fields[] = {
     REQUIRED(request, job, CULEX_KIND_STRING),
@@ -85,8 +100,11 @@ static const culex_field answer_fields[] = {
     REQUIRED(answer, status, CULEX_KIND_STRING),
     OPTIONAL(answer, id, CULEX_KIND_UUID),
     OPTIONAL(answer, text, CULEX_KIND_STRING),
+    OPTIONAL(answer, number, CULEX_KIND_UINT64),
 };
 
+static const culex_struct_type preface_type = {"preface", sizeof(struct preface), preface_fields,
+                                               sizeof preface_fields / sizeof preface_fields[0]};
 static const culex_struct_type request_type = {"request", sizeof(struct request), request_fields,
                                                sizeof request_fields / sizeof request_fields[0]};
 static const culex_struct_type answer_type = {"answer", sizeof(struct answer), answer_fields,
@@ -123,8 +141,9 @@ static culex_status request_enqueue(culex_client *client, const struct request *
     return culex__client_enqueue_text(client, &type, payload, &options, ret_id, error);
 }
 
-/* False when nobody reads it. */
-static bool answer_print(culex_status status, const culex_uuid *id, const culex_error *error)
+/* `preface` is NULL in the last answer. False when nobody reads it. */
+static bool answer_print(const struct preface *preface, culex_status status, const culex_uuid *id,
+                         const culex_error *error)
 {
     struct answer answer = {.status = culex_status_name(status),
                             .has_id = status == CULEX_OK || status == CULEX_EUNKNOWN,
@@ -133,6 +152,10 @@ static bool answer_print(culex_status status, const culex_uuid *id, const culex_
     culex_buf text;
     if (answer.has_id)
         answer.id = *id;
+    if (preface != NULL && preface->has_number) {
+        answer.has_number = true;
+        answer.number = preface->number;
+    }
     culex_buf_init(&text, 0);
     bool is_done = culex_encode(&answer_type, &answer, &text, NULL) == CULEX_OK &&
                    printf("%s\n", text.data) > 0 && fflush(stdout) == 0;
@@ -146,27 +169,53 @@ static bool payload_read(char *payload, uint32_t length)
     return fread(payload, 1, length, stdin) == length && getchar() == '\n';
 }
 
-/* 0 to go on. What is no request cannot be told from the next one, so it is the last. */
-static int request_serve(culex_client *client, culex_arena *arena, char *payload, const char *line,
-                         size_t len)
+/* What is no request cannot be told from the next one, so it is the last. */
+static int nonsense_answer(culex_status status, const culex_error *error)
+{
+    culex_uuid none = {{0}};
+    answer_print(NULL, status, &none, error);
+    return EXIT_USAGE;
+}
+
+static int id_serve(culex_client *client, const struct preface *preface)
+{
+    culex_error error = {0};
+    culex_uuid id = {{0}};
+    culex_status status = culex_client_new_id(client, &id, &error);
+    return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
+}
+
+static int run_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
+                     char *payload, culex_bytes line)
 {
     const void *value = NULL;
     culex_error error = {0};
     culex_uuid id = {{0}};
-    culex_status status = culex_decode(&request_type, arena, line, len, &value, &error);
+    culex_status status = culex_decode(&request_type, arena, line.data, line.len, &value, &error);
     const struct request *request = value;
     if (status == CULEX_OK && request->length > CULEX_PAYLOAD_MAX)
         status =
             culex__fail(&error, CULEX_ELIMIT, "a payload has at most %d bytes", CULEX_PAYLOAD_MAX);
     if (status == CULEX_OK && !payload_read(payload, request->length))
         status = culex__fail(&error, CULEX_EDECODE, "the payload is not as long as it was said");
-    if (status != CULEX_OK) {
-        answer_print(status, &id, &error);
-        return EXIT_USAGE;
-    }
+    if (status != CULEX_OK)
+        return nonsense_answer(status, &error);
     culex_bytes text = {(const uint8_t *)payload, request->length};
     status = request_enqueue(client, request, text, &id, &error);
-    return answer_print(status, &id, &error) ? 0 : EXIT_OUTPUT;
+    return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
+}
+
+/* 0 to go on. */
+static int line_serve(culex_client *client, culex_arena *arena, char *payload, culex_bytes line)
+{
+    const void *value = NULL;
+    culex_error error = {0};
+    culex_status status = culex_decode(&preface_type, arena, line.data, line.len, &value, &error);
+    const struct preface *preface = value;
+    if (status != CULEX_OK)
+        return nonsense_answer(status, &error);
+    return preface->new_id ? id_serve(client, preface)
+                           : run_serve(client, preface, arena, payload, line);
 }
 
 static int requests_serve(culex_client *client)
@@ -178,7 +227,8 @@ static int requests_serve(culex_client *client)
     ssize_t len;
     int code = arena == NULL || payload == NULL ? EXIT_FAILED : 0;
     while (code == 0 && (len = getline(&line, &size, stdin)) > 0) {
-        code = request_serve(client, arena, payload, line, (size_t)len);
+        code =
+            line_serve(client, arena, payload, (culex_bytes){(const uint8_t *)line, (size_t)len});
         culex_arena_reset(arena);
     }
     free(line);
@@ -196,7 +246,7 @@ static int store_serve(void)
     culex_uuid none = {{0}};
     culex_status status = culex_client_open(NULL, NULL, &client, &error);
     if (status != CULEX_OK) {
-        answer_print(status, &none, &error);
+        answer_print(NULL, status, &none, &error);
         return EXIT_FAILED;
     }
     int code = requests_serve(client);

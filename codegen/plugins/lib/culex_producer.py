@@ -34,7 +34,7 @@ INT64 = (-(1 << 63), (1 << 63) - 1)
 
 class CulexError(Exception):
     """What culex-enqueue says: `status` is that of culex/error.h. `id` is set where the run may be in
-    the store all the same (EUNKNOWN): enqueue it once more by that id to be sure."""
+    the store all the same (EUNKNOWN): enqueue once more with that id to be sure."""
 
     def __init__(self, status: str, text: str, id: Optional[uuid.UUID] = None) -> None:
         super().__init__(f"{status}: {text}")
@@ -352,6 +352,7 @@ class Client:
         self._program = program
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[bytes]"] = None
+        self._number = 0  # of the newest request
         self._owner = os.getpid()
 
     def __enter__(self) -> "Client":
@@ -362,62 +363,98 @@ class Client:
 
     def close(self) -> None:
         with self._lock:
-            self._end()
+            process, self._process = self._process, None
+            if process is not None and self._owner == os.getpid():
+                _close(process)
+
+    def new_id(self) -> uuid.UUID:
+        """An id for enqueue(): who keeps it can repeat the call, whatever exception interrupted it. CulexError."""
+        with self._lock:
+            return self._made_id()
 
     def enqueue(self, job: Job, *, id: Optional[uuid.UUID] = None, delay: Optional[Duration] = None,
                 at: Optional[Timestamp] = None, queue: Optional[str] = None, priority: Optional[int] = None,
                 tags: Sequence[str] = ()) -> uuid.UUID:
-        """Enqueues one run and returns its id. The same `id` enqueues once in its queue. CulexError, Encoding."""
+        """Enqueues one run and returns its id. The same `id` enqueues once in its queue. CulexError, Encoding.
+        An exception of another kind, from a signal handler for example, leaves open whether it is enqueued:
+        repeat with the same `id`, of new_id(), where that matters."""
         payload = payload_of(job)
         request = {name: value for name, value in dataclasses.asdict(job._POLICY).items() if name != "tags"}
         request["fingerprint"] = str(job._POLICY.fingerprint)
         request["tags"] = list(tags or job._POLICY.tags)
-        for name, value in (("queue", queue), ("priority", priority), ("id", None if id is None else str(id)),
+        for name, value in (("queue", queue), ("priority", priority),
                             ("delay", None if delay is None else _named("delay", _delay, delay)),
                             ("at", None if at is None else _named("at", _at, at))):
             if value is not None:
                 request[name] = value
-        request["length"] = len(payload)
-        head = json.dumps(request, ensure_ascii=False).encode("utf-8")
         with self._lock:
-            return self._result(self._exchange(head + b"\n" + payload + b"\n"))
+            request["id"] = str(self._made_id() if id is None else id)
+            return self._result(self._exchange(request, payload))
 
-    def _exchange(self, request: bytes) -> Dict[str, Any]:
+    def _made_id(self) -> uuid.UUID:
+        return self._result(self._exchange({"new_id": True}))
+
+    def _exchange(self, request: Dict[str, Any], payload: Optional[bytes] = None) -> Dict[str, Any]:
+        """One request and its answer. The process is this client's again when that has come whole; an
+        exception from anywhere, a signal's too, ends it: what it would say yet is about this request."""
         if self._owner != os.getpid():
             raise CulexError("EINVAL", "this client belongs to the process that opened it")
-        if self._process is None:
-            self._process = subprocess.Popen([self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             env=self._environment)
-        assert self._process.stdin is not None and self._process.stdout is not None
+        process, self._process = self._process or self._started(), None
         try:
-            self._process.stdin.write(request)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it may have said why
-        line = self._process.stdout.readline()
-        if line.endswith(b"\n"):
-            answer: Dict[str, Any] = json.loads(line)
-            return answer
-        self._end()
-        # Whether the run was enqueued before it ended is not known, nor under which id.
-        raise CulexError("EUNKNOWN", f"{self._program} ended without an answer")
+            self._number += 1
+            answer = _asked(process, {**request, "number": self._number}, payload)
+            if answer.get("number") == self._number:
+                self._process = process
+        finally:
+            if self._process is None:
+                _kill(process)
+        if self._process is None and ("number" in answer or not answer):
+            raise self._unanswered(request)
+        return answer  # without a number: why no other follows
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environment)
+
+    def _unanswered(self, request: Dict[str, Any]) -> CulexError:
+        text = f"{self._program} ended without an answer"
+        if "id" not in request:
+            return CulexError("ECONNECT", text)
+        return CulexError("EUNKNOWN", f"{text}: the run may be in the store, repeat with the id that this error has",
+                          uuid.UUID(request["id"]))
 
     def _result(self, answer: Dict[str, Any]) -> uuid.UUID:
         id = uuid.UUID(answer["id"]) if "id" in answer else None
         if answer["status"] == "OK" and id is not None:
             return id
-        if self._process is not None and answer["status"] in ("EDECODE", "ECONNECT", "EURL"):
-            self._end()  # it has ended by itself; the next call starts another
         raise CulexError(answer["status"], answer.get("text", ""), id)
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        process.stdout.close()
-        process.wait()
+
+def _asked(process: "subprocess.Popen[bytes]", request: Dict[str, Any], payload: Optional[bytes]) -> Dict[str, Any]:
+    """Its answer; {} when it ends without one."""
+    assert process.stdin is not None and process.stdout is not None
+    if payload is not None:
+        request["length"] = len(payload)
+    head = json.dumps(request, ensure_ascii=False).encode("utf-8")
+    try:
+        process.stdin.write(head + b"\n" + (b"" if payload is None else payload + b"\n"))
+        process.stdin.flush()
+    except BrokenPipeError:
+        pass  # it may have said why
+    line = process.stdout.readline()
+    answer: Dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+    return answer
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()  # first, for closing its input would write the rest of a request
+    _close(process)
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    process.stdout.close()
+    process.wait()

@@ -3,12 +3,14 @@
 producer_test.py CULEXC CODEC FOLDER WORKER ENQUEUE HELLO
 """
 import base64
+import contextlib
 import datetime
 import importlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -229,6 +231,24 @@ class Generated(unittest.TestCase):
                 self.assertFalse(list(pathlib.Path(OUT.name).glob("*one*")))
 
 
+class Limit(Exception):
+    """A request's time is over, as a web server says it from a signal handler."""
+
+
+@contextlib.contextmanager
+def limit(seconds):
+    def end(*_):
+        raise Limit
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 class Enqueue(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -313,11 +333,75 @@ class Enqueue(unittest.TestCase):
         client.enqueue(hello_job.Hello(name="one"))
         client._process.kill()
         client._process.wait()
-        with self.assertRaises(CulexError) as caught:
+        with self.assertRaises(CulexError) as caught:  # before it had more than to make an id
             client.enqueue(hello_job.Hello(name="lost"))
-        self.assertEqual(caught.exception.status, "EUNKNOWN")
+        self.assertEqual((caught.exception.status, caught.exception.id), ("ECONNECT", None))
+        id = client.new_id()
+        client._process.kill()
+        client._process.wait()
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(name="lost"), id=id)
+        self.assertEqual((caught.exception.status, caught.exception.id), ("EUNKNOWN", id))
         client.enqueue(hello_job.Hello(name="two"))
         self.assertEqual(self.worked(), ["Hello, one!", "Hello, two!"])
+
+    def test_interrupted_call_takes_no_answer_of_another(self):
+        client = self.client()
+        client.enqueue(hello_job.Hello(name="one"))
+        for name in ("small", "x" * 200000):  # waiting for the answer; and in the midst of writing the request
+            stopped = client._process
+            self.addCleanup(stopped.kill)
+            stopped.send_signal(signal.SIGSTOP)  # stands for a slow store
+            with self.assertRaises(Limit), limit(0.2):
+                client.enqueue(hello_job.Hello(name=name))
+            self.assertIsNotNone(stopped.poll(), "the program it was said to is still there")
+            with self.assertRaises(CulexError) as caught, limit(30):
+                client.enqueue(hello_job.Hello(), priority=10)
+            self.assertEqual(caught.exception.status, "EINVAL")
+        with limit(30):
+            client.enqueue(hello_job.Hello(name="two"))
+        self.assertEqual(self.worked(), ["Hello, one!", "Hello, two!"])
+
+    def test_answer_to_another_request_is_none(self):
+        program = self.work / "program"
+        program.write_text(f"""#!{sys.executable}
+import sys
+for line in sys.stdin:
+    print('{{"status":"OK","id":"01a20350-d5ff-728e-91b7-8dd9e584129d","number":7}}', flush=True)
+""")
+        program.chmod(0o755)
+        client = Client(self.url, program=str(program))
+        self.addCleanup(client.close)
+        id = self.client().new_id()
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(), id=id)
+        self.assertEqual((caught.exception.status, caught.exception.id), ("EUNKNOWN", id))
+        self.assertIsNone(client._process)
+
+    def test_lost_answer_leaves_the_id_for_the_repeat(self):
+        program = self.work / "program"  # ends as soon as a run is in the store, and says nothing of it
+        program.write_text(f"""#!{sys.executable}
+import subprocess
+program = subprocess.Popen(["{ENQUEUE}"], stdout=subprocess.PIPE)
+print(program.stdout.readline().decode(), end="", flush=True)  # the id
+program.stdout.readline()
+""")
+        program.chmod(0o755)
+        client = Client(self.url, program=str(program))
+        self.addCleanup(client.close)
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(name="once"))
+        self.assertEqual(caught.exception.status, "EUNKNOWN")
+        again = self.client().enqueue(hello_job.Hello(name="once"), id=caught.exception.id)
+        self.assertEqual(again, caught.exception.id)
+        self.assertEqual(self.worked(), ["Hello, once!"])
+
+    def test_id_that_was_made_before_makes_a_repeat_safe(self):
+        client = self.client()
+        id = client.new_id()
+        self.assertEqual([client.enqueue(hello_job.Hello(name="once"), id=id) for _ in range(2)], [id, id])
+        self.assertNotEqual(client.new_id(), id)
+        self.assertEqual(self.worked(), ["Hello, once!"])
 
     def test_threads_share_a_client(self):
         client = self.client()
@@ -385,6 +469,16 @@ class Program(unittest.TestCase):
         for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT"), (1 << 25, "ELIMIT")]:
             done = self.run_program(self.request(b" " * size))
             self.assertEqual((json.loads(done.stdout)["status"], done.stderr), (status, b""))
+
+    def test_answer_has_the_number_of_its_request(self):
+        done = self.run_program(self.request(b"{}", number=5) + b'{"new_id":true,"number":6}\n' + self.request(b"{}"))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(one["status"], one.get("number")) for one in answers], [("OK", 5), ("OK", 6), ("OK", None)])
+        self.assertEqual(len({one["id"] for one in answers}), 3)
+
+    def test_last_answer_has_no_number(self):
+        done = self.run_program(self.request(b"{}", number=5, length=3))
+        self.assertEqual((json.loads(done.stdout)["status"], "number" in json.loads(done.stdout)), ("EDECODE", False))
 
     def test_refusal_of_one_leaves_the_next(self):
         done = self.run_program(self.request(b"{}", priority=11) + self.request(b"{}"))
