@@ -7,13 +7,10 @@
 
 culex_status culex__advise_run(struct culex_store *store, const char *queue, culex_error *error)
 {
-    struct culex__nearest nearest = {.word = queue};
-    char **names = NULL;
-    if (error == NULL || store->ops->queues(store, &names, NULL) != CULEX_OK)
-        return CULEX_ENOTFOUND;
-    if (!culex__nearest_offer_all(&nearest, names))
+    culex_queue_stats stats;
+    /* Most often the queue is there, and this costs the same however many queues there are. */
+    if (error != NULL && store->ops->stats(store, queue, &stats, NULL) == CULEX_ENOTFOUND)
         culex__advise_queue(store, queue, error);
-    free(names);
     return CULEX_ENOTFOUND;
 }
 

@@ -543,6 +543,31 @@ static void test_run_in_a_misspelt_queue_is_told_by_the_queue(void **state)
     assert_null(strstr(errors[0].text, "no queue"));
 }
 
+static culex_status queues_unasked(struct culex_store *store, char ***ret_names, culex_error *error)
+{
+    (void)store, (void)ret_names, (void)error;
+    fail_msg("all queues were listed");
+    return CULEX_ESTORE;
+}
+
+/* A store may hold thousands of queues, and a run that is gone is an everyday answer. */
+static void test_unknown_run_of_a_queue_that_is_there_lists_no_queues(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid unknown = {{1}};
+    culex_run_info *run = NULL;
+    culex_error error;
+    world_enqueue(world, &type, 1);
+    const struct culex_store_ops *ops = world->client->store->ops;
+    struct culex_store_ops unlisted = *ops;
+    unlisted.queues = queues_unasked;
+    world->client->store->ops = &unlisted;
+    culex_status status = culex_client_get(world->client, "numbers", unknown, &run, &error);
+    world->client->store->ops = ops;
+    assert_int_equal(status, CULEX_ENOTFOUND);
+}
+
 enum { QUEUE_CALLS = 8 };
 
 /* Every call that takes a queue and no run. */
@@ -641,6 +666,7 @@ int main(void)
         UNIT(test_payload_over_the_limit_is_refused),
         UNIT(test_wrong_arguments_are_refused),
         UNIT(test_run_in_a_misspelt_queue_is_told_by_the_queue),
+        UNIT(test_unknown_run_of_a_queue_that_is_there_lists_no_queues),
         UNIT(test_colon_in_a_queue_name_is_for_old_queues),
         UNIT(test_slip_is_refused_with_what_to_write),
         UNIT(test_what_is_no_slip_is_taken),
