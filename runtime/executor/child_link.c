@@ -34,22 +34,30 @@ void culex__child_link_assign(struct culex_child_link *child, struct culex_run *
     child->is_spent = child->is_spent || is_last;
 }
 
+/* A worker is granted runs of its own jobs alone. */
+static uint32_t job_number(const struct culex_handler_config *config, const struct culex_run *run)
+{
+    uint32_t number = 0;
+    while (number < config->job_count && config->jobs[number].type != run->job.type)
+        number++;
+    assert(number < config->job_count);
+    return number;
+}
+
 static size_t record_write(const struct culex_child_link *child,
-                           const struct culex_window_entry *entry, const struct culex_job *jobs,
-                           char *out, size_t payload_len)
+                           const struct culex_window_entry *entry,
+                           const struct culex_handler_config *config, char *out, size_t payload_len)
 {
     const struct culex_run *run = entry->run;
     size_t len = sizeof(struct culex_record_run) + payload_len;
     struct culex_record record = {CULEX_RECORD_RUN, (uint32_t)len, entry->seq};
     struct culex_record_run head = {
-        .job = 0,
+        .job = job_number(config, run),
         .payload_len = (uint32_t)run->payload_len,
         .facts = run->facts,
         .terms = run->terms,
         .is_last = child->is_spent,
     };
-    while (jobs[head.job].type != run->job.type)
-        head.job++;
     memcpy(out, &record, sizeof record);
     memcpy(out + sizeof record, &head, sizeof head);
     if (payload_len > 0)
@@ -66,7 +74,8 @@ static bool packet_send(struct culex_child_link *child, const char *packet, size
 }
 
 /* As many whole runs as one packet takes, or the beginning of one that is larger. */
-static bool runs_send(struct culex_child_link *child, const struct culex_job *jobs, char *out)
+static bool runs_send(struct culex_child_link *child, const struct culex_handler_config *config,
+                      char *out)
 {
     const size_t head = sizeof(struct culex_record) + sizeof(struct culex_record_run);
     struct culex_window *window = &child->window;
@@ -82,7 +91,7 @@ static bool runs_send(struct culex_child_link *child, const struct culex_job *jo
                 break;
             payload_sent = payload_len = (room - head - 8) & ~(size_t)7;
         }
-        len += record_write(child, entry, jobs, out + len, payload_len);
+        len += record_write(child, entry, config, out + len, payload_len);
         seq++;
     }
     if (!packet_send(child, out, len))
@@ -119,7 +128,8 @@ static bool answer_send(struct culex_child_link *child, char *out)
     return true;
 }
 
-void culex__child_link_flush(struct culex_child_link *child, const struct culex_job *jobs,
+void culex__child_link_flush(struct culex_child_link *child,
+                             const struct culex_handler_config *config,
                              struct culex_child_buffers *buffers)
 {
     bool is_going = child->state == CULEX_CHILD_LIVE && !child->is_deaf && child->wrong == NULL;
@@ -129,7 +139,7 @@ void culex__child_link_flush(struct culex_child_link *child, const struct culex_
         else if (child->payload_sent > 0)
             is_going = payload_send(child, buffers->out);
         else if (child->window.sent < child->window.assigned)
-            is_going = runs_send(child, jobs, buffers->out);
+            is_going = runs_send(child, config, buffers->out);
         else
             return;
     }

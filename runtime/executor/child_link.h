@@ -9,6 +9,7 @@
 #include "platform/cgroup.h"
 #include "platform/packet.h"
 #include "executor/errand_desk.h"
+#include "handler/handler_config.h"
 #include "child/mailbox.h"
 #include "executor/window.h"
 
@@ -67,9 +68,10 @@ void culex__child_link_close(struct culex_child_link *child);
 /* Gives the child one more run. The window must not be full. */
 void culex__child_link_assign(struct culex_child_link *child, struct culex_run *run, bool is_last);
 
-/* Sends an answer and what was assigned, as far as the channel takes it. `jobs` gives a run's job
- * its number. */
-void culex__child_link_flush(struct culex_child_link *child, const struct culex_job *jobs,
+/* Sends an answer and what was assigned, as far as the channel takes it. The jobs of
+ * `config` give a run's job its number. */
+void culex__child_link_flush(struct culex_child_link *child,
+                             const struct culex_handler_config *config,
                              struct culex_child_buffers *buffers);
 
 /* Reads a bounded number of messages and takes the ends that are complete. */

@@ -136,7 +136,7 @@ static void children_flush(struct culex_children *children)
         bool was_blocked = child->is_blocked;
         if (child->state != CULEX_CHILD_LIVE)
             continue;
-        culex__child_link_flush(child, children->config.handler.jobs, children->buffers);
+        culex__child_link_flush(child, &children->config.handler, children->buffers);
         if (child->is_blocked == was_blocked || child->fd < 0)
             continue;
         culex__watch_change(children->watch_fd, child->fd,
