@@ -135,7 +135,8 @@ def main():
     tally = Tally()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        shutil.copy(FEATURES / "common.job", folder)
+        for imported in ("common.job", "types.job"):
+            shutil.copy(FEATURES / imported, folder)
         for at in range(0, count, BATCH):
             names = [f"m{at + i}.job" for i in range(len(cases[at:at + BATCH]))]
             for path, case in zip(names, cases[at:]):

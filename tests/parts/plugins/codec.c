@@ -8,7 +8,9 @@
 #include <culex/culex.h>
 
 #include "attributes_job.h"
+#include "types_defaults_job.h"
 #include "types_job.h"
+#include "types_optional_job.h"
 
 static const culex_job_type *const types[] = {
     &kitchen_defaults_of_all_job_type,

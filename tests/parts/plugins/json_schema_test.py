@@ -17,7 +17,7 @@ import jsonschema  # noqa: E402
 from codec import Codec, model_of, payloads  # noqa: E402
 
 CULEXC, CODEC, FOLDER = sys.argv[1:]
-SCHEMAS = [f"{FOLDER}/types.job", f"{FOLDER}/attributes.job"]
+SCHEMAS = [f"{FOLDER}/{stem}.job" for stem in ("types", "types_defaults", "types_optional", "attributes")]
 JOBS = ["kitchen.defaults_of_all", "kitchen.required_of_all", "kitchen.optional_of_all", "attr.limits"]
 
 # Values of any kind: most of them are wrong for most kinds.

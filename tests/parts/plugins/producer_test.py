@@ -26,7 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from codec import BITS, Codec, model_of, payloads  # noqa: E402
 
 CULEXC, CODEC, FOLDER, WORKER, ENQUEUE, HELLO = sys.argv[1:]
-SCHEMAS = [f"{FOLDER}/types.job", f"{FOLDER}/attributes.job"]
+SCHEMAS = [f"{FOLDER}/{stem}.job" for stem in ("types", "types_defaults", "types_optional", "attributes")]
 OUT = tempfile.TemporaryDirectory()
 subprocess.run([CULEXC, "gen", "--plugin", "python", "--out", OUT.name, *SCHEMAS, f"{FOLDER}/mail_plain.job",
                 f"{FOLDER}/common.job", f"{FOLDER}/text.job", HELLO], check=True, timeout=60)
@@ -36,11 +36,13 @@ import attributes_job  # noqa: E402
 import culex_producer  # noqa: E402
 import hello_job  # noqa: E402
 import mail_plain_job  # noqa: E402
+import types_defaults_job  # noqa: E402
 import types_job  # noqa: E402
+import types_optional_job  # noqa: E402
 from culex_producer import Client, CulexError, Encoding, payload_of  # noqa: E402
 
-JOBS = {"kitchen.defaults_of_all": types_job.DefaultsOfAll, "kitchen.required_of_all": types_job.RequiredOfAll,
-        "kitchen.optional_of_all": types_job.OptionalOfAll, "attr.limits": attributes_job.Limits}
+JOBS = {"kitchen.defaults_of_all": types_defaults_job.DefaultsOfAll, "kitchen.required_of_all": types_job.RequiredOfAll,
+        "kitchen.optional_of_all": types_optional_job.OptionalOfAll, "attr.limits": attributes_job.Limits}
 CLASSES = {"kitchen.level": types_job.Level, "kitchen.plain": types_job.Plain, "kitchen.big": types_job.Big,
            "kitchen.inner": types_job.Inner, "kitchen.outer": types_job.Outer}
 
@@ -107,22 +109,22 @@ class Typed(unittest.TestCase):
                 for sign in (1, -1):
                     if number * 1.0 > 3.4e38:
                         continue
-                    job = types_job.OptionalOfAll(f32=sign * number)
+                    job = types_optional_job.OptionalOfAll(f32=sign * number)
                     text = payload_of(job).decode()
                     self.assertEqual(self.codec.read("kitchen.optional_of_all", text), text)
-                    job = types_job.DefaultsOfAll(f64=sign * number * 1.1, whole=sign * number)
+                    job = types_defaults_job.DefaultsOfAll(f64=sign * number * 1.1, whole=sign * number)
                     text = payload_of(job).decode()
                     self.assertEqual(self.codec.read("kitchen.defaults_of_all", text), text)
 
     def test_greatest_float32_is_that_of_c(self):
         for number in (3.4028234663852886e38, -3.4028234663852886e38, 3.40282356e38):
-            text = payload_of(types_job.OptionalOfAll(f32=number)).decode()
+            text = payload_of(types_optional_job.OptionalOfAll(f32=number)).decode()
             self.assertEqual(text, self.codec.read("kitchen.optional_of_all", text))
 
     def test_defaults_are_those_of_c(self):
         everything = self.codec.read("kitchen.defaults_of_all", "{}")
-        self.assertEqual(payload_of(types_job.DefaultsOfAll()).decode(), everything)
-        self.assertEqual(payload_of(types_job.OptionalOfAll()), b"{}")
+        self.assertEqual(payload_of(types_defaults_job.DefaultsOfAll()).decode(), everything)
+        self.assertEqual(payload_of(types_optional_job.OptionalOfAll()), b"{}")
 
     def test_every_limit_is_kept(self):
         """Refused by the name of the field, without the value; C refuses the text too."""
@@ -142,18 +144,18 @@ class Typed(unittest.TestCase):
 
     def test_values_of_other_types_are_refused(self):
         nested = types_job.Outer(one=types_job.Inner(x=1), two=[types_job.Inner(x=1)] * 2)
-        payload_of(types_job.OptionalOfAll(st=nested))
+        payload_of(types_optional_job.OptionalOfAll(st=nested))
         for part, field, value in [("b", "b", 1), ("f32", "f32", "1"), ("f32", "f32", 3.5e38), ("f32", "f32", 3.4028235677973366e38),
                                    ("f32", "f32", 10**400), ("id", "id", "00"),
                                    ("l", "l", "LOW"), ("l", "l", -1), ("st", "st", {}), ("sha", "sha", [0] * 31),
                                    (r"sha\[31\]", "sha", [0] * 31 + [256]), ("u128", "u128", 1 << 128)]:
             with self.assertRaisesRegex(Encoding, rf"^{part}:"):
-                payload_of(types_job.OptionalOfAll(**{field: value}))
+                payload_of(types_optional_job.OptionalOfAll(**{field: value}))
         with self.assertRaisesRegex(Encoding, "^f64: "):
-            payload_of(types_job.DefaultsOfAll(f64=10**400))
+            payload_of(types_defaults_job.DefaultsOfAll(f64=10**400))
         nested.two[1] = types_job.Inner(x="1")
         with self.assertRaisesRegex(Encoding, r"^st\.two\[1\]\.x: "):
-            payload_of(types_job.OptionalOfAll(st=nested))
+            payload_of(types_optional_job.OptionalOfAll(st=nested))
 
     def test_slips_are_told(self):
         with self.assertRaises(AttributeError):
@@ -170,7 +172,7 @@ class Typed(unittest.TestCase):
 
     def test_python_types_of_time_are_taken(self):
         at = datetime.datetime(2026, 5, 6, 7, 8, 9, 10, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
-        job = types_job.OptionalOfAll(at=at, d=datetime.timedelta(days=-1, microseconds=1))
+        job = types_optional_job.OptionalOfAll(at=at, d=datetime.timedelta(days=-1, microseconds=1))
         self.assertEqual(payload_of(job), b'{"at":"2026-05-06T05:08:09.00001Z","d":"-86399.999999s"}')
 
     def test_secrets_are_not_shown(self):

@@ -79,6 +79,6 @@ SPOTS = [
     ("text.job", '??= ', "\\\\", "jobEscape", "constant.character.escape"),
     ("text.job", "0", "\\x31", "jobEscape", "constant.character.escape"),
     ("text.job", "", "///< second", "jobDoc", "comment.line.documentation"),
-    ("types.job", 'x"', "00", "jobBytes", "string.quoted.other.bytes"),
+    ("types_defaults.job", 'x"', "00", "jobBytes", "string.quoted.other.bytes"),
     ("nightly.job", 'tz "', "Europe", "jobString", "string.quoted.double"),
 ]

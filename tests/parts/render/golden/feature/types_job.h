@@ -112,156 +112,42 @@ static inline void kitchen_outer_set_many(kitchen_outer *to, const kitchen_inner
 
 CULEX_HIDDEN extern const culex_struct_type kitchen_outer_type;
 
-/* All defaults. */
-typedef struct kitchen_defaults_of_all_job { /* types.job:12 */
-    bool b;              /* types.job:14 */
-    char c;              /* types.job:15 */
-    char high;           /* types.job:16 */
-    int8_t i8;           /* types.job:17 */
-    int16_t i16;         /* types.job:18 */
-    int32_t i32;         /* types.job:19 */
-    int64_t i64;         /* types.job:20 */
-    culex_int128 i128;   /* types.job:21 */
-    uint8_t u8;          /* types.job:22 */
-    uint16_t u16;        /* types.job:23 */
-    uint32_t u32;        /* types.job:24 */
-    uint64_t u64;        /* types.job:25 */
-    culex_uint128 u128;  /* types.job:26 */
-    float f32;           /* types.job:27 */
-    double f64;          /* types.job:28 */
-    double whole;        /* types.job:29 */
-    const char *s;       /* types.job:30 */
-    culex_bytes by;      /* types.job:31 */
-    culex_uuid id;       /* types.job:32 */
-    culex_time at;       /* types.job:33 */
-    culex_duration d;    /* types.job:34 */
-    culex_duration back; /* types.job:35 */
-    kitchen_level l;     /* types.job:36 */
-    kitchen_plain p;     /* types.job:37 */
-} kitchen_defaults_of_all_job;
-
-/* Everything at its default, or absent and empty. */
-static inline kitchen_defaults_of_all_job kitchen_defaults_of_all_job_make(void)
-{
-    static const culex_int128 i128_default = {0, (-INT64_C(9223372036854775807) - 1)};
-    static const culex_uint128 u128_default =
-        {UINT64_C(18446744073709551615), UINT64_C(18446744073709551615)};
-    static const uint8_t by_data[] = {0x00, 0xff};
-    static const culex_bytes by_default = {by_data, sizeof by_data};
-    static const culex_uuid id_default = {{
-        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00,
-        0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0xab, 0xcd}};
-    kitchen_defaults_of_all_job made;
-
-    memset(&made, 0, sizeof made);
-    made.b = true;
-    made.c = 'x';
-    made.high = '\351';
-    made.i8 = -128;
-    made.i16 = -1;
-    made.i32 = 1000000;
-    made.i64 = (-INT64_C(9223372036854775807) - 1);
-    made.i128 = i128_default;
-    made.u8 = 255;
-    made.u16 = 5;
-    made.u32 = UINT32_C(4294967295);
-    made.u64 = UINT64_C(18446744073709551615);
-    made.u128 = u128_default;
-    made.f32 = 0.17f;
-    made.f64 = -1e-09;
-    made.whole = 3.0;
-    made.s = "caf\303\251\012\042quoted\042 \077\077/ \134";
-    made.by = by_default;
-    made.id = id_default;
-    made.at = INT64_C(1767225600500000000);
-    made.d = INT64_C(90000000000);
-    made.back = -1;
-    made.l = KITCHEN_LEVEL_LOW;
-    made.p = KITCHEN_PLAIN_C;
-    return made;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type kitchen_defaults_of_all_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue(
-    culex_client *client, const kitchen_defaults_of_all_job *job,
-    const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_in(
-    culex_client *client, const kitchen_defaults_of_all_job *job, culex_duration delay,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_at(
-    culex_client *client, const kitchen_defaults_of_all_job *job, culex_time at, culex_uuid *ret_id,
-    culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_enqueue_many(
-    culex_client *client, const kitchen_defaults_of_all_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*kitchen_defaults_of_all_job_handler)(
-    culex_run *run, const kitchen_defaults_of_all_job *job, void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_register(
-    culex_worker *worker, kitchen_defaults_of_all_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_encode(
-    const kitchen_defaults_of_all_job *job, culex_buf *ret_text, culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_defaults_of_all_job_decode(
-    culex_arena *arena, const void *text, size_t len, const kitchen_defaults_of_all_job **ret_job,
-    culex_error *error);
-
 /* All required, in every shape. */
-typedef struct kitchen_required_of_all_job { /* types.job:42 */
-    bool b;                      /* types.job:44 */
-    char c;                      /* types.job:45 */
-    int8_t i8;                   /* types.job:46 */
-    int16_t i16;                 /* types.job:47 */
-    int32_t i32;                 /* types.job:48 */
-    int64_t i64;                 /* types.job:49 */
-    culex_int128 i128;           /* types.job:50 */
-    uint8_t u8;                  /* types.job:51 */
-    uint16_t u16;                /* types.job:52 */
-    uint32_t u32;                /* types.job:53 */
-    uint64_t u64;                /* types.job:54 */
-    culex_uint128 u128;          /* types.job:55 */
-    float f32;                   /* types.job:56 */
-    double f64;                  /* types.job:57 */
-    const char *s;               /* types.job:58 */
-    culex_bytes by;              /* types.job:59 */
-    culex_uuid id;               /* types.job:60 */
-    culex_time at;               /* types.job:61 */
-    culex_duration d;            /* types.job:62 */
-    kitchen_level l;             /* types.job:63 */
-    kitchen_big g;               /* types.job:64 */
-    kitchen_inner st;            /* types.job:65 */
-    kitchen_outer nested;        /* types.job:66 */
-    uint8_t sha[32];             /* types.job:67 */
-    const char *const *names;    /* types.job:68 */
+typedef struct kitchen_required_of_all_job { /* types.job:12 */
+    bool b;                      /* types.job:14 */
+    char c;                      /* types.job:15 */
+    int8_t i8;                   /* types.job:16 */
+    int16_t i16;                 /* types.job:17 */
+    int32_t i32;                 /* types.job:18 */
+    int64_t i64;                 /* types.job:19 */
+    culex_int128 i128;           /* types.job:20 */
+    uint8_t u8;                  /* types.job:21 */
+    uint16_t u16;                /* types.job:22 */
+    uint32_t u32;                /* types.job:23 */
+    uint64_t u64;                /* types.job:24 */
+    culex_uint128 u128;          /* types.job:25 */
+    float f32;                   /* types.job:26 */
+    double f64;                  /* types.job:27 */
+    const char *s;               /* types.job:28 */
+    culex_bytes by;              /* types.job:29 */
+    culex_uuid id;               /* types.job:30 */
+    culex_time at;               /* types.job:31 */
+    culex_duration d;            /* types.job:32 */
+    kitchen_level l;             /* types.job:33 */
+    kitchen_big g;               /* types.job:34 */
+    kitchen_inner st;            /* types.job:35 */
+    kitchen_outer nested;        /* types.job:36 */
+    uint8_t sha[32];             /* types.job:37 */
+    const char *const *names;    /* types.job:38 */
     size_t names_len;
-    const culex_bytes *blobs;    /* types.job:69; at most 4 values */
+    const culex_bytes *blobs;    /* types.job:39; at most 4 values */
     size_t blobs_len;
-    const kitchen_inner *rows;   /* types.job:70 */
+    const kitchen_inner *rows;   /* types.job:40 */
     size_t rows_len;
-    const kitchen_level *levels; /* types.job:71; at most 8 values */
+    const kitchen_level *levels; /* types.job:41; at most 8 values */
     size_t levels_len;
-    culex_uuid ids[2];           /* types.job:72 */
-    const culex_time *times;     /* types.job:73 */
+    culex_uuid ids[2];           /* types.job:42 */
+    const culex_time *times;     /* types.job:43 */
     size_t times_len;
 } kitchen_required_of_all_job;
 
@@ -391,189 +277,6 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_required_of_all_job_decode(
     culex_arena *arena, const void *text, size_t len, const kitchen_required_of_all_job **ret_job,
     culex_error *error);
 
-/* All optional. */
-typedef struct kitchen_optional_of_all_job { /* types.job:78 */
-    bool has_b;
-    bool b;             /* types.job:80 */
-    bool has_c;
-    char c;             /* types.job:81 */
-    bool has_i64;
-    int64_t i64;        /* types.job:82 */
-    bool has_u128;
-    culex_uint128 u128; /* types.job:83 */
-    bool has_f32;
-    float f32;          /* types.job:84 */
-    bool has_s;
-    const char *s;      /* types.job:85 */
-    bool has_by;
-    culex_bytes by;     /* types.job:86 */
-    bool has_id;
-    culex_uuid id;      /* types.job:87 */
-    bool has_at;
-    culex_time at;      /* types.job:88 */
-    bool has_d;
-    culex_duration d;   /* types.job:89 */
-    bool has_l;
-    kitchen_level l;    /* types.job:90 */
-    bool has_st;
-    kitchen_outer st;   /* types.job:91 */
-    bool has_sha;
-    uint8_t sha[32];    /* types.job:92 */
-} kitchen_optional_of_all_job;
-
-/* Everything at its default, or absent and empty. */
-static inline kitchen_optional_of_all_job kitchen_optional_of_all_job_make(void)
-{
-    kitchen_optional_of_all_job made;
-
-    memset(&made, 0, sizeof made);
-    return made;
-}
-
-/* Sets b and has_b. */
-static inline void kitchen_optional_of_all_job_set_b(kitchen_optional_of_all_job *to, bool b)
-{
-    to->b = b;
-    to->has_b = true;
-}
-
-/* Sets c and has_c. */
-static inline void kitchen_optional_of_all_job_set_c(kitchen_optional_of_all_job *to, char c)
-{
-    to->c = c;
-    to->has_c = true;
-}
-
-/* Sets i64 and has_i64. */
-static inline void kitchen_optional_of_all_job_set_i64(kitchen_optional_of_all_job *to, int64_t i64)
-{
-    to->i64 = i64;
-    to->has_i64 = true;
-}
-
-/* Sets u128 and has_u128. */
-static inline void kitchen_optional_of_all_job_set_u128(kitchen_optional_of_all_job *to,
-                                                        culex_uint128 u128)
-{
-    to->u128 = u128;
-    to->has_u128 = true;
-}
-
-/* Sets f32 and has_f32. */
-static inline void kitchen_optional_of_all_job_set_f32(kitchen_optional_of_all_job *to, float f32)
-{
-    to->f32 = f32;
-    to->has_f32 = true;
-}
-
-/* Sets s and has_s. Borrows what the arguments point to. */
-static inline void kitchen_optional_of_all_job_set_s(kitchen_optional_of_all_job *to, const char *s)
-{
-    to->s = s;
-    to->has_s = true;
-}
-
-/* Sets by and has_by. Borrows what the arguments point to. */
-static inline void kitchen_optional_of_all_job_set_by(kitchen_optional_of_all_job *to,
-                                                      culex_bytes by)
-{
-    to->by = by;
-    to->has_by = true;
-}
-
-/* Sets id and has_id. */
-static inline void kitchen_optional_of_all_job_set_id(kitchen_optional_of_all_job *to,
-                                                      culex_uuid id)
-{
-    to->id = id;
-    to->has_id = true;
-}
-
-/* Sets at and has_at. */
-static inline void kitchen_optional_of_all_job_set_at(kitchen_optional_of_all_job *to,
-                                                      culex_time at)
-{
-    to->at = at;
-    to->has_at = true;
-}
-
-/* Sets d and has_d. */
-static inline void kitchen_optional_of_all_job_set_d(kitchen_optional_of_all_job *to,
-                                                     culex_duration d)
-{
-    to->d = d;
-    to->has_d = true;
-}
-
-/* Sets l and has_l. */
-static inline void kitchen_optional_of_all_job_set_l(kitchen_optional_of_all_job *to,
-                                                     kitchen_level l)
-{
-    to->l = l;
-    to->has_l = true;
-}
-
-/* Sets st and has_st. Borrows what the arguments point to. */
-static inline void kitchen_optional_of_all_job_set_st(kitchen_optional_of_all_job *to,
-                                                      kitchen_outer st)
-{
-    to->st = st;
-    to->has_st = true;
-}
-
-/* Sets sha and has_sha. */
-static inline void kitchen_optional_of_all_job_set_sha(kitchen_optional_of_all_job *to,
-                                                       const uint8_t sha[CULEX_AT_LEAST(32)])
-{
-    memcpy(to->sha, sha, sizeof to->sha);
-    to->has_sha = true;
-}
-
-/* Names, offsets, limits and policy, for the runtime and for generic tools. */
-CULEX_HIDDEN extern const culex_job_type kitchen_optional_of_all_job_type;
-
-/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
- * so may `ret_id`. See culex_client_enqueue. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue(
-    culex_client *client, const kitchen_optional_of_all_job *job,
-    const culex_enqueue_options *options, culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start after `delay`, culex_seconds(30) for instance. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_in(
-    culex_client *client, const kitchen_optional_of_all_job *job, culex_duration delay,
-    culex_uuid *ret_id, culex_error *error);
-
-/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
- * now, and one before 2001 is refused. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_at(
-    culex_client *client, const kitchen_optional_of_all_job *job, culex_time at, culex_uuid *ret_id,
-    culex_error *error);
-
-/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
- * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_enqueue_many(
-    culex_client *client, const kitchen_optional_of_all_job *jobs, size_t count,
-    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
-    culex_error *error);
-
-/* Called for each run. `job` and all it points to live until it returns. */
-typedef culex_outcome (*kitchen_optional_of_all_job_handler)(
-    culex_run *run, const kitchen_optional_of_all_job *job, void *user);
-
-/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
- * culex_worker_run. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_register(
-    culex_worker *worker, kitchen_optional_of_all_job_handler handler, void *user);
-
-/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_encode(
-    const kitchen_optional_of_all_job *job, culex_buf *ret_text, culex_error *error);
-
-/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
-CULEX_HIDDEN CULEX_MUST_USE culex_status kitchen_optional_of_all_job_decode(
-    culex_arena *arena, const void *text, size_t len, const kitchen_optional_of_all_job **ret_job,
-    culex_error *error);
-
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
@@ -584,27 +287,6 @@ CULEX_GENERATED_END
 #define kitchen_outer_make(...) \
     (CULEX_TYPED_BEGIN(kitchen_outer_make, __VA_ARGS__), \
      (kitchen_outer_make)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_in, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_at, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_enqueue_many, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_register, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_encode, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_defaults_of_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_defaults_of_all_job_decode, __VA_ARGS__), \
-     (kitchen_defaults_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_required_of_all_job_make(...) \
     (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_make, __VA_ARGS__), \
      (kitchen_required_of_all_job_make)(__VA_ARGS__) CULEX_TYPED_END)
@@ -629,27 +311,6 @@ CULEX_GENERATED_END
 #define kitchen_required_of_all_job_decode(...) \
     (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_decode, __VA_ARGS__), \
      (kitchen_required_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_enqueue(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_enqueue_in(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_in, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_enqueue_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_at, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_enqueue_many(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_enqueue_many, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_register(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_register, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_encode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_encode, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_decode(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_decode, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define kitchen_inner_set_weight(...) \
     (CULEX_TYPED_BEGIN(kitchen_inner_set_weight, __VA_ARGS__), \
      (kitchen_inner_set_weight)(__VA_ARGS__) CULEX_TYPED_END)
@@ -674,55 +335,12 @@ CULEX_GENERATED_END
 #define kitchen_required_of_all_job_set_times(...) \
     (CULEX_TYPED_BEGIN(kitchen_required_of_all_job_set_times, __VA_ARGS__), \
      (kitchen_required_of_all_job_set_times)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_b(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_b, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_b)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_c(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_c, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_c)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_i64(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_i64, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_i64)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_u128(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_u128, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_u128)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_f32(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_f32, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_f32)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_s(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_s, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_s)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_by(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_by, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_by)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_id(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_id, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_id)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_at(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_at, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_at)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_d(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_d, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_d)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_l(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_l, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_l)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_st(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_st, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_st)(__VA_ARGS__) CULEX_TYPED_END)
-#define kitchen_optional_of_all_job_set_sha(...) \
-    (CULEX_TYPED_BEGIN(kitchen_optional_of_all_job_set_sha, __VA_ARGS__), \
-     (kitchen_optional_of_all_job_set_sha)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
 #ifdef CULEX_REGISTER
-#define kitchen_defaults_of_all_job_register(...) \
-    CULEX_REGISTER(kitchen_defaults_of_all_job)(kitchen_defaults_of_all_job_register, &kitchen_defaults_of_all_job_type, __VA_ARGS__)
 #define kitchen_required_of_all_job_register(...) \
     CULEX_REGISTER(kitchen_required_of_all_job)(kitchen_required_of_all_job_register, &kitchen_required_of_all_job_type, __VA_ARGS__)
-#define kitchen_optional_of_all_job_register(...) \
-    CULEX_REGISTER(kitchen_optional_of_all_job)(kitchen_optional_of_all_job_register, &kitchen_optional_of_all_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus
