@@ -45,14 +45,15 @@ typedef struct culex_client_options {
  * to a PATH or NAME: a control character, a blank at an end, quotes around it. NULL means the
  * content of options->url_file, else $CULEX_URL or the content of $CULEX_URL_FILE, and without
  * those "sqlite:culex.db"; one that is set but empty is CULEX_EURL. Such a file holds one line, the
- * URL, and is refused unless it is this user's own and readable by nobody else. A Redis URL without
- * a password gets the one in $CULEX_PASSWORD. Connects at once: CULEX_ECONNECT names host and
- * reason. A SQLite store that was open in this process's parent at the time of the fork is
- * CULEX_EUNSUPPORTED: SQLite would go by locks that are not inherited. NULL in a handler whose
- * worker has another store, or one in memory, or whose process has left the folder that the path of
- * the worker's store counts from, is CULEX_EURL: see culex_run_client in culex/worker.h. A relative
- * PATH means the same file until the client is closed. `options` may be NULL. *ret_client is
- * returned owned. */
+ * URL, belongs to this user and is readable by nobody else; any other is refused. A Redis URL
+ * without a password gets the one in $CULEX_PASSWORD. A relative PATH means the same file until the
+ * client is closed.
+ *
+ * Connects at once. CULEX_ECONNECT: the text names host and reason. CULEX_EUNSUPPORTED: the SQLite
+ * store was open in this process's parent at the time of the fork, and SQLite would rely on locks
+ * that are not inherited. CULEX_EURL for NULL in a handler: its worker has another store or one in
+ * memory, or its process has left the folder that the path of the worker's store counts from; see
+ * culex_run_client in culex/worker.h. `options` may be NULL. *ret_client is returned owned. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
                                                         const culex_client_options *options,
                                                         culex_client **ret_client,
