@@ -202,7 +202,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     culex_run_state to;
     if (!culex__run_apply(CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, run->is_cancel_requested, false,
                           &run->counters, &to))
-        return culex__sqlite_bad_row(store, error);
+        return culex__sqlite_bad_run(store, error);
     run->state = to;
     run->attempt++;
     run->is_delayed = false;

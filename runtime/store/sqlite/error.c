@@ -115,3 +115,11 @@ culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *erro
     return culex__fail(error, CULEX_ECORRUPT, "%s: a row holds values out of range: %s",
                        store->path, advice_of(CULEX_ECORRUPT, 0));
 }
+
+culex_status culex__sqlite_bad_run(struct culex_sqlite *store, culex_error *error)
+{
+    return culex__fail(error, CULEX_ECORRUPT,
+                       "%s: the row of a run holds values out of range: repair the queue with "
+                       "culex_client_fsck, which puts it aside",
+                       store->path);
+}

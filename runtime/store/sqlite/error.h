@@ -11,5 +11,7 @@ culex_status culex__sqlite_fail(struct culex_sqlite *store, int rc, culex_error 
 culex_status culex__sqlite_no_memory(culex_error *error);
 /* The row at fault is named by the text; nothing is known to be wrong with the file. */
 culex_status culex__sqlite_bad_row(struct culex_sqlite *store, culex_error *error);
+/* The same of a run, which FSCK puts aside. */
+culex_status culex__sqlite_bad_run(struct culex_sqlite *store, culex_error *error);
 
 #endif

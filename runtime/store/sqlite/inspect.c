@@ -153,7 +153,7 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
     struct culex_sqlite_run run;
     struct culex_sqlite_payload payload;
     if (!culex__sqlite_run_read(statement, &run))
-        return culex__sqlite_bad_row(store, error);
+        return culex__sqlite_bad_run(store, error);
     culex_status status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
     if (status != CULEX_OK)
         return status;

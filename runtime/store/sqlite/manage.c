@@ -34,11 +34,10 @@ static culex_status held_take_back(struct culex_sqlite *store, struct culex_sqli
 {
     struct culex_sqlite_run run;
     char how[160];
+    bool is_aside;
     culex_status status =
-        culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), &run, error);
-    if (status == CULEX_ECORRUPT)
-        return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
-    if (status != CULEX_OK)
+        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_ACTIVE, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
         return status;
     snprintf(how, sizeof how, "the process of worker %s was replaced", worker);
     return culex__sqlite_run_vanish(store, queue, &run, how, error);
@@ -275,23 +274,35 @@ struct purge_request {
     struct culex_purge_reply reply;
 };
 
+/* One that cannot be read is put aside: it stays, as a dead one, and the next PURGE of those has it
+ * go. */
+static culex_status purge_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              struct purge_request *request, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    bool is_aside;
+    culex_run_state from =
+        request->state == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : request->state;
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, from, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
+        return status;
+    request->reply.deleted++;
+    return culex__sqlite_run_forget(store, queue, &run, error);
+}
+
 static culex_status purge_page(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                void *user, culex_error *error)
 {
     struct purge_request *request = user;
-    struct culex_sqlite_run run;
     int64_t seqs[CULEX_STORE_PURGE_MAX];
     size_t count = 0;
     culex_status status = culex__sqlite_collect(
         store, bind_purge(store, queue, request->state, (int64_t)request->limit), request->limit,
         seqs, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        status = culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seqs[i])), &run,
-                                       error);
-        if (status == CULEX_OK)
-            status = culex__sqlite_run_forget(store, queue, &run, error);
-    }
-    request->reply = (struct culex_purge_reply){count, count == request->limit};
+    request->reply = (struct culex_purge_reply){.is_more = count == request->limit};
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = purge_one(store, queue, request, seqs[i], error);
     return status;
 }
 

@@ -153,7 +153,7 @@ culex_status culex__sqlite_run_one(struct culex_sqlite *store, sqlite3_stmt *sta
         return (culex_status)has;
     if (has == 0)
         return CULEX_ENOTFOUND;
-    return is_good ? CULEX_OK : culex__sqlite_bad_row(store, error);
+    return is_good ? CULEX_OK : culex__sqlite_bad_run(store, error);
 }
 
 culex_status culex__sqlite_run_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
@@ -275,11 +275,23 @@ culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_s
 culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                      culex_run_state from, int64_t seq, culex_error *error)
 {
+    assert(from != CULEX_RUN_SCHEDULED); /* it counts as waiting */
     queue->kept[from]--;
     queue->kept[CULEX_RUN_DEAD]++;
     queue->dead += from != CULEX_RUN_DEAD;
     queue->is_changed = true;
     return culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error);
+}
+
+culex_status culex__sqlite_run_or_aside(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_run_state from,
+                                        int64_t seq, struct culex_sqlite_run *ret_run,
+                                        bool *ret_is_aside, culex_error *error)
+{
+    culex_status status =
+        culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), ret_run, error);
+    *ret_is_aside = status == CULEX_ECORRUPT;
+    return *ret_is_aside ? culex__sqlite_run_aside(store, queue, from, seq, error) : status;
 }
 
 /* --- forgetting ------------------------------------------------------------------------------- */

@@ -77,6 +77,13 @@ uint64_t culex__sqlite_checksum(culex_uuid id, const char *job, const void *payl
 culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                      culex_run_state from, int64_t seq, culex_error *error);
 
+/* The row `seq`, or *ret_is_aside when its values could not be read and it was put aside instead: a
+ * verb over many runs goes on with the next one. CULEX_ENOTFOUND as culex__sqlite_run_one. */
+culex_status culex__sqlite_run_or_aside(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, culex_run_state from,
+                                        int64_t seq, struct culex_sqlite_run *ret_run,
+                                        bool *ret_is_aside, culex_error *error);
+
 /* What stands for a state in the file. Never SCHEDULED. */
 const char *culex__sqlite_state_text(culex_run_state state);
 

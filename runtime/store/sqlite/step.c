@@ -145,18 +145,18 @@ static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue
 
 /* --- housekeeping ---------------------------------------------------------------------- */
 
-static culex_status by_seq(struct culex_sqlite *store, int64_t seq,
-                           struct culex_sqlite_run *ret_run, culex_error *error)
-{
-    return culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), ret_run, error);
-}
-
 static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                             struct culex_sqlite_run *run, culex_error *error)
+                             int64_t seq, culex_error *error)
 {
+    struct culex_sqlite_run run;
+    bool is_aside;
     char how[128];
-    snprintf(how, sizeof how, "the lease of %s-%u ran out", run->owner, run->attempt);
-    return culex__sqlite_run_vanish(store, queue, run, how, error);
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_ACTIVE, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
+        return status;
+    snprintf(how, sizeof how, "the lease of %s-%u ran out", run.owner, run.attempt);
+    return culex__sqlite_run_vanish(store, queue, &run, how, error);
 }
 
 static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -171,15 +171,9 @@ static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *
                               SQL_BIND(store, LEASE_OVER, SQL_INT(queue->key),
                                        SQL_INT(store->now_ms), SQL_INT(CULEX_REAP_MAX)),
                               CULEX_REAP_MAX, seqs, &count, error);
-    struct culex_sqlite_run run;
     /* Most go to the front: the first one last, so that it is first again. */
-    while (status == CULEX_OK && count > 0) {
-        status = by_seq(store, seqs[--count], &run, error);
-        if (status == CULEX_OK)
-            status = run_lose(store, queue, &run, error);
-        else if (status == CULEX_ECORRUPT)
-            status = culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seqs[count], error);
-    }
+    while (status == CULEX_OK && count > 0)
+        status = run_lose(store, queue, seqs[--count], error);
     return status;
 }
 
@@ -187,10 +181,10 @@ static culex_status lease_cut(struct culex_sqlite *store, struct culex_sqlite_qu
                               int64_t seq, culex_error *error)
 {
     struct culex_sqlite_run run;
-    culex_status status = by_seq(store, seq, &run, error);
-    if (status == CULEX_ECORRUPT)
-        return culex__sqlite_run_aside(store, queue, CULEX_RUN_ACTIVE, seq, error);
-    if (status != CULEX_OK)
+    bool is_aside;
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_ACTIVE, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
         return status;
     int64_t at_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
     return culex__sqlite_finish(store,
@@ -252,10 +246,12 @@ static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_q
                                culex_run_state state, int64_t seq, culex_error *error)
 {
     struct culex_sqlite_run run;
-    culex_status status = by_seq(store, seq, &run, error);
-    if (status == CULEX_ECORRUPT)
-        return culex__sqlite_run_aside(store, queue, state, seq, error);
-    return status == CULEX_OK ? culex__sqlite_run_forget(store, queue, &run, error) : status;
+    bool is_aside;
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, state, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
+        return status;
+    return culex__sqlite_run_forget(store, queue, &run, error);
 }
 
 /* Runs of one final state whose time is over: more than this step can have added. */

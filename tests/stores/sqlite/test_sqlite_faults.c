@@ -421,6 +421,58 @@ static void test_damage__row_out_of_range_is_put_aside(void **state)
     assert_int_equal(stats.count[CULEX_RUN_ACTIVE] + stats.count[CULEX_RUN_WAITING], 0);
 }
 
+static size_t purge_of(struct fixture *fixture, culex_run_state state)
+{
+    struct culex_purge_reply purged = {0};
+    culex_error error = {.text = ""};
+    if (fixture->store->ops->purge(fixture->store, "q", state, 10, &purged, &error) != CULEX_OK)
+        fail_msg("a purge fails over one row: %s", error.text);
+    assert_false(purged.is_more);
+    return purged.deleted;
+}
+
+/* The others go at once; it becomes a dead one, which goes as those do. */
+static void test_damage__purge_puts_a_row_aside_and_goes_on(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    culex_uuid ids[3];
+    for (int i = 0; i < 3; i++) {
+        struct culex_new_run run = fixture_run(fixture, "x", 1);
+        run.delay_ms = 60000;
+        fixture_enqueue(fixture->store, "q", &run);
+        ids[i] = run.id;
+    }
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
+    assert_int_equal(purge_of(fixture, CULEX_RUN_SCHEDULED), 2);
+    assert_aside(fixture, ids[1]);
+    culex_queue_stats stats;
+    assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.count[CULEX_RUN_DEAD], 1);
+    assert_int_equal(stats.count[CULEX_RUN_SCHEDULED] + stats.count[CULEX_RUN_WAITING], 0);
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
+    assert_int_equal(purge_of(fixture, CULEX_RUN_DEAD), 0);
+    assert_int_equal(purge_of(fixture, CULEX_RUN_DEAD), 1);
+}
+
+/* A verb on the one run tells what repairs it. */
+static void test_damage__refusal_names_what_puts_the_row_aside(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    culex_error error = {.text = ""};
+    culex_run_info *info;
+    fixture_enqueue(fixture->store, "q", &run);
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 1");
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", run.id, &info, &error),
+                     CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "culex_client_fsck"));
+    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, &error),
+                     CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "culex_client_fsck"));
+}
+
 /* The bytes of a run are whole, and too many: nobody but another program can have put them there.
  */
 static void check_too_long(struct fixture *fixture, const char *sql, size_t len)
@@ -598,6 +650,8 @@ int main(void)
         TEST(test_checkpoint__never_beside_a_writer),
         TEST(test_damage__row_never_runs),
         TEST(test_damage__row_out_of_range_is_put_aside),
+        TEST(test_damage__purge_puts_a_row_aside_and_goes_on),
+        TEST(test_damage__refusal_names_what_puts_the_row_aside),
         TEST(test_damage__payload_over_the_limit_is_put_aside),
         TEST(test_damage__get_shows_no_more_than_a_run_may_have),
         TEST(test_foreign__file_that_is_no_database_is_refused_untouched),
