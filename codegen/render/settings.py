@@ -14,7 +14,8 @@ import literals
 from literals import ZERO, CText
 from node import Node
 
-# Of the runtime: goes up with every change of struct culex_job_type and what it points to.
+# CULEX_DESCRIPTOR_VERSION of culex/job.h, which goes up with every change of the layout there. A test
+# holds both to one number, and the number to the layout (tests/parts/render/descriptor_layout.c).
 DESCRIPTOR_VERSION = 1
 
 NS_PER_MS = 1000000

@@ -6,7 +6,8 @@
  * may read descriptors (dashboards, generic tools); they have no reason to write one.
  *
  * The layout of everything here is CULEX_DESCRIPTOR_VERSION; generated files stop
- * with #error when they meet another number.
+ * with #error when they meet another number. Whoever changes the layout raises it
+ * (tests/parts/render/descriptor_layout.c).
  */
 #ifndef CULEX_JOB_H
 #define CULEX_JOB_H

@@ -1,4 +1,5 @@
-"""Prints C that compiles only if descriptors are written in the order of their structs.
+"""Prints C that compiles only if descriptors are written in the order of their structs, and say
+the version of these.
 
 Generated C is read as C++11 too, which has no initialisers by name: two members of one type in
 the wrong order would swap what they say, and nobody would be told.
@@ -13,6 +14,7 @@ from samples import job, schema
 
 import jobs
 import model
+import settings
 from literals import NULL
 
 
@@ -28,6 +30,10 @@ def main() -> None:
     document = rendering.document([schema("order", jobs=[job("order")])])
     [order] = model.read_named(document)[0].jobs
     print("#include <stddef.h>\n\n#include <culex/job.h>\n")
+    print(f"""\
+_Static_assert(CULEX_DESCRIPTOR_VERSION == {settings.DESCRIPTOR_VERSION},
+               "DESCRIPTOR_VERSION of codegen/render/settings.py is another number");
+""")
     print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL)))
     print(asserted("culex_retry_policy", jobs.retry_members(order.retry, NULL)), end="")
 

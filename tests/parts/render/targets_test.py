@@ -42,7 +42,9 @@ PROGRAMS = [
                    *(os.path.join(SAMPLE, f"{stem}_job.c") for stem in ("defaults", "enums", "structs")),
                    "essay_job.c"],
      []),
-    ("codec", [os.path.join(CODEC, name) for name in ("test_codec.c", "kitchen.c", "workbench.c")], []),
+    ("codec", [*(os.path.join(CODEC, name) for name in ("test_codec.c", "kitchen.c", "workbench.c")),
+               os.path.join(HERE, "descriptor_layout.c")],
+     []),
     ("property", [os.path.join(CODEC, name) for name in ("property_codec.c", "schema.c")],
      ["--cases=1000"]),
 ]
