@@ -37,7 +37,7 @@ enum culex_mailbox_end_flags {
 
 struct culex_mailbox_end {
     uint64_t seq;
-    uint32_t event; /* enum culex_run_event */
+    uint32_t event; /* enum culex_run_event, one that a child may tell */
     uint32_t flags;
     uint64_t reports; /* of progress, sent before */
     int64_t delay_ms;

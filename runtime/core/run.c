@@ -25,7 +25,15 @@ struct charge {
 };
 
 static const struct charge charges[CULEX_EVENT_COUNT] = {
-#define EVENT(name, failures, crashes, losses) {failures, crashes, losses},
+#define EVENT(name, failures, crashes, losses, teller) {failures, crashes, losses},
+#include "core/run_rules.def"
+};
+
+/* Each may tell what those before it may not; the worker passes on what its children tell. */
+enum teller { TELLER_STORE, TELLER_WORKER, TELLER_CHILD };
+
+static const enum teller tellers[CULEX_EVENT_COUNT] = {
+#define EVENT(name, failures, crashes, losses, teller) TELLER_##teller,
 #include "core/run_rules.def"
 };
 
@@ -106,6 +114,21 @@ bool culex__run_is_exhausted(const struct culex_run_counters *counters)
 bool culex__run_is_suspect(const struct culex_run_counters *counters)
 {
     return counters->losses >= CULEX_SUSPECT_LOSSES;
+}
+
+static bool event_is_told(int64_t event, enum teller least)
+{
+    return event >= 0 && event < CULEX_EVENT_COUNT && tellers[event] >= least;
+}
+
+bool culex__run_event_is_childs(int64_t event)
+{
+    return event_is_told(event, TELLER_CHILD);
+}
+
+bool culex__run_event_is_workers(int64_t event)
+{
+    return event_is_told(event, TELLER_WORKER);
 }
 
 static bool transition_find(culex_run_state from, enum culex_run_event event,

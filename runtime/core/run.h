@@ -18,7 +18,7 @@
 #include <culex/client.h>
 
 enum culex_run_event {
-#define EVENT(name, failures, crashes, losses) CULEX_EVENT_##name,
+#define EVENT(name, failures, crashes, losses, teller) CULEX_EVENT_##name,
 #include "core/run_rules.def"
     CULEX_EVENT_COUNT
 };
@@ -64,6 +64,11 @@ bool culex__run_is_exhausted(const struct culex_run_counters *counters);
 
 /* It was lost SUSPECT_LOSSES times (run_rules.def), so it must run alone. */
 bool culex__run_is_suspect(const struct culex_run_counters *counters);
+
+/* A child, or a worker, may tell of `event`: the rows say who. Any number is a possible event here,
+ * as it may come from a process that is not trusted. */
+bool culex__run_event_is_childs(int64_t event);
+bool culex__run_event_is_workers(int64_t event);
 
 /* Where `event` leads from `state`, counters charged. `is_cancel_requested` and
  * `is_delayed` (RELEASE with a delay) are the two facts beside the state that the

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/run.h"
 
 /* What window.h promises of the numbers. */
 static void window_assert(const struct culex_window *window)
@@ -148,9 +149,7 @@ static const char *end_check(const struct culex_mailbox_end *end, uint64_t seq)
         return "the end of another run";
     if ((end->flags & CULEX_END_SKIPPED) != 0)
         return NULL;
-    bool is_known = end->event == CULEX_EVENT_DONE || end->event == CULEX_EVENT_FAIL ||
-                    end->event == CULEX_EVENT_RELEASE || end->event == CULEX_EVENT_DISCARD;
-    if (!is_known)
+    if (!culex__run_event_is_childs(end->event))
         return "an end of an unknown kind";
     if (end->delay_ms < 0 || end->duration_ns < 0 || end->started_ns < 0)
         return "an end with a negative time";

@@ -48,7 +48,7 @@ struct culex_run_terms {
 
 /* How an execution ended. */
 struct culex_execution_end {
-    enum culex_run_event event; /* DONE FAIL CRASH RELEASE DISCARD */
+    enum culex_run_event event; /* one that a worker may tell: run_rules.def */
     bool is_snoozed;            /* RELEASE at the handler's wish */
     bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
     int64_t delay_ms;           /* RELEASE */

@@ -7,6 +7,7 @@
 #include "core/progress.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
+#include "core/run.h"
 
 /* --- names ------------------------------------------------------------------------------- */
 
@@ -113,18 +114,10 @@ culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *er
 
 /* --- STEP -------------------------------------------------------------------------------- */
 
-/* The events of run_rules.def that a worker may send. */
-static bool is_worker_event(enum culex_run_event event)
-{
-    return event == CULEX_EVENT_DONE || event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH ||
-           event == CULEX_EVENT_LOSS || event == CULEX_EVENT_RELEASE ||
-           event == CULEX_EVENT_DISCARD;
-}
-
 static culex_status acks_check(const struct culex_ack *acks, size_t count, culex_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!is_worker_event(acks[i].event))
+        if (!culex__run_event_is_workers(acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: not an event of a worker", i);
         if (!culex__progress_is_valid(acks[i].progress))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);

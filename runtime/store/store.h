@@ -90,12 +90,12 @@ struct culex_enqueue_result {
 
 /* --- STEP ---------------------------------------------------------------------- */
 
-/* How an execution ended: the events of run_rules.def that a worker may send. */
+/* How an execution ended. */
 struct culex_ack {
     culex_uuid id;
     uint32_t attempt;           /* the fence, with the request's session */
-    enum culex_run_event event; /* DONE FAIL CRASH LOSS RELEASE DISCARD; LOSS when what executes
-                                   handlers was taken away, and this run was under way */
+    enum culex_run_event event; /* one that a worker may tell (run_rules.def); LOSS when what
+                                   executes handlers was taken away, and this run was under way */
     int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; not used
                                    with other events */
     const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL, then

@@ -96,7 +96,7 @@ struct named *sim_worker_find(struct sim_oracle *oracle, const char *queue, cons
 const char *const sim_verbs[] = {"OTHER",  "ENQUEUE", "STEP",   "HELLO", "TICK",
                                  "CANCEL", "RETRY",   "FORGET", "PURGE"};
 static const char *const events[] = {
-#define EVENT(name, failures, crashes, losses) #name,
+#define EVENT(name, failures, crashes, losses, teller) #name,
 #include "core/run_rules.def"
 };
 

@@ -109,7 +109,7 @@ static void arg_copy(const struct sim_arg *arg, char *ret_text, size_t size)
 static enum culex_run_event event_of(const char *order)
 {
     static const char *const names[] = {
-#define EVENT(name, failures, crashes, losses) #name,
+#define EVENT(name, failures, crashes, losses, teller) #name,
 #include "core/run_rules.def"
     };
     size_t len = strcspn(order, "|");

@@ -1,4 +1,4 @@
-/* The pure rules beside the engine: backoff, schedule, ids. */
+/* The pure rules beside the engine: backoff, schedule, ids, who may tell what befell a run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/backoff.h"
+#include "core/run.h"
 #include "core/schedule.h"
 #include "core/uuid7.h"
 
@@ -142,6 +143,37 @@ static void test_ids_go_to_the_next_ms_when_one_is_full(void **state)
     assert_memory_equal(culex__uuid7_next(&maker, 5, random).b, six, sizeof six);
 }
 
+/* --- events ------------------------------------------------------------------------------ */
+
+static void test_who_may_tell_of_an_event(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t event;
+        bool is_childs, is_workers;
+    } rows[] = {
+        {CULEX_EVENT_DONE, true, true},
+        {CULEX_EVENT_FAIL, true, true},
+        {CULEX_EVENT_RELEASE, true, true},
+        {CULEX_EVENT_DISCARD, true, true},
+        {CULEX_EVENT_CRASH, false, true},
+        {CULEX_EVENT_LOSS, false, true},
+        {CULEX_EVENT_DUE, false, false},
+        {CULEX_EVENT_CLAIM, false, false},
+        {CULEX_EVENT_EXPIRE, false, false},
+        {CULEX_EVENT_CANCEL, false, false},
+        {CULEX_EVENT_RETRY, false, false},
+        {CULEX_EVENT_COUNT, false, false},
+        {-1, false, false},
+        {UINT32_MAX, false, false},
+    };
+    assert_int_equal(sizeof rows / sizeof rows[0], CULEX_EVENT_COUNT + 3);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(culex__run_event_is_childs(rows[i].event), rows[i].is_childs);
+        assert_int_equal(culex__run_event_is_workers(rows[i].event), rows[i].is_workers);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_ids_carry_time_version_and_variant),
         cmocka_unit_test(test_ids_only_grow_whatever_the_clock_does),
         cmocka_unit_test(test_ids_go_to_the_next_ms_when_one_is_full),
+        cmocka_unit_test(test_who_may_tell_of_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
