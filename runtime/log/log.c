@@ -6,7 +6,6 @@
 
 #include "log/log_line.h"
 #include "log/stderr.h"
-#include "store/storeurl.h"
 
 static const char *level_name(int level)
 {
@@ -190,16 +189,4 @@ static uint64_t stderr_take_dropped(void *self)
 struct culex_log_sink culex__log_stderr(void)
 {
     return (struct culex_log_sink){stderr_write, NULL, stderr_take_dropped};
-}
-
-void culex__log_mask_url(const char *url, char *ret_text, size_t size)
-{
-    size_t at = 0, len;
-    const char *from = url;
-    for (const char *secret;
-         at < size && (secret = culex__store_url_secret(url, from, &len)) != NULL;
-         from = secret + len)
-        at += (size_t)snprintf(ret_text + at, size - at, "%.*s***", (int)(secret - from), from);
-    if (at < size)
-        snprintf(ret_text + at, size - at, "%s", from);
 }

@@ -80,7 +80,4 @@ void culex__log_format_time(int64_t ms, char ret_text[CULEX_LOG_TIME_SIZE]);
 enum { CULEX_LOG_SPAN_SIZE = 32 };
 void culex__log_format_span(int64_t ms, char ret_text[CULEX_LOG_SPAN_SIZE]);
 
-/* `url` with the password replaced by "***", cut to fit. */
-void culex__log_mask_url(const char *url, char *ret_text, size_t size);
-
 #endif

@@ -83,12 +83,24 @@ static const char *parameter_secret(const char *from, size_t *ret_len)
     return NULL;
 }
 
-const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len)
+/* The first at `from` or behind it; NULL when there is none. */
+static const char *secret_find(const char *url, const char *from, size_t *ret_len)
 {
     if (is_path(url))
         return NULL;
     const char *secret = user_secret(url, ret_len);
     return secret != NULL && secret >= from ? secret : parameter_secret(from, ret_len);
+}
+
+void culex__store_url_mask(const char *url, char *ret_text, size_t size)
+{
+    size_t at = 0, len;
+    const char *from = url;
+    for (const char *secret; at < size && (secret = secret_find(url, from, &len)) != NULL;
+         from = secret + len)
+        at += (size_t)snprintf(ret_text + at, size - at, "%.*s***", (int)(secret - from), from);
+    if (at < size)
+        snprintf(ret_text + at, size - at, "%s", from);
 }
 
 bool culex__store_url_has_password(const char *url)

@@ -24,10 +24,10 @@ culex_status culex__store_url_choose(const char *url, const char *url_file, char
 /* Wipes and frees. Accepts NULL. */
 void culex__store_url_free(char *url);
 
-/* What log lines must not show of `url`, the first such place at `from` or behind it: what stands
- * before '@', without the user when there is one beside a password, and the value of a parameter
- * "password". Also of texts that are no URL. NULL when there is none, else *ret_len is set. */
-const char *culex__store_url_secret(const char *url, const char *from, size_t *ret_len);
+/* `url`, which need not be one, for a log line, cut to fit: "***" stands for what it must not show.
+ * That is what stands before '@', without the user when there is one beside a password, and the
+ * value of a parameter "password". */
+void culex__store_url_mask(const char *url, char *ret_text, size_t size);
 
 /* Something is surely meant as a password; a user alone is not. */
 bool culex__store_url_has_password(const char *url);

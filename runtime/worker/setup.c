@@ -164,7 +164,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         worker->store->until_ns = &worker->until_ns;
         return CULEX_OK;
     }
-    culex__log_mask_url(worker->url, masked, sizeof masked);
+    culex__store_url_mask(worker->url, masked, sizeof masked);
     if (stop_await(worker, 0)) /* asked before the run began */
         atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
@@ -284,7 +284,7 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
 static void begin_tell(const culex_worker *worker)
 {
     char masked[256];
-    culex__log_mask_url(worker->url, masked, sizeof masked);
+    culex__store_url_mask(worker->url, masked, sizeof masked);
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
                      "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
                      worker->lane_count, masked, worker->options.concurrency);

@@ -10,16 +10,26 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 
-# The rooms of the runtime, from the ground up: each may include from itself and from those before it.
-RUNTIME = ["include/culex", "base", "core", "platform", "store", "log", "settings", "client", "handler",
-           "child", "executor", "worker", "program"]
-STORE = RUNTIME.index("store")
-
-
-def rooms_below(at: int) -> set:
-    """Those above the store see no more of it than STORE_SEAM."""
-    return {f"runtime/{room}" for room in RUNTIME[:at + 1] if at <= STORE or room != RUNTIME[STORE]}
-
+# The rooms of the runtime, each with the others that it includes from, and with what it sees of the
+# store, whose other files are the stores' own. A child holds no secret, so it sees nothing of it.
+RUNTIME = {
+    "include/culex": ([], []),
+    "base": (["include/culex"], []),
+    "core": (["include/culex", "base"], []),
+    "platform": (["include/culex", "base"], []),
+    "store": (["include/culex", "base", "core", "platform"], []),
+    "log": (["include/culex", "base", "platform"], []),
+    "settings": (["include/culex", "base", "core", "log"], ["store.h", "storeurl.h"]),
+    "client": (["include/culex", "base", "core", "platform", "log", "settings"],
+               ["store.h", "register.h", "storeurl.h"]),
+    "handler": (["include/culex", "base", "core", "platform", "log", "client"], ["store.h"]),
+    "child": (["include/culex", "base", "platform", "handler"], []),
+    "executor": (["base", "core", "platform", "handler", "child"], []),
+    "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
+               ["store.h", "register.h", "storeurl.h"]),
+    "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
+    "tools": (["include/culex", "base", "settings", "client"], ["register.h", "storeurl.h"]),
+}
 
 # The rooms of the compiler, each with the others that it may include from; and what all of them
 # share with the runtime, which is pure.
@@ -42,14 +52,12 @@ STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "ru
 
 # Folder -> the folders of ours that its files may include from.
 ALLOWED = {
-    **{f"runtime/{room}": rooms_below(at) for at, room in enumerate(RUNTIME)},
-    **{folder: rooms_below(STORE) | {folder} for folder in STORES},
-    "runtime/tools": {"runtime/include/culex", "runtime/base", "runtime/settings", "runtime/client"},
+    **{f"runtime/{room}": {f"runtime/{name}" for name in [room, *seen]} for room, (seen, _) in RUNTIME.items()},
+    **{folder: {f"runtime/{name}" for name in ["store", *RUNTIME["store"][0]]} | {folder} for folder in STORES},
     **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
-STORE_SEAM = {"store/store.h", "store/register.h", "store/storeurl.h", "store/report.h"}
 # Folder -> single headers that it may include besides.
-ALLOWED_FILES = {f"runtime/{room}": STORE_SEAM for room in RUNTIME[STORE + 1:] + ["tools"]}
+ALLOWED_FILES = {f"runtime/{room}": {f"store/{name}" for name in headers} for room, (_, headers) in RUNTIME.items()}
 # culex/sqlite.h is of one store by name: a run enqueued in a transaction of the caller's own.
 SINGLE_FILES = {"runtime/client/sqlite_enqueue.c": {"store/sqlite/borrow.h"}}
 
@@ -91,6 +99,19 @@ def target(source: pathlib.Path, name: str) -> str:
     return ""
 
 
+def idle_rows(sources: list[pathlib.Path]) -> list[str]:
+    """What the rows of a room allow, and no file of it uses."""
+    used = {folder: {folder} for folder in ALLOWED}
+    for source in sources:
+        for match in INCLUDE.finditer(source.read_text()):
+            seen = target(source, match.group(2))
+            used[owner(source.relative_to(ROOT).as_posix())] |= {owner(seen), match.group(2)}
+    return [f"{folder} includes nothing of {name}: its row need not allow it"
+            for room, (rooms, headers) in RUNTIME.items() for folder in [f"runtime/{room}"]
+            for name in [f"runtime/{name}" for name in rooms] + [f"store/{name}" for name in headers]
+            if name not in used[folder]]
+
+
 def complaints(source: pathlib.Path) -> list[str]:
     path = source.relative_to(ROOT).as_posix()
     folder = owner(path)
@@ -123,6 +144,7 @@ def main() -> int:
     sources = [p for folder in ("runtime", "codegen") for p in sorted((ROOT / folder).rglob("*"))
                if p.suffix in {".c", ".h", ".re", ".def"}]
     found = [text for source in sources for text in complaints(source) + linux_outside(source)]
+    found += idle_rows(sources)
     print("\n".join(found) or f"{len(sources)} files, every include goes the right way")
     return 1 if found or len(sources) < 10 else 0
 

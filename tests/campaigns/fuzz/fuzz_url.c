@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 #include "store/url.h"
-#include "log/log.h"
+#include "store/storeurl.h"
 #include "fuzz.h"
 
 enum { TEXT_MAX = 4096 };
@@ -37,7 +37,7 @@ static unsigned count_of(const char *text, const char *part)
 static void mask_check(const char *text, const struct culex__url *url)
 {
     char masked[256];
-    culex__log_mask_url(text, masked, sizeof masked);
+    culex__store_url_mask(text, masked, sizeof masked);
     const char *secret = strstr(text, ":s3cr3t-pa55@");
     if (secret == NULL || strlen(text) >= sizeof masked || url->password == NULL ||
         strcmp(url->password, "s3cr3t-pa55") != 0)

@@ -272,6 +272,35 @@ static void test_client_takes_a_url_file(void **state)
 
 #define UNIT(test) cmocka_unit_test_setup(test, setup)
 
+static void test_log_line_shows_no_password(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"redis://ann:se:cr@et@host:1/2", "redis://ann:***@host:1/2"},
+        {"redis://:secret@host", "redis://:***@host"},
+        {"redis://host:1/2", "redis://host:1/2"},
+        {"redis://secret@host:1/2", "redis://***@host:1/2"},
+        {"redis:secret@host:1/2", "redis:***@host:1/2"},
+        {"secret@host", "***@host"},
+        {"redis+unix:///r.sock?password=a%40b", "redis+unix:///r.sock?password=***"},
+        {"redis+unix:///r.sock?password=a@b", "redis+unix://***"},
+        {"redis+unix:///r.sock?db=1&password=ab&x=1", "redis+unix:///r.sock?db=1&password=***&x=1"},
+        {"redis://:a?b=c@h?db=1", "redis://:***"},
+        {"redis://:a@h?p%61ssword=d&db=1", "redis://:***@h?p%61ssword=***&db=1"},
+        {"redis://h?passwords&password", "redis://h?passwords&password"},
+        {"sqlite:a@b:c", "sqlite:a@b:c"},
+        {"redis+unix:///s?user=ann&password=se", "redis+unix:///s?user=ann&password=***"},
+        {"redis+unix:///s?password=secret&db=1", "redis+unix:///s?password=***&db=1"},
+        {"redis://ann:x@host?password=secret", "redis://ann:***@host?password=***"},
+        {"redis+unix:///s?password=se@cret", "redis+unix://***"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[64];
+        culex__store_url_mask(rows[i][0], text, sizeof text);
+        assert_string_equal(text, rows[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +314,7 @@ int main(void)
         UNIT(test_forgotten_environment_holds_no_password),
         UNIT(test_forgotten_password_is_told_where_it_is_missed),
         UNIT(test_client_takes_a_url_file),
+        UNIT(test_log_line_shows_no_password),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
