@@ -72,10 +72,11 @@ THIRD_PARTY = {
     r"yaml\.h": r"codegen/project/reader",
     **{rf"{library}(/|\.h)": f"{folder}/" for folder in STORES for library in libraries(folder)},
 }
-# What no other system has, by header or by call.
+# What no other system has, by header or by call; and addresses of sockets that need no file.
 LINUX_HEADER = (r"(sys/(epoll|eventfd|timerfd|signalfd|inotify|prctl|vfs|statfs|sysmacros|random|auxv)|linux/.*"
                 r"|execinfo|ucontext|elf|link)\b")
 LINUX_CALL = re.compile(r'\b(?:madvise|recvmmsg|sendmmsg|sigabbrev_np|pwritev2|preadv2|memfd_create|pidfd_\w+|gettid)\s*\('
+                        r'|\bAF_UNSPEC\b|\bsun_path\s*(?:\+|\[)'
                         r'|"/(?:proc|sys)/')
 # Where it may stand, as the file goes on without: a plain write, a hint of the doctor that is not given.
 LINUX_PLACE = re.compile(r"runtime/platform/|runtime/log/stderr\.c|runtime/store/(redis|sqlite)/doctor\.c")

@@ -1,17 +1,16 @@
 /* store/sqlite/wake.c - waking an idle worker without polling.
  *
- * The door. A handle that has armed owns a datagram socket, bound in the folder PATH.d beside the
- * file, or to an abstract address when that cannot be (memory stores, long paths). Its address
- * stands in table waker from the first arming to the close of the handle, so arming again writes
- * nothing.
+ * The door (platform/door.h). A handle that has armed owns one, in the folder PATH.d beside the
+ * file, or without a file when that cannot be (memory stores, long paths). Its address stands in
+ * table waker from the first arming to the close of the handle, so arming again writes nothing.
  *
- * Idle or busy is kept in the kernel, not in the file: a busy handle connects its socket to itself,
- * after which Linux refuses everybody else's datagrams (EPERM); arming dissolves that.
+ * Idle or busy is kept in the kernel, not in the file: a busy door turns everybody away, until
+ * arming opens it.
  *
  * The knock. After the COMMIT that made work, the writer sends one byte to the listed addresses,
  * one after the other from a random one on, until one takes it. That worker's STEP does the same
- * when it leaves runs behind, and so on: a chain, not a herd. A dead socket (ECONNREFUSED, ENOENT)
- * is unlinked, and its registration goes with this handle's next write.
+ * when it leaves runs behind, and so on: a chain, not a herd. The file of a dead door
+ * is removed, and its registration goes with this handle's next write.
  *
  * The race. Work may come between a worker's last STEP and its arming, when it still counted as
  * busy. So arming ends with a look into the file, and knocks at the own door when work is there.
@@ -27,13 +26,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "store/sqlite/beside.h"
@@ -46,54 +42,41 @@
 #include "store/argument.h"
 #include "base/error.h"
 #include "platform/descriptor.h"
+#include "platform/door.h"
 #include "platform/events.h"
 
 void culex__sqlite_wake_init(struct culex_sqlite *store)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    wake->watch_fd = wake->socket_fd = wake->writes_fd = wake->send_fd = -1;
+    wake->watch_fd = wake->door_fd = wake->writes_fd = wake->send_fd = -1;
     wake->known_due_ms = INT64_MAX;
 }
 
 /* --- addresses ------------------------------------------------------------------------- */
 
-/* In the table: "@NAME" is abstract, "NAME" a socket in PATH.d, so a moved folder stays valid.
- * False when the address is unusable or too long for a socket. */
-static bool address_fill(const struct culex_sqlite *store, const char *name,
-                         struct sockaddr_un *ret_address, socklen_t *ret_len)
+/* In the table: "@NAME" has no file, "NAME" is a file in PATH.d, so a moved folder stays valid.
+ * False when the address is unusable or too long for a door. */
+static bool address_write(const struct culex_sqlite *store, const char *name,
+                          char ret_address[CULEX_DOOR_ADDRESS_SIZE])
 {
-    memset(ret_address, 0, sizeof *ret_address);
-    ret_address->sun_family = AF_UNIX;
-    char *path = ret_address->sun_path;
-    size_t room = sizeof ret_address->sun_path;
-    int len;
-    if (name[0] == '@')
-        len = snprintf(path + 1, room - 1, "culex-%s", name + 1) + 1;
-    else
-        len = snprintf(path, room, "%s.d/%s", store->path, name);
-    if (name[0] == '\0' || strchr(name, '/') != NULL || len < 0 || (size_t)len >= room)
-        return false;
-    *ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len);
-    return true;
+    int len = name[0] == '@'
+                  ? snprintf(ret_address, CULEX_DOOR_ADDRESS_SIZE, "@culex-%s", name + 1)
+                  : snprintf(ret_address, CULEX_DOOR_ADDRESS_SIZE, "%s.d/%s", store->path, name);
+    return name[0] != '\0' && strchr(name, '/') == NULL && len >= 0 &&
+           len < CULEX_DOOR_ADDRESS_SIZE;
 }
 
-static int datagram_socket(void)
-{
-    return culex__descriptor_own(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-static bool bind_as(struct culex_sqlite *store, const char *prefix)
+static bool place_as(struct culex_sqlite *store, const char *prefix)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    struct sockaddr_un address;
-    socklen_t len;
+    char address[CULEX_DOOR_ADDRESS_SIZE];
     snprintf(wake->address, sizeof wake->address, "%s%016llx", prefix,
              (unsigned long long)culex__env_random(store->base.env));
-    return address_fill(store, wake->address, &address, &len) &&
-           bind(wake->socket_fd, (struct sockaddr *)&address, len) == 0;
+    return address_write(store, wake->address, address) &&
+           culex__door_place(wake->door_fd, address);
 }
 
-static bool bind_in_folder(struct culex_sqlite *store)
+static bool place_in_folder(struct culex_sqlite *store)
 {
     struct stat info;
     char *folder = store->is_memory ? NULL : culex__sqlite_beside_name(store->path, ".d");
@@ -102,7 +85,7 @@ static bool bind_in_folder(struct culex_sqlite *store)
     bool is_there = (mkdir(folder, 0700) == 0 || errno == EEXIST) && lstat(folder, &info) == 0 &&
                     S_ISDIR(info.st_mode);
     free(folder);
-    return is_there && bind_as(store, "w");
+    return is_there && place_as(store, "w");
 }
 
 /* --- opening and closing --------------------------------------------------------------- */
@@ -131,17 +114,16 @@ static void watch_wal(struct culex_sqlite *store)
     free(path);
 }
 
-static void unlink_address(const struct culex_sqlite *store, const char *name)
+static void remove_file(const struct culex_sqlite *store, const char *name)
 {
-    struct sockaddr_un address;
-    socklen_t len;
-    if (name[0] != '\0' && name[0] != '@' && address_fill(store, name, &address, &len))
-        unlink(address.sun_path);
+    char address[CULEX_DOOR_ADDRESS_SIZE];
+    if (address_write(store, name, address))
+        culex__door_remove(address);
 }
 
 static void leave_door(struct culex_sqlite_wake *wake)
 {
-    close_fd(&wake->socket_fd);
+    close_fd(&wake->door_fd);
     close_fd(&wake->writes_fd);
     close_fd(&wake->watch_fd);
     free(wake->queues);
@@ -152,8 +134,8 @@ static void leave_door(struct culex_sqlite_wake *wake)
 static void close_door(struct culex_sqlite *store)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    if (wake->socket_fd >= 0)
-        unlink_address(store, wake->address);
+    if (wake->door_fd >= 0)
+        remove_file(store, wake->address);
     leave_door(wake);
 }
 
@@ -161,9 +143,9 @@ static culex_status open_door(struct culex_sqlite *store, culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
     wake->watch_fd = culex__watch_open();
-    wake->socket_fd = datagram_socket();
-    bool is_open = wake->watch_fd >= 0 && wake->socket_fd >= 0 &&
-                   (bind_in_folder(store) || bind_as(store, "@")) && watch(wake, wake->socket_fd);
+    wake->door_fd = culex__door_open();
+    bool is_open = wake->watch_fd >= 0 && wake->door_fd >= 0 &&
+                   (place_in_folder(store) || place_as(store, "@")) && watch(wake, wake->door_fd);
     if (is_open) {
         watch_wal(store);
         return CULEX_OK;
@@ -310,17 +292,15 @@ static culex_status look(struct culex_sqlite *store, bool *ret_has_work, culex_e
 
 static void become_busy(struct culex_sqlite *store)
 {
-    struct sockaddr_un address;
-    socklen_t len;
-    if (address_fill(store, store->wake.address, &address, &len))
-        connect(store->wake.socket_fd, (struct sockaddr *)&address, len);
+    char address[CULEX_DOOR_ADDRESS_SIZE];
+    if (address_write(store, store->wake.address, address))
+        culex__door_become_busy(store->wake.door_fd, address);
     store->wake.is_armed = false;
 }
 
 static void become_idle(struct culex_sqlite *store)
 {
-    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
-    connect(store->wake.socket_fd, &nobody, sizeof nobody);
+    culex__door_become_idle(store->wake.door_fd);
     store->wake.is_armed = true;
 }
 
@@ -335,10 +315,9 @@ static bool drain(int fd)
 
 static void knock_at_own_door(struct culex_sqlite *store)
 {
-    struct sockaddr_un address;
-    socklen_t len;
-    if (address_fill(store, store->wake.address, &address, &len))
-        sendto(store->wake.socket_fd, "", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, len);
+    char address[CULEX_DOOR_ADDRESS_SIZE];
+    if (address_write(store, store->wake.address, address))
+        culex__door_knock(store->wake.door_fd, address);
 }
 
 culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const *queues,
@@ -350,7 +329,7 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_sqlite_wake *wake = &store->wake;
     bool has_work = false;
-    culex_status status = wake->socket_fd < 0 ? open_door(store, error) : CULEX_OK;
+    culex_status status = wake->door_fd < 0 ? open_door(store, error) : CULEX_OK;
     if (status == CULEX_OK)
         status = enlist_anew(store, queues, count, error);
     if (status == CULEX_OK && !wake->is_armed) {
@@ -374,9 +353,9 @@ culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, 
     struct culex_sqlite *store = culex__sqlite_of(base);
     bool is_woken = false;
     culex_status status = CULEX_OK;
-    if (store->wake.socket_fd >= 0) {
+    if (store->wake.door_fd >= 0) {
         bool is_noticed = drain(store->wake.writes_fd);
-        is_woken = drain(store->wake.socket_fd);
+        is_woken = drain(store->wake.door_fd);
         if (!is_woken && is_noticed)
             status = look(store, &is_woken, error);
     }
@@ -393,7 +372,7 @@ culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, 
 void culex__sqlite_wake_disarm(struct culex_store *base)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
-    if (store->wake.socket_fd >= 0)
+    if (store->wake.door_fd >= 0)
         become_busy(store);
 }
 
@@ -431,22 +410,18 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
-/* True when the knock was heard, or will be: the owner of a full socket has been told already. */
+/* True when the knock was heard. A dead door is noted. */
 static bool knock(struct culex_sqlite *store, const char *name)
 {
-    struct culex_sqlite_wake *wake = &store->wake;
-    struct sockaddr_un address;
-    socklen_t len;
-    if (!address_fill(store, name, &address, &len))
+    char address[CULEX_DOOR_ADDRESS_SIZE];
+    if (!address_write(store, name, address))
         return false;
-    if (sendto(wake->send_fd, "", 1, MSG_NOSIGNAL, (struct sockaddr *)&address, len) == 1 ||
-        errno == EAGAIN)
-        return true;
-    if (errno == ECONNREFUSED || errno == ENOENT) {
-        unlink_address(store, name);
-        strcpy(wake->dead, name);
+    enum culex_knock knock = culex__door_knock(store->wake.send_fd, address);
+    if (knock == CULEX_KNOCK_DEAD) {
+        culex__door_remove(address);
+        strcpy(store->wake.dead, name);
     }
-    return false;
+    return knock == CULEX_KNOCK_HEARD;
 }
 
 void culex__sqlite_wake_send(struct culex_sqlite *store)
@@ -457,7 +432,7 @@ void culex__sqlite_wake_send(struct culex_sqlite *store)
     if (count == 0)
         return;
     if (wake->send_fd < 0)
-        wake->send_fd = datagram_socket();
+        wake->send_fd = culex__door_open();
     size_t first = (size_t)(culex__env_random(store->base.env) % count);
     for (size_t i = 0; i < count && wake->send_fd >= 0; i++) {
         if (knock(store, wake->targets[(first + i) % count]))

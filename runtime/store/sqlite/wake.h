@@ -13,9 +13,9 @@ enum {
 
 /* Where to knock after COMMIT, and this handle's own door: see sqlite/wake.c. */
 struct culex_sqlite_wake {
-    int watch_fd, socket_fd, writes_fd, send_fd; /* -1: not open */
-    char address[CULEX__SQLITE_ADDRESS_SIZE];    /* own; "" while not registered */
-    char *queues;                                /* armed ones, NUL-ended each; "" at the end */
+    int watch_fd, door_fd, writes_fd, send_fd; /* -1: not open */
+    char address[CULEX__SQLITE_ADDRESS_SIZE];  /* own; "" while not registered */
+    char *queues;                              /* armed ones, NUL-ended each; "" at the end */
     bool is_armed;
     int64_t known_due_ms; /* the caller knows that a delayed run is due then */
     size_t target_count;

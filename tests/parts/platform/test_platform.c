@@ -25,6 +25,7 @@
 
 #include "platform/clock.h"
 #include "platform/descriptor.h"
+#include "platform/door.h"
 #include "platform/events.h"
 #include "platform/file_limit.h"
 #include "platform/filesystem.h"
@@ -147,6 +148,73 @@ static void test_watch_names_who_has_news(void **state)
     assert_false(is_readable(watch, 0));
     culex__descriptor_close(second);
     culex__descriptor_close(watch);
+}
+
+/* --- door.h ------------------------------------------------------------------------------ */
+
+static bool knocks_take(int door)
+{
+    char knocks[16];
+    return read(door, knocks, sizeof knocks) > 0;
+}
+
+static void door_is_shut_while_busy(const char *address)
+{
+    int door = culex__door_open(), visitor = culex__door_open();
+    assert_true(culex__door_place(door, address));
+    assert_false(is_readable(door, 0));
+    assert_int_equal(culex__door_knock(visitor, address), CULEX_KNOCK_HEARD);
+    assert_true(is_readable(door, 0));
+    assert_true(knocks_take(door));
+    culex__door_become_busy(door, address);
+    assert_int_equal(culex__door_knock(visitor, address), CULEX_KNOCK_UNHEARD);
+    assert_false(is_readable(door, 0));
+    culex__door_become_idle(door);
+    assert_int_equal(culex__door_knock(door, address), CULEX_KNOCK_HEARD);
+    assert_true(knocks_take(door));
+    assert_false(knocks_take(door));
+    culex__descriptor_close(door);
+    assert_int_equal(culex__door_knock(visitor, address), CULEX_KNOCK_DEAD);
+    culex__descriptor_close(visitor);
+}
+
+static void test_busy_door_turns_knocks_away(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/culex-platform-XXXXXX", address[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(address, sizeof address, "%s/door", folder);
+    door_is_shut_while_busy(address);
+    assert_int_equal(access(address, F_OK), 0);
+    culex__door_remove(address);
+    assert_int_equal(rmdir(folder), 0);
+    snprintf(address, sizeof address, "@%s", folder);
+    door_is_shut_while_busy(address);
+}
+
+static void test_full_door_has_heard(void **state)
+{
+    (void)state;
+    char address[64];
+    snprintf(address, sizeof address, "@culex-platform-%ld", (long)getpid());
+    int door = culex__door_open(), visitor = culex__door_open();
+    assert_true(culex__door_place(door, address));
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(culex__door_knock(visitor, address), CULEX_KNOCK_HEARD);
+    culex__descriptor_close(door);
+    culex__descriptor_close(visitor);
+}
+
+static void test_door_needs_an_address_that_fits(void **state)
+{
+    (void)state;
+    char address[CULEX_DOOR_ADDRESS_SIZE + 1] = "";
+    int door = culex__door_open();
+    assert_false(culex__door_place(door, address));
+    memset(address, 'x', sizeof address - 1);
+    assert_false(culex__door_place(door, address));
+    assert_int_equal(culex__door_knock(door, address), CULEX_KNOCK_UNHEARD);
+    culex__descriptor_close(door);
 }
 
 /* --- packet.h ---------------------------------------------------------------------------- */
@@ -500,6 +568,9 @@ int main(void)
         cmocka_unit_test(test_blocked_signal_is_told_and_forgotten),
         cmocka_unit_test(test_write_to_a_file_is_told),
         cmocka_unit_test(test_watch_names_who_has_news),
+        cmocka_unit_test(test_busy_door_turns_knocks_away),
+        cmocka_unit_test(test_full_door_has_heard),
+        cmocka_unit_test(test_door_needs_an_address_that_fits),
         cmocka_unit_test(test_packet_brings_a_descriptor_of_the_same_file),
         cmocka_unit_test(test_several_packets_come_each_by_itself),
         cmocka_unit_test(test_shared_pages_are_one_and_kept_ones_are_wiped),

@@ -472,8 +472,8 @@ static void test_wake__busy_worker_is_passed_over(void **state)
         fixture_enqueue(busy, "q", &run);
     }
     char byte;
-    assert_int_equal(read(culex__sqlite_of(busy)->wake.socket_fd, &byte, 1), -1);
-    assert_int_equal(read(culex__sqlite_of(idle)->wake.socket_fd, &byte, 1), 1);
+    assert_int_equal(read(culex__sqlite_of(busy)->wake.door_fd, &byte, 1), -1);
+    assert_int_equal(read(culex__sqlite_of(idle)->wake.door_fd, &byte, 1), 1);
     busy->ops->close(busy);
     idle->ops->close(idle);
 }
@@ -551,7 +551,7 @@ static void test_recent__another_writers_change_is_seen(void **state)
     struct culex_new_run run = real_run(fixture);
     fixture_enqueue(one, "q", &run);
     char byte; /* a knock, not inotify's notice */
-    assert_int_equal(read(culex__sqlite_of(other)->wake.socket_fd, &byte, 1), 1);
+    assert_int_equal(read(culex__sqlite_of(other)->wake.door_fd, &byte, 1), 1);
     assert_int_equal(other->ops->pause(other, "q", true, NULL), CULEX_OK);
     reply = fixture_step(one, "q", SESSION, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 0);
