@@ -99,7 +99,7 @@ static int64_t idle_look_ms(const culex_worker *worker)
 int64_t culex__worker_look_ns(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    int64_t wait_ms = worker->wake.fd < 0 ? worker->options.idle_wait_ms : idle_look_ms(worker);
+    int64_t wait_ms = worker->wake.is_armed ? idle_look_ms(worker) : worker->options.idle_wait_ms;
     if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
         wait_ms = DRAIN_LOOK_MS;
     return lane->asked_ns + wait_ms * CULEX_MS_NS;

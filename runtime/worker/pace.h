@@ -67,7 +67,8 @@ bool culex__worker_has_room(const culex_worker *worker);
 /* Every lane may have a run for us. */
 void culex__lanes_set_likely(culex_worker *worker);
 
-/* When the lane asks for runs even without a wake-up, as those may get lost. */
+/* When the lane asks for runs even without a wake-up, as those may get lost. Soon where none can
+ * come: no worker is told of new runs while one of its lanes has some to claim. */
 int64_t culex__worker_look_ns(const struct culex_lane *lane);
 
 #endif

@@ -219,13 +219,16 @@ static void refusal_heed(culex_worker *worker)
         culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
 }
 
-/* One turn over all lanes, each time beginning with the next one. */
+/* One turn over all lanes. It begins behind the lane that was given runs last: queues that all have
+ * runs take turns at the handlers that become free. */
 static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
                                culex_error *error)
 {
-    worker->lane_turn++;
+    size_t first = worker->lane_turn;
     for (size_t i = 0; i < worker->lane_count; i++) {
-        struct culex_lane *lane = &worker->lanes[(worker->lane_turn + i) % worker->lane_count];
+        size_t at = (first + i) % worker->lane_count;
+        struct culex_lane *lane = &worker->lanes[at];
+        size_t runs_before = worker->executor_count;
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
         culex__repair_share(lane, now_ns);
@@ -235,6 +238,8 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         culex_status status = culex__lane_step(lane, error);
         if (status != CULEX_OK)
             return status;
+        if (worker->executor_count > runs_before)
+            worker->lane_turn = at + 1;
     }
     return CULEX_OK;
 }

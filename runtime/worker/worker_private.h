@@ -110,7 +110,7 @@ struct culex_worker {
     struct culex_solitude solitude;
     struct culex_pace pace;
     uint64_t nonce;
-    size_t lane_turn;
+    size_t lane_turn; /* index, modulo their count, of the lane that is stepped first */
     struct culex_wake wake;
     struct culex_tick_state *ticks;
     size_t tick_count;

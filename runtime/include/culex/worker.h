@@ -127,14 +127,17 @@ typedef struct culex_worker_options {
     const char *name;          /* of this worker, in at most 100 bytes of UTF-8; NULL: host name,
                                   pid and a random part. Of two live workers under one name the
                                   older one goes on as another */
-    const char *const *queues; /* run_from: only these; none: the queues of all registered jobs */
+    const char *const *queues; /* run_from: only these; none: the queues of all registered jobs.
+                                  Queues that all have runs take turns: each is asked for as many
+                                  as there are free handlers, and the next one begins after it */
     size_t queue_count;
     unsigned concurrency; /* runs at a time; 0: number of processors */
     unsigned batch;       /* most runs claimed in one call, 1..256; 0: 32 */
     culex_isolation isolation;
     int64_t lease_ms;     /* 0: 15000; at least 200 */
     int64_t grace_ms;     /* stop: how long running handlers may take; 0: 25000, -1: none */
-    int64_t idle_wait_ms; /* longest wait where the store has no wake-up; 0: 100 */
+    int64_t idle_wait_ms; /* longest wait where the store has no wake-up, and between two looks
+                             into an empty queue while another has runs; 0: 100 */
     bool drain;           /* stop once nothing is waiting, due or active; or once all that is left
                              are runs that no handler here knows: CULEX_ELEFT. Paused queues are
                              waited for, with a warning a minute when there is nothing else */

@@ -258,12 +258,12 @@ static void test_urgent_runs_go_before_a_suspect(void **state)
 static void test_deaf_thread_keeps_suspects_away(void **state)
 {
     struct world *world = *state;
-    suspect_put(world, &numbers, 500);
-    others.timeout_ms = 2000;
-    others.retry.max = 0;
-    world_enqueue(world, &others, 20000);
+    suspect_put(world, &others, 500);
+    numbers.timeout_ms = 2000;
+    numbers.retry.max = 0;
+    world_enqueue(world, &numbers, 20000); /* of the queue that is asked first */
     for (int i = 0; i < 10; i++)
-        world_enqueue(world, &numbers, 1000 + i);
+        world_enqueue(world, &others, 1000 + i);
     world->manner = WORLD_STUBBORN;
     work_with(world, executor_asking_create, 2);
     assert_alone(world, 500);

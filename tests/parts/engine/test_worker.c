@@ -1085,6 +1085,111 @@ static void test_long_runs_are_not_prefetched(void **state)
         assert_true(world->steps[i].want <= 2);
 }
 
+/* --- several queues ------------------------------------------------------------------------ */
+
+enum { FAIR_RUNS = 12, FAIR_MS = 30, FAIR_OTHER = 1000 };
+
+static culex_job_type other_type(void)
+{
+    culex_job_type other = number_type();
+    other.queue = "others";
+    other.name = other.wire = "t.other";
+    return other;
+}
+
+static culex_outcome act_fair(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = FAIR_MS + (n == 1); /* of several handlers one is out of step */
+    return CULEX_DONE;
+}
+
+/* A draining worker of both queues, which end their runs in the order of world->call_n. */
+static void run_fair(struct world *world, unsigned concurrency)
+{
+    culex_job_type type = number_type(), other = other_type();
+    for (int i = 0; i < FAIR_RUNS; i++) {
+        world_enqueue(world, &type, i);
+        world_enqueue(world, &other, FAIR_OTHER + i);
+    }
+    world->act = act_fair;
+    world_worker(world, (culex_worker_options){.drain = true, .concurrency = concurrency}, &type);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+    assert_int_equal(world->calls, 2 * FAIR_RUNS);
+}
+
+/* The longest row of runs of one queue while the other had runs, too. */
+static unsigned longest_row(const struct world *world)
+{
+    unsigned row = 0, longest = 0, begun[2] = {0};
+    for (unsigned i = 0; begun[0] < FAIR_RUNS && begun[1] < FAIR_RUNS; i++) {
+        bool is_other = world->call_n[i] >= FAIR_OTHER;
+        bool was_other = i > 0 && world->call_n[i - 1] >= FAIR_OTHER;
+        row = i > 0 && is_other == was_other ? row + 1 : 1;
+        longest = row > longest ? row : longest;
+        begun[is_other]++;
+    }
+    return longest;
+}
+
+/* A queue takes all handlers that are free at its turn, then it is the other's. */
+static void test_queues_take_turns_at_the_handlers(void **state)
+{
+    struct world *world = *state;
+    for (unsigned concurrency = 1; concurrency <= 4; concurrency++) {
+        world->calls = 0;
+        run_fair(world, concurrency);
+        assert_in_range(longest_row(world), 1, concurrency);
+    }
+}
+
+enum { BACKLOG = 100 };
+
+static culex_outcome act_backlog(struct world *world, culex_run *run, int64_t n)
+{
+    if (n == BACKLOG)
+        culex_worker_stop(world->worker);
+    return act_fair(world, run, n);
+}
+
+static void enqueue_other(struct world *world)
+{
+    culex_job_type other = other_type();
+    world_enqueue(world, &other, FAIR_OTHER);
+}
+
+static void enqueue_backlog(struct world *world)
+{
+    culex_job_type type = number_type();
+    for (int i = 0; i <= BACKLOG; i++)
+        world_enqueue(world, &type, i);
+    world->then = enqueue_other;
+    world->then_ms = 2000;
+}
+
+/* The store tells a worker that has runs to take of no other ones: it asks by itself. */
+static void test_run_of_an_empty_queue_overtakes_the_backlog_of_another(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), other = other_type();
+    unsigned at = 0;
+    world->act = act_backlog;
+    world->then = enqueue_backlog; /* the worker was idle, and would have been told */
+    world->then_ms = 1000;
+    world_worker(world, (culex_worker_options){0}, &type);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+    while (at < world->calls && world->call_n[at] != FAIR_OTHER)
+        at++;
+    assert_true(at < world->calls);
+    assert_in_range(world->call_ms[at], 2000, 2000 + 100 + 2 * FAIR_MS);
+}
+
 /* --- idle ------------------------------------------------------------------------------ */
 
 static void test_idle_worker_hardly_calls(void **state)
@@ -1433,6 +1538,8 @@ int main(void)
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
         UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
         UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),
+        UNIT(test_queues_take_turns_at_the_handlers),
+        UNIT(test_run_of_an_empty_queue_overtakes_the_backlog_of_another),
         UNIT(test_drain_of_an_empty_queue_ends_at_once),
         UNIT(test_queues_option_limits_the_worker),
         UNIT(test_queues_that_nothing_feeds_are_warned_of),
