@@ -20,10 +20,10 @@ local function forget_at(at)
 end
 
 -- Forgets runs of one final state whose time is over, more than this step may have added.
-local function purge(key)
+local function final_forget(key)
   local first = head(key)
   if first and first <= now then
-    local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, PURGE_MAX + ack_count)
+    local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, FORGET_MAX + ack_count)
     runs_forget(ids)
     fields_drop(key == done and results or payloads, ids)
     -- They are the first ones of the set.
@@ -33,10 +33,10 @@ local function purge(key)
   if first then forget_at(first) end
 end
 
-local sessions_purge
+local sessions_forget
 do
 -- The names of workers stand among their sessions: a worker says it once and may live for days.
-local function worker_purge(mark)
+local function worker_forget(mark)
   local its = call('HGET', meta, mark)
   if its and call('HEXISTS', sessions, its) == 1 then
     call('ZADD', sessions_seen, now, mark)
@@ -46,8 +46,8 @@ local function worker_purge(mark)
   call('ZREM', sessions_seen, mark)
 end
 
-function sessions_purge()
-  local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, PURGE_MAX)
+function sessions_forget()
+  local old = call('ZRANGEBYSCORE', sessions_seen, '-inf', now - SESSION_TTL_MS, 'LIMIT', 0, FORGET_MAX)
   local quiet, marks = {}, {}
   for _, name in ipairs(old) do
     local list = sub(name, 1, 7) == 'worker:' and marks or quiet
@@ -55,6 +55,6 @@ function sessions_purge()
   end
   write('HDEL', sessions, quiet)
   write('ZREM', sessions_seen, quiet)
-  for _, mark in ipairs(marks) do worker_purge(mark) end
+  for _, mark in ipairs(marks) do worker_forget(mark) end
 end
 end

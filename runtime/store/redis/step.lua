@@ -78,10 +78,10 @@ if due and due <= now then
   promote()
   due = head(scheduled)
 end
-purge(done)
-purge(dead)
-purge(cancelled)
-if not is_seen then sessions_purge() end
+final_forget(done)
+final_forget(dead)
+final_forget(cancelled)
+if not is_seen then sessions_forget() end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.

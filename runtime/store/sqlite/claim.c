@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */
-enum { REFUSED_MAX = CULEX_PURGE_MAX };
+enum { REFUSED_MAX = CULEX_FORGET_MAX };
 
 enum verdict {
     VERDICT_GRANT,

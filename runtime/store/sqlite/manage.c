@@ -66,7 +66,7 @@ static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlit
 
 static culex_status forget_old(struct culex_sqlite *store, culex_error *error)
 {
-    int64_t before = store->now_ms - CULEX_SESSION_TTL_MS, most = CULEX_PURGE_MAX;
+    int64_t before = store->now_ms - CULEX_SESSION_TTL_MS, most = CULEX_FORGET_MAX;
     culex_status status = culex__sqlite_finish(
         store, SQL_BIND(store, MEMO_PURGE, SQL_INT(before), SQL_INT(most)), error);
     if (status == CULEX_OK)

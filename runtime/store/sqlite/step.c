@@ -223,12 +223,12 @@ static culex_uuid horizon_id(int64_t now_ms)
     return id;
 }
 
-static culex_status purge_seen(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               culex_error *error)
+static culex_status seen_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                culex_error *error)
 {
     culex_uuid oldest = horizon_id(store->now_ms), last;
     sqlite3_stmt *statement =
-        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_PURGE_MAX));
+        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_FORGET_MAX));
     int has = culex__sqlite_next(store, statement, error);
     const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
     if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
@@ -255,15 +255,15 @@ static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_q
 }
 
 /* Runs of one final state whose time is over: more than this step can have added. */
-static culex_status purge_state(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                const struct culex_step *step, culex_run_state state,
-                                culex_error *error)
+static culex_status state_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 const struct culex_step *step, culex_run_state state,
+                                 culex_error *error)
 {
-    int64_t seqs[CULEX_PURGE_MAX];
-    size_t left = CULEX_PURGE_MAX + step->ack_count, count = CULEX_PURGE_MAX;
+    int64_t seqs[CULEX_FORGET_MAX];
+    size_t left = CULEX_FORGET_MAX + step->ack_count, count = CULEX_FORGET_MAX;
     culex_status status = CULEX_OK;
-    while (status == CULEX_OK && count == CULEX_PURGE_MAX && left > 0) {
-        size_t most = left < CULEX_PURGE_MAX ? left : CULEX_PURGE_MAX;
+    while (status == CULEX_OK && count == CULEX_FORGET_MAX && left > 0) {
+        size_t most = left < CULEX_FORGET_MAX ? left : CULEX_FORGET_MAX;
         status = culex__sqlite_collect(store,
                                        SQL_BIND(store, FINAL_OVER, SQL_INT(queue->key),
                                                 SQL_TEXT(culex__sqlite_state_text(state)),
@@ -280,15 +280,15 @@ static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_R
 
 enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
 
-static culex_status purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                          const struct culex_step *step, culex_error *error)
+static culex_status finals_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  const struct culex_step *step, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
         if (queue->kept[finals[i]] > 0)
-            status = purge_state(store, queue, step, finals[i], error);
+            status = state_forget(store, queue, step, finals[i], error);
     }
-    return status == CULEX_OK ? purge_seen(store, queue, error) : status;
+    return status == CULEX_OK ? seen_forget(store, queue, error) : status;
 }
 
 /* When what is kept of ended runs wants the next step: see CULEX_FORGET_GAP_MS. */
@@ -361,7 +361,7 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     if (status == CULEX_OK && queue->key != 0)
         status = reap(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = purge(store, queue, step, error);
+        status = finals_forget(store, queue, step, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
     if (reply->grant_count > 0)
