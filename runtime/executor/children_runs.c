@@ -2,8 +2,10 @@
  */
 #include "executor/children.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 static void run_ended(void *self, struct culex_run *run)
 {
@@ -42,7 +44,7 @@ static void run_set_text(struct culex_run *run, const char *text)
     if (run->text == NULL)
         run->text = malloc(CULEX_ERROR_TEXT_MAX + 1);
     if (run->text != NULL)
-        snprintf(run->text, CULEX_ERROR_TEXT_MAX + 1, "%s", text);
+        culex__utf8_clean(run->text, CULEX_ERROR_TEXT_MAX + 1, text, strlen(text));
     run->end.text = run->text != NULL ? run->text : "the child process died";
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "core/progress.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
@@ -31,11 +32,15 @@ culex_status culex__store_prefix_check(const char *prefix, culex_error *error)
     return name_check("key prefix", prefix, CULEX_STORE_PREFIX_MAX, error);
 }
 
+static bool is_hex(const char *text, size_t len)
+{
+    return strspn(text, "0123456789abcdefABCDEF") == len;
+}
+
 static culex_status session_check(const char *session, culex_error *error)
 {
     size_t len = session != NULL ? strnlen(session, CULEX_STORE_SESSION_MAX + 1) : 0;
-    if (len == 0 || len > CULEX_STORE_SESSION_MAX ||
-        strspn(session, "0123456789abcdefABCDEF") != len)
+    if (len == 0 || len > CULEX_STORE_SESSION_MAX || !is_hex(session, len))
         return culex__fail(error, CULEX_EINVAL, "a session is a token of 1 to %d hex digits",
                            CULEX_STORE_SESSION_MAX);
     return CULEX_OK;
@@ -69,6 +74,12 @@ static bool field_is_valid(const char *text, size_t max)
     return len <= max && (len == 0 || culex__record_text_is_valid(text, len));
 }
 
+static bool key_is_valid(const char *key)
+{
+    size_t len = key != NULL ? strnlen(key, CULEX_STORE_KEY_MAX + 1) : 0;
+    return len <= CULEX_STORE_KEY_MAX && (len == 0 || is_hex(key, len));
+}
+
 static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
 {
     enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
@@ -79,7 +90,7 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: priority is 0 to %d and attempts are 1 or more", index,
                            CULEX_PRIORITY_MAX);
-    if (!field_is_valid(run->unique_key, CULEX_STORE_KEY_MAX))
+    if (!key_is_valid(run->unique_key))
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: a unique key has at most %d hex characters", index,
                            CULEX_STORE_KEY_MAX);
@@ -87,8 +98,15 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: the tags are too long or hold '|' or a control character",
                            index);
+    if (run->expires_ms < 0 || run->timeout_ms < 0 || run->keep_success_ms < 0 ||
+        run->keep_failure_ms < 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: expiry, timeout and retention are 0 or more", index);
     if (run->payload == NULL && run->payload_len > 0)
         return culex__fail(error, CULEX_EINVAL, "run %zu: the payload is missing", index);
+    if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "run %zu: the payload is longer than %d bytes",
+                           index, (int)CULEX_PAYLOAD_BYTES_MAX);
     return CULEX_OK;
 }
 
@@ -109,16 +127,26 @@ culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *er
     culex_status status = culex__queue_check(tick->queue, error);
     if (status == CULEX_OK)
         status = name_check("schedule", tick->schedule, CULEX_JOB_NAME_MAX, error);
+    if (status == CULEX_OK && tick->interval_ms <= 0)
+        status = culex__fail(error, CULEX_EINVAL, "the interval of a schedule is 1 ms or more");
     return status == CULEX_OK ? run_check(tick->run, 0, error) : status;
 }
 
 /* --- STEP -------------------------------------------------------------------------------- */
+
+static bool error_text_is_valid(const char *text)
+{
+    size_t len = text != NULL ? strnlen(text, CULEX_ERROR_TEXT_MAX + 1) : 0;
+    return len <= CULEX_ERROR_TEXT_MAX && (len == 0 || culex__utf8_is_valid(text, len));
+}
 
 static culex_status acks_check(const struct culex_ack *acks, size_t count, culex_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         if (!culex__run_event_is_workers(acks[i].event))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: not an event of a worker", i);
+        if (!error_text_is_valid(acks[i].text))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: text too long or not UTF-8", i);
         if (!culex__progress_is_valid(acks[i].progress))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
     }
@@ -145,6 +173,8 @@ culex_status culex__argument_step(const struct culex_step *step, culex_error *er
     if (step->ack_count > most || step->beat_count > most || step->want > most)
         return culex__fail(error, CULEX_ELIMIT, "at most %zu acks, beats and runs in one step",
                            most);
+    if (step->lease_ms < 0)
+        return culex__fail(error, CULEX_EINVAL, "a lease is 0 ms or more");
     status = acks_check(step->acks, step->ack_count, error);
     return status == CULEX_OK ? beats_check(step->beats, step->beat_count, error) : status;
 }

@@ -56,22 +56,22 @@ struct culex_store;
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
 struct culex_new_run {
-    culex_uuid id;         /* time-ordered (version 7): its first 48 bits are ms since 1970 */
-    const char *job;       /* wire name */
-    int priority;          /* 0..9 */
-    int64_t delay_ms;      /* from now; 0 or less: at once, unless at_ms is set */
-    int64_t at_ms;         /* absolute, on the store's clock; 0: not used */
-    uint32_t attempts_max; /* at least 1 */
-    int64_t expires_ms;    /* 0 never; else dead unless claimed this long after it became due */
-    int64_t timeout_ms;    /* 0 none; else beats extend a lease no further than claim + timeout */
-    int64_t keep_success_ms;
+    culex_uuid id;           /* time-ordered (version 7): its first 48 bits are ms since 1970 */
+    const char *job;         /* wire name */
+    int priority;            /* 0..9 */
+    int64_t delay_ms;        /* from now; 0 or less: at once, unless at_ms is set */
+    int64_t at_ms;           /* absolute, on the store's clock; 0: not used */
+    uint32_t attempts_max;   /* at least 1 */
+    int64_t expires_ms;      /* 0 never; else dead unless claimed this long after it became due */
+    int64_t timeout_ms;      /* 0 none; else beats extend a lease no further than claim + timeout */
+    int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
     uint64_t fingerprint;   /* of the schema */
     uint64_t content;       /* hash of job and payload: tells a repeat from a conflict */
     const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
     const char *tags;       /* comma-joined, "" for none; neither '|' nor control characters */
     const void *payload;
-    size_t payload_len;
+    size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
 };
 
 enum culex_enqueued {
@@ -137,7 +137,7 @@ struct culex_step {
     bool in_company;     /* what is granted may run beside others: no suspect then, they keep their
                             places */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
-    int64_t lease_ms;
+    int64_t lease_ms;    /* 0 or more */
     const struct culex_ack *acks;
     size_t ack_count;
     const struct culex_beat *beats;
@@ -191,9 +191,9 @@ struct culex_step_reply {
 
 struct culex_tick {
     const char *queue;
-    const char *schedule; /* the job's wire name */
-    int64_t tick_ms;      /* store clock; 0: now */
-    int64_t interval_ms;
+    const char *schedule;            /* the job's wire name */
+    int64_t tick_ms;                 /* store clock; 0: now */
+    int64_t interval_ms;             /* 1 or more */
     const struct culex_new_run *run; /* at_ms unused; delay_ms may carry the jitter */
 };
 

@@ -37,24 +37,12 @@ static const char *event_name(enum culex_run_event event)
     }
 }
 
-/* Bytes of `text` that fit, cut at a character border. */
-static size_t text_cut(const char *text)
-{
-    size_t len = strnlen(text, CULEX_ERROR_TEXT_MAX + 1);
-    if (len <= CULEX_ERROR_TEXT_MAX)
-        return len;
-    len = CULEX_ERROR_TEXT_MAX;
-    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--;
-    return len;
-}
-
 static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
 {
     const char *blob = ack->event == CULEX_EVENT_DONE ? ack->result : ack->text;
     size_t blob_len = 0;
     if (blob != NULL)
-        blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : text_cut(blob);
+        blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : strlen(blob);
     char order[64 + CULEX_PROGRESS_MAX];
     assert(culex__progress_is_valid(ack->progress)); /* it fits */
     bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';

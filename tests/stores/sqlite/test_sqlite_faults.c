@@ -501,7 +501,10 @@ static void test_damage__payload_over_the_limit_is_put_aside(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    check_too_long(fixture, NULL, CULEX_PAYLOAD_BYTES_MAX + 1);
+    check_too_long(fixture,
+                   "UPDATE run SET payload_len = 1048577 WHERE state = 'W';"
+                   "UPDATE payload SET bytes = zeroblob(1048577)",
+                   4000);
     check_too_long(fixture, "UPDATE run SET payload_len = 9000000000 WHERE state = 'W'", 4000);
     check_damaged(fixture, "UPDATE run SET payload = zeroblob(90000000) WHERE state = 'W'", 2);
     check_damaged(fixture, "UPDATE payload SET bytes = zeroblob(90000000)", 4000);

@@ -20,14 +20,19 @@ static const char *letters(char *text, size_t count)
     return text;
 }
 
-static void enqueue_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
-                            const char *words)
+static void run_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
+                        culex_status wanted, const char *words)
 {
     struct culex_enqueue_result result;
     culex_error error = {0};
     struct culex_store *store = suite->store;
-    refused(store->ops->enqueue(store, queue, run, 1, &result, &error), CULEX_EINVAL, &error,
-            words);
+    refused(store->ops->enqueue(store, queue, run, 1, &result, &error), wanted, &error, words);
+}
+
+static void enqueue_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
+                            const char *words)
+{
+    run_refused(suite, queue, run, CULEX_EINVAL, words);
 }
 
 void case_argument__run_out_of_form_is_refused(struct suite *suite)
@@ -56,6 +61,61 @@ void case_argument__run_out_of_form_is_refused(struct suite *suite)
     run = good, run.payload = NULL;
     enqueue_refused(suite, suite->queue, &run, "the payload is missing");
     assert_int_equal(suite_enqueue(suite, &good), CULEX_ENQUEUED_NEW);
+}
+
+void case_argument__unique_key_is_hex(struct suite *suite)
+{
+    char key[CULEX_STORE_KEY_MAX + 1];
+    struct culex_new_run run = suite_run(suite);
+    run.unique_key = "zz top";
+    enqueue_refused(suite, suite->queue, &run, "a unique key has at most 64 hex characters");
+    run.unique_key = letters(key, CULEX_STORE_KEY_MAX);
+    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_NEW);
+}
+
+void case_argument__span_below_zero_is_refused(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    int64_t *const spans[] = {&run.expires_ms, &run.timeout_ms, &run.keep_success_ms,
+                              &run.keep_failure_ms};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        int64_t good = *spans[i];
+        *spans[i] = -1;
+        enqueue_refused(suite, suite->queue, &run, "expiry, timeout and retention are 0 or more");
+        *spans[i] = good;
+    }
+    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_NEW);
+}
+
+void case_argument__payload_has_up_to_1_mib(struct suite *suite)
+{
+    static char payload[CULEX_PAYLOAD_BYTES_MAX + 1];
+    struct culex_new_run run = suite_run(suite);
+    memset(payload, ' ', sizeof payload);
+    run.payload = payload;
+    run.payload_len = sizeof payload;
+    run_refused(suite, suite->queue, &run, CULEX_ELIMIT,
+                "the payload is longer than 1048576 bytes");
+    run.payload_len--;
+    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_NEW);
+}
+
+void case_argument__interval_is_1_ms_or_more(struct suite *suite)
+{
+    static const int64_t bads[] = {0, -7, INT64_MIN};
+    struct culex_new_run run = suite_run(suite);
+    struct culex_tick tick = {.queue = suite->queue, .schedule = "nightly", .run = &run};
+    struct culex_tick_reply reply;
+    struct culex_store *store = suite->store;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        culex_error error = {0};
+        tick.interval_ms = bads[i];
+        refused(store->ops->tick(store, &tick, &reply, &error), CULEX_EINVAL, &error,
+                "the interval of a schedule is 1 ms or more");
+    }
+    tick.interval_ms = 1;
+    assert_ok(store->ops->tick(store, &tick, &reply, NULL));
+    assert_true(reply.is_enqueued);
 }
 
 void case_argument__batch_is_bounded(struct suite *suite)
@@ -109,6 +169,34 @@ void case_argument__step_is_bounded(struct suite *suite)
     step_refused(suite, &step, CULEX_ELIMIT, "at most 1000 acks, beats and runs in one step");
     step.want = CULEX_STORE_BATCH_MAX;
     assert_int_equal(suite_step(suite, &step), 0);
+}
+
+void case_argument__lease_is_0_ms_or_more(struct suite *suite)
+{
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    step.lease_ms = -5;
+    step_refused(suite, &step, CULEX_EINVAL, "a lease is 0 ms or more");
+}
+
+/* Cut nowhere: whoever writes a text knows where it may be cut. */
+void case_argument__ack_text_is_up_to_4096_bytes_of_utf8(struct suite *suite)
+{
+    char text[CULEX_ERROR_TEXT_MAX + 2];
+    const char *const bads[] = {"bad \xff\xfe", letters(text, CULEX_ERROR_TEXT_MAX + 1)};
+    culex_uuid id = suite_put(suite);
+    struct culex_ack ack = {.id = id, .event = CULEX_EVENT_DISCARD};
+    ack.attempt = suite_take(suite, ANN, id);
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = &ack;
+    step.ack_count = 1;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        ack.text = bads[i];
+        step_refused(suite, &step, CULEX_EINVAL, "ack 0: text too long or not UTF-8");
+    }
+    ack.text = letters(text, CULEX_ERROR_TEXT_MAX);
+    suite_step(suite, &step);
+    const culex_run_info *info = suite_get(suite, id);
+    assert_string_equal(info->error_text, text);
 }
 
 void case_argument__worker_is_named_by_up_to_127_bytes(struct suite *suite)
