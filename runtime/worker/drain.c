@@ -1,14 +1,18 @@
 /* worker/drain.c - what keeps a drain from its end: runs that nobody here can execute, or that are
- * held back by somebody. */
+ * held back by somebody, or scheduled for later. */
 #include "worker/worker_private.h"
 #include "worker/jobs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     LIST_MS = 1000, /* between looks: the answer costs the store more than a step */
     PAGE = 500,
+    PAGES = 20,      /* of scheduled runs: the worker does nothing else meanwhile */
+    AHEAD_MS = 5000, /* a scheduled run that is due before is not worth a line */
+    AGAIN_MS = 60 * 1000,
     NAMES = 4,
     NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32
 };
@@ -70,6 +74,7 @@ void culex__drain_reset(culex_worker *worker)
 {
     worker->drain.left = (struct culex_left){0};
     worker->drain.look_ns = 0;
+    worker->drain.scheduled_look_ns = 0;
 }
 
 bool culex__drain_is_stuck(culex_worker *worker, int64_t now_ns)
@@ -109,4 +114,80 @@ void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns)
     if (paused_name(worker, names) > 0 && culex__notice_tell(&worker->drain.notice, names, now_ns))
         culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
                          "the drain waits for nothing but paused queues: %s", names);
+}
+
+struct scheduled {
+    uint64_t count;
+    int64_t next_ms; /* store clock: when the first of them is due */
+    bool is_partial; /* there are so many that not all were looked at for it */
+};
+
+static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled)
+{
+    struct culex_store *store = lane->worker->store;
+    uint64_t cursor = 0;
+    for (size_t at = 0; at < PAGES && (at == 0 || cursor != 0); at++) {
+        struct culex_list_reply page = {0};
+        if (store->ops->list(store, lane->name, CULEX_RUN_SCHEDULED, cursor, PAGE, &page, NULL) !=
+            CULEX_OK)
+            return false;
+        for (size_t i = 0; i < page.count; i++)
+            scheduled->next_ms = culex__min_ns(scheduled->next_ms, page.runs[i].at_ms);
+        cursor = page.cursor;
+        store->ops->list_release(store, &page);
+    }
+    scheduled->is_partial |= cursor != 0;
+    return true;
+}
+
+/* False when the lane has something else left, or the store does not say. */
+static bool lane_scheduled(const struct culex_lane *lane, struct scheduled *scheduled)
+{
+    struct culex_store *store = lane->worker->store;
+    culex_queue_stats stats;
+    if (store->ops->stats(store, lane->name, &stats, NULL) != CULEX_OK ||
+        stats.count[CULEX_RUN_WAITING] > 0 || stats.count[CULEX_RUN_ACTIVE] > 0)
+        return false;
+    scheduled->count += stats.count[CULEX_RUN_SCHEDULED];
+    return next_find(lane, scheduled);
+}
+
+/* False when scheduled runs are not all that is left, paused queues aside. */
+static bool scheduled_find(const culex_worker *worker, struct scheduled *ret_scheduled)
+{
+    *ret_scheduled = (struct scheduled){.next_ms = INT64_MAX};
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        if (!lane->is_empty && !lane->is_paused && !lane_scheduled(lane, ret_scheduled))
+            return false;
+    }
+    return ret_scheduled->count > 0 && ret_scheduled->next_ms != INT64_MAX;
+}
+
+static void scheduled_tell(culex_worker *worker, const struct scheduled *scheduled, int64_t in_ms)
+{
+    char at[CULEX_LOG_TIME_SIZE], span[CULEX_LOG_SPAN_SIZE], next[96] = "";
+    culex__log_format_time(scheduled->next_ms, at);
+    culex__log_format_span(in_ms, span);
+    if (!scheduled->is_partial)
+        snprintf(next, sizeof next, ", the next at %s (in %s)", at, span);
+    culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                     "the drain waits for %" PRIu64 " scheduled run%s%s", scheduled->count,
+                     scheduled->count == 1 ? "" : "s", next);
+}
+
+void culex__drain_tell_scheduled(culex_worker *worker, int64_t now_ns)
+{
+    struct culex_drain *drain = &worker->drain;
+    struct scheduled scheduled;
+    if (now_ns < drain->scheduled_look_ns)
+        return;
+    drain->scheduled_look_ns = now_ns + LIST_MS * CULEX_MS_NS;
+    if (!scheduled_find(worker, &scheduled))
+        return;
+    int64_t in_ms = scheduled.next_ms - culex__storeclock_now_ms(&worker->clock, worker->env);
+    if (in_ms < AHEAD_MS)
+        return;
+    drain->scheduled_look_ns = now_ns + AGAIN_MS * CULEX_MS_NS;
+    scheduled_tell(worker, &scheduled, in_ms);
 }

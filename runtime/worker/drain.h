@@ -18,6 +18,7 @@ struct culex_drain {
     int64_t look_ns;        /* not before, the store is asked for what is left */
     struct culex_left left; /* what the worker ended without */
     struct culex_notice notice;
+    int64_t scheduled_look_ns; /* not before, the store is asked for scheduled runs */
 };
 
 /* At the start of a worker's life. */
@@ -31,5 +32,10 @@ bool culex__drain_is_stuck(culex_worker *worker, int64_t now_ns);
 
 /* A line, once a minute, when all runs that are left are those of paused queues. */
 void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns);
+
+/* A line, once a minute, when all runs that are left are scheduled, paused queues aside, and the
+ * first of them is not due for some seconds. Reads the store: some pages a minute, or the figures
+ * of a queue once a second. */
+void culex__drain_tell_scheduled(culex_worker *worker, int64_t now_ns);
 
 #endif

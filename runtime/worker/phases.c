@@ -127,6 +127,7 @@ static bool is_drained(culex_worker *worker, int64_t now_ns)
     if (is_empty || culex__drain_is_stuck(worker, now_ns))
         return true;
     culex__drain_tell_paused(worker, now_ns);
+    culex__drain_tell_scheduled(worker, now_ns);
     return false;
 }
 

@@ -138,9 +138,10 @@ typedef struct culex_worker_options {
     int64_t grace_ms;     /* stop: how long running handlers may take; 0: 25000, -1: none */
     int64_t idle_wait_ms; /* longest wait where the store has no wake-up, and between two looks
                              into an empty queue while another has runs; 0: 100 */
-    bool drain;           /* stop once nothing is waiting, due or active; or once all that is left
-                             are runs that no handler here knows: CULEX_ELEFT. Paused queues are
-                             waited for, with a warning a minute when there is nothing else */
+    bool drain;           /* stop once nothing is scheduled, waiting or active; or once all that is
+                             left are runs that no handler here knows: CULEX_ELEFT. Scheduled runs
+                             are waited for however far ahead they are, and paused queues until
+                             they are resumed, with a line a minute when there is nothing else */
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
     const char *prefix;       /* see culex_client_options, also for the next two */

@@ -885,6 +885,42 @@ static void test_drain_waits_for_scheduled_runs(void **state)
     assert_about_ms(world->call_ms[0], 90000);
 }
 
+static void scheduled_add(struct world *world, culex_job_type *type, culex_duration delay)
+{
+    culex_enqueue_options late = culex_enqueue_options_make();
+    struct number one = {1};
+    late.has_delay = true;
+    late.delay = delay;
+    assert_int_equal(culex_client_enqueue(world->client, type, &one, &late, NULL, NULL), CULEX_OK);
+}
+
+static void test_drain_for_scheduled_runs_is_told_once_a_minute(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    scheduled_add(world, &type, 150 * CULEX_SECOND);
+    scheduled_add(world, &type, 130 * CULEX_SECOND);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+    assert_int_equal(world_log_count(world, "info  the drain waits for 2 scheduled runs, the next "
+                                            "at "),
+                     3);
+    assert_int_equal(world_log_count(world, "the drain waits for 1 scheduled run, the next at "),
+                     0);
+}
+
+static void test_drain_for_a_run_of_soon_says_nothing(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    scheduled_add(world, &type, 4 * CULEX_SECOND);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_false(world_log_has(world, "the drain waits"));
+}
+
 static void test_drain_ends_when_only_unknown_jobs_are_left(void **state)
 {
     struct world *world = *state;
@@ -967,7 +1003,8 @@ static void test_drain_with_other_work_says_nothing_of_paused_queues(void **stat
         culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
     world_run(world);
     assert_int_equal(world->calls, 2);
-    assert_false(world_log_has(world, "the drain waits"));
+    assert_false(world_log_has(world, "paused queues"));
+    assert_true(world_log_has(world, "the drain waits for 1 scheduled run, the next at "));
 }
 
 static void test_drain_of_an_empty_queue_ends_at_once(void **state)
@@ -1536,6 +1573,8 @@ int main(void)
         UNIT(test_drain_waits_for_scheduled_runs),
         UNIT(test_drain_ends_when_only_unknown_jobs_are_left),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
+        UNIT(test_drain_for_scheduled_runs_is_told_once_a_minute),
+        UNIT(test_drain_for_a_run_of_soon_says_nothing),
         UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
         UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),
         UNIT(test_queues_take_turns_at_the_handlers),
