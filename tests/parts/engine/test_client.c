@@ -61,6 +61,31 @@ static void test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout(void 
                      CULEX_ECONFLICT);
 }
 
+static void test_same_id_with_another_delay_priority_or_tags_changes_nothing(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    static const char *const tags[] = {"urgent"};
+    culex_enqueue_options again = culex_enqueue_options_make();
+    culex_run_info *run;
+    again.has_id = true;
+    again.id = world_enqueue(world, &type, params.n);
+    again.has_delay = again.has_priority = true;
+    again.delay = culex_hours(1);
+    again.priority = 9;
+    again.tags = tags;
+    again.tag_count = 1;
+    type.timeout_ms = 7000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(culex_client_get(world->client, "numbers", again.id, &run, NULL), CULEX_OK);
+    assert_int_equal(run->state, CULEX_RUN_WAITING);
+    assert_int_equal(run->priority, type.priority);
+    assert_string_equal(run->tags, "");
+    culex_run_info_free(run);
+}
+
 static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **state)
 {
     struct world *world = *state;
@@ -655,6 +680,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT(test_lost_reply_is_repeated_with_the_same_id),
         UNIT(test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout),
+        UNIT(test_same_id_with_another_delay_priority_or_tags_changes_nothing),
         UNIT(test_unknown_stays_unknown_when_the_store_then_goes_away),
         UNIT(test_unreachable_store_is_certain),
         UNIT(test_clock_jump_is_learnt_and_the_id_made_again),
