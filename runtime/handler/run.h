@@ -22,7 +22,7 @@
 #include "log/log_line.h"
 
 enum {
-    CULEX_FENCE_SIZE = 32,
+    CULEX_FENCE_SIZE = 72, /* an id, an attempt of ten digits, a session of 16, hyphens, a NUL */
     CULEX_RUN_KEEP_BYTES = 64 * 1024 /* memory of payload, result and secrets above this is given
                                         back after the run */
 };

@@ -12,6 +12,16 @@
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
+/* As culex_run_fence promises: texts of one length, which the attempt orders within a run. */
+static void fence_write(struct culex_flight *flight)
+{
+    struct culex_run *run = &flight->run;
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(run->facts.id, id);
+    snprintf(run->terms.fence, sizeof run->terms.fence, "%s-%010u-%s", id,
+             (unsigned)run->facts.attempt, flight->lane->session);
+}
+
 static void grant_copy(struct culex_flight *flight, const struct culex_grant *grant,
                        int64_t sent_ns)
 {
@@ -19,8 +29,7 @@ static void grant_copy(struct culex_flight *flight, const struct culex_grant *gr
     flight->run.terms.store_timeout_ms = flight->lane->worker->store_settings.timeout_ms;
     if (culex__run_is_suspect(&grant->facts.counters))
         culex__solitude_hold(flight);
-    snprintf(flight->run.terms.fence, sizeof flight->run.terms.fence, "%s-%u",
-             flight->lane->session, (unsigned)grant->facts.attempt);
+    fence_write(flight);
     flight->claimed_ns = sent_ns;
     flight->deadline_ns =
         grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000

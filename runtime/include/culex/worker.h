@@ -66,8 +66,12 @@ CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 CULEX_API void culex_run_progress(culex_run *run, int percent, const char *format, ...)
     CULEX_PRINTF(3, 4);
 
-/* "TOKEN-ATTEMPT", different for every execution that a store ever granted. Hand it to systems
- * that keep the newest holder of a resource and refuse older ones. Valid while the run is. */
+/* "ID-ATTEMPT-SESSION", in 64 bytes: the run, its attempt in ten digits, and the session of the
+ * worker that it was granted to. No two executions share one, unless a store was set back to an
+ * older state, as by a backup or a failover, and granted an attempt again to the same session.
+ * Within one run the text of a later attempt is greater (strcmp): hand it to systems that keep, for
+ * each run, the newest holder and refuse older ones. Between runs the order means nothing.
+ * Valid while the run is. */
 CULEX_API const char *culex_run_fence(const culex_run *run);
 
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns

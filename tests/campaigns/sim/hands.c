@@ -304,9 +304,7 @@ bool sim_hands_are_full(const struct sim_hands *hands)
 /* The session that it was granted to: its worker may live under another one by now. */
 static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE])
 {
-    strcpy(ret_session, run->terms.fence);
-    *strchr(ret_session, '-') = '\0';
-    return ret_session;
+    return strcpy(ret_session, strrchr(run->terms.fence, '-') + 1);
 }
 
 static void hands_submit(struct culex_executor *executor, struct culex_run *const *runs,

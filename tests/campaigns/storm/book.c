@@ -87,7 +87,7 @@ static void start_line(struct book *book, const char *line)
     char id[BOOK_ID_SIZE], act[12];
     uint32_t times;
     struct episode read = {0};
-    if (sscanf(line, "start %36s %" SCNu32 " %47s %ld %ld %11s %" SCNu32 " %" SCNd64, id,
+    if (sscanf(line, "start %36s %" SCNu32 " %71s %ld %ld %11s %" SCNu32 " %" SCNd64, id,
                &read.attempt, read.fence, &read.pid, &read.supervisor, act, &times,
                &read.start_us) != 8) {
         wrong_add(book, line);

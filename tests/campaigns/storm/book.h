@@ -10,6 +10,7 @@
 enum {
     BOOK_ID_SIZE = 37,
     BOOK_WORD_SIZE = 48,
+    BOOK_FENCE_SIZE = 72,
     BOOK_TEXT_SIZE = 160,
     BOOK_QUEUES_MAX = 8,
     BOOK_LIVES = 4096
@@ -18,7 +19,7 @@ enum {
 /* One execution, as its handler wrote it. */
 struct episode {
     uint32_t attempt;
-    char fence[BOOK_WORD_SIZE];
+    char fence[BOOK_FENCE_SIZE];
     char ending[12]; /* "" when the handler never said */
     long pid, supervisor;
     int64_t start_us;

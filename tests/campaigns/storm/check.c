@@ -140,13 +140,13 @@ static void check_grants(struct check *check, const struct story *story)
 /* The completion in the store is one that a handler wrote down, by the holder of that attempt. */
 static void check_done(struct check *check, const struct story *story)
 {
-    char fence[2 * BOOK_WORD_SIZE];
+    char fence[BOOK_ID_SIZE + 11 + BOOK_WORD_SIZE];
     const struct record *record = &story->record;
     const struct episode *episode = episode_of(story, record->attempt);
     if (record->state != 'D')
         return;
     check->done++;
-    snprintf(fence, sizeof fence, "%s-%u", record->owner, record->attempt);
+    snprintf(fence, sizeof fence, "%s-%010u-%s", story->id, record->attempt, record->owner);
     if (episode == NULL || strcmp(episode->ending, "done") != 0) {
         check->doubled++;
         violate(check, story, "FALSE: recorded as done by attempt %u, which never ended so",

@@ -39,19 +39,19 @@ acked {CRASH} .
 intend {UNSURE} plain PLAIN 0 .
 """,
     "workers.ledger": f"""
-start {CALM} 1 aaaa-1 10 10 PLAIN 0 1000 .
+start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1000 .
 end {CALM} 1 done 1001 .
-start {TAKEN} 1 aaaa-1 10 10 NAP 0 1500 .
-start {TAKEN} 2 bbbb-2 22 20 NAP 0 2400 .
+start {TAKEN} 1 {TAKEN}-0000000001-aaaa 10 10 NAP 0 1500 .
+start {TAKEN} 2 {TAKEN}-0000000002-bbbb 22 20 NAP 0 2400 .
 end {TAKEN} 2 done 2410 .
-start {FAILS} 1 bbbb-1 22 20 FAIL 99 2420 .
+start {FAILS} 1 {FAILS}-0000000001-bbbb 22 20 FAIL 99 2420 .
 end {FAILS} 1 fail 2421 .
-start {FAILS} 2 bbbb-2 22 20 FAIL 99 2430 .
+start {FAILS} 2 {FAILS}-0000000002-bbbb 22 20 FAIL 99 2430 .
 end {FAILS} 2 fail 2431 .
-start {BATCH} 1 bbbb-1 22 20 PLAIN 0 2440 .
+start {BATCH} 1 {BATCH}-0000000001-bbbb 22 20 PLAIN 0 2440 .
 end {BATCH} 1 done 2441 .
-start {CRASH} 1 bbbb-1 21 20 PLAIN 0 2450 .
-start {CRASH} 2 cccc-2 30 30 PLAIN 0 2550 .
+start {CRASH} 1 {CRASH}-0000000001-bbbb 21 20 PLAIN 0 2450 .
+start {CRASH} 2 {CRASH}-0000000002-cccc 30 30 PLAIN 0 2550 .
 end {CRASH} 2 done 2551 .
 """,
     "store.txt": f"""
@@ -75,17 +75,17 @@ FAULTS = [
     ("an acknowledged run still waits", "store.txt",
      f"run {CALM} calm D 1 0 0 0 0 41 aaaa", f"run {CALM} calm W 1 0 0 0 0 41 -", "LOST"),
     ("an acknowledged run is done that nobody ran", "workers.ledger",
-     f"start {CALM} 1 aaaa-1 10 10 PLAIN 0 1000 .\nend {CALM} 1 done 1001 .\n", "", "LOST"),
+     f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1000 .\nend {CALM} 1 done 1001 .\n", "", "LOST"),
     ("a run has two records", "store.txt", "sound yes",
      f"run {CALM} calm D 1 0 0 0 0 41 aaaa storm.plain .\nsound yes", "DOUBLED: 2 records"),
     ("an attempt is granted to two sessions", "workers.ledger",
-     f"start {TAKEN} 2 bbbb-2", f"start {TAKEN} 1 bbbb-1", "granted twice"),
+     f"start {TAKEN} 2 {TAKEN}-0000000002-bbbb", f"start {TAKEN} 1 {TAKEN}-0000000001-bbbb", "granted twice"),
     ("an attempt is granted twice to one session", "workers.ledger",
-     f"end {CALM} 1 done", f"start {CALM} 1 aaaa-1 10 10 PLAIN 0 1001 .\nend {CALM} 1 done",
+     f"end {CALM} 1 done", f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1001 .\nend {CALM} 1 done",
      "granted twice"),
     ("the zombie's completion is recorded", "store.txt",
      f"run {TAKEN} calm D 2 0 0 0 1 41 bbbb", f"run {TAKEN} calm D 2 0 0 0 1 41 aaaa",
-     "done by aaaa-2, but bbbb-2 ran"),
+     f"done by {TAKEN}-0000000002-aaaa, but {TAKEN}-0000000002-bbbb ran"),
     ("a completion is recorded for a handler that never ended", "workers.ledger",
      f"end {TAKEN} 2 done 2410 .\n", "", "never ended so"),
     ("a failure is recorded as done", "workers.ledger",

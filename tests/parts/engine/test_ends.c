@@ -834,23 +834,59 @@ static void test_worker_whose_executor_says_nothing_more_ends_all_the_same(void 
     assert_true(world_log_has(*state, "1 handlers did not return: their processes are killed"));
 }
 
+static char fences[4][CULEX_FENCE_SIZE];
+
 static culex_outcome act_fence(struct world *world, culex_run *run, int64_t n)
 {
     (void)n;
-    snprintf(world->progress, sizeof world->progress, "%s", culex_run_fence(run));
-    return world->calls == 1 ? CULEX_FAILED : CULEX_DONE;
+    assert_true(world->calls <= 4);
+    snprintf(fences[world->calls - 1], sizeof fences[0], "%s", culex_run_fence(run));
+    return culex_run_attempt(run) == 1 ? CULEX_FAILED : CULEX_DONE;
 }
 
-static void test_fence_names_session_and_attempt(void **state)
+/* Of two runs, each of which fails once. */
+static void run_fenced(struct world *world, culex_uuid ret_ids[2])
 {
-    struct world *world = *state;
     culex_job_type type = number_type();
-    world_enqueue(world, &type, 1);
+    for (int i = 0; i < 2; i++)
+        ret_ids[i] = world_enqueue(world, &type, i);
     world->act = act_fence;
     run_worker(world, draining, &type);
-    assert_int_equal(strlen(world->progress), 18);
-    assert_int_equal(strspn(world->progress, "0123456789abcdef"), 16);
-    assert_string_equal(world->progress + 16, "-2");
+    assert_int_equal(world->calls, 4);
+}
+
+static void test_fence_names_run_attempt_and_session(void **state)
+{
+    struct world *world = *state;
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid ids[2];
+    run_fenced(world, ids);
+    culex_uuid_format(ids[0], id);
+    assert_memory_equal(fences[0], id, CULEX_UUID_TEXT_SIZE - 1);
+    assert_memory_equal(fences[0] + 36, "-0000000001-", 12);
+    assert_int_equal(strspn(fences[0] + 48, "0123456789abcdef"), 16);
+    assert_int_equal(strlen(fences[0]), 64);
+}
+
+static void test_fence_is_of_one_execution(void **state)
+{
+    culex_uuid ids[2];
+    run_fenced(*state, ids);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(fences[i], fences[k]);
+    }
+}
+
+static void test_fence_of_a_later_attempt_is_greater(void **state)
+{
+    culex_uuid ids[2];
+    run_fenced(*state, ids);
+    for (int i = 0; i < 2; i++) {
+        int later = strncmp(fences[2], fences[i], 36) == 0 ? 2 : 3;
+        assert_memory_equal(fences[later], fences[i], 36);
+        assert_true(strcmp(fences[i], fences[later]) < 0);
+    }
 }
 
 /* --- a queue that refuses the worker ------------------------------------------------------ */
@@ -993,7 +1029,9 @@ int main(void)
         UNIT(test_run_lost_twice_is_told_to_the_executor_as_a_suspect),
         UNIT(test_worker_without_its_zygote_charges_a_loss_and_ends_with_an_error),
         UNIT(test_worker_whose_executor_says_nothing_more_ends_all_the_same),
-        UNIT(test_fence_names_session_and_attempt),
+        UNIT(test_fence_names_run_attempt_and_session),
+        UNIT(test_fence_is_of_one_execution),
+        UNIT(test_fence_of_a_later_attempt_is_greater),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
