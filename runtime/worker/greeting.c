@@ -9,6 +9,32 @@
 #include "worker/lane.h"
 #include "worker/outage.h"
 
+static void released_note(const struct culex_lane *lane, size_t released)
+{
+    culex_worker *worker = lane->worker;
+    const struct culex_log_subject subject = {.queue = lane->name};
+    culex__pace_note_released(worker, released);
+    if (released > 0)
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                         "queue %s: %zu runs of this worker's former life were given back",
+                         lane->name, released);
+}
+
+/* A lost answer leaves unknown how many runs it told of: the repeat does not tell of them again. */
+static void uncounted_note(struct culex_lane *lane)
+{
+    culex_worker *worker = lane->worker;
+    const struct culex_log_subject subject = {.queue = lane->name};
+    if (!lane->is_hello_lost)
+        return;
+    lane->is_hello_lost = false;
+    culex__pace_note_uncounted(worker);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: an answer to HELLO was lost; runs of this worker's former life "
+                     "may have been given back with it",
+                     lane->name);
+}
+
 static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
@@ -16,19 +42,16 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
     culex_status status = worker->store->ops->hello(worker->store, lane->name, worker->name,
                                                     lane->session, &released, &now_ms, error);
-    if (status != CULEX_OK)
+    if (status != CULEX_OK) {
+        lane->is_hello_lost |= culex__call_may_be_applied(worker->store, status);
         return status;
+    }
     culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->has_hello = true;
     lane->name_count = worker->name_count;
     lane->is_likely = true;
-    culex__pace_note_released(worker, released);
-    if (released > 0) {
-        const struct culex_log_subject subject = {.queue = lane->name};
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                         "queue %s: %zu runs of this worker's former life were given back",
-                         lane->name, released);
-    }
+    released_note(lane, released);
+    uncounted_note(lane);
     return CULEX_OK;
 }
 

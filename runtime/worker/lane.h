@@ -42,6 +42,7 @@ struct culex_lane {
     char session[17];    /* under which this worker lives in the queue: its own, or a later one */
     unsigned name_count; /* of the worker, when it last said HELLO */
     bool has_hello;
+    bool is_hello_lost;      /* one may have been carried out whose answer did not come */
     bool is_likely;          /* the store may have a run for us now */
     bool is_hinting;         /* a wake-up came that we cannot use: a step passes it on */
     bool is_empty;           /* as of the last answer */

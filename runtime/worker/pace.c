@@ -40,6 +40,19 @@ void culex__pace_note_released(culex_worker *worker, size_t count)
     worker->pace.careful_count += count;
 }
 
+/* The most runs in flight with so many handlers. */
+static size_t flights_ahead(const culex_worker *worker, size_t handlers)
+{
+    return handlers + 2 * (size_t)worker->options.batch;
+}
+
+void culex__pace_note_uncounted(culex_worker *worker)
+{
+    size_t most = flights_ahead(worker, worker->options.concurrency);
+    if (worker->pace.careful_count < most)
+        worker->pace.careful_count = most;
+}
+
 void culex__pace_set_held(struct culex_lane *lane, bool is_held)
 {
     struct culex_pace *pace = &lane->worker->pace;
@@ -82,7 +95,7 @@ size_t culex__worker_limit(const culex_worker *worker)
     size_t handlers = culex__worker_capacity(worker);
     bool is_exact = worker->pace.careful_count > 0 || worker->pace.held_count > 0;
     return culex__worker_runs_are_short(worker) && !is_exact && handlers > 0
-               ? handlers + 2 * (size_t)worker->options.batch
+               ? flights_ahead(worker, handlers)
                : handlers;
 }
 

@@ -34,6 +34,9 @@ void culex__pace_note_progress(culex_worker *worker);
 /* So many runs of this worker's former life were given back. */
 void culex__pace_note_released(culex_worker *worker, size_t count);
 
+/* An unknown number of them was: at most as many as a life with these options has in flight. */
+void culex__pace_note_uncounted(culex_worker *worker);
+
 /* The next run of the lane waits for a free handler, or does so no more. */
 void culex__pace_set_held(struct culex_lane *lane, bool is_held);
 

@@ -120,6 +120,16 @@ static culex_status hello_once(struct culex__redis *redis, const char *queue, co
     return status;
 }
 
+/* After a share was carried out: a status that says that nothing was is none any more. */
+static culex_status hello_cut_short(culex_status status, culex_error *error)
+{
+    if (status != CULEX_ECONNECT && status != CULEX_EBUSY && status != CULEX_EFULL)
+        return status;
+    if (error != NULL)
+        error->code = CULEX_EUNKNOWN;
+    return CULEX_EUNKNOWN;
+}
+
 culex_status culex__redis_hello(struct culex_store *base, const char *queue, const char *worker,
                                 const char *session, size_t *ret_released, int64_t *ret_now_ms,
                                 culex_error *error)
@@ -135,7 +145,7 @@ culex_status culex__redis_hello(struct culex_store *base, const char *queue, con
         released += status == CULEX_OK ? (size_t)values[1] : 0;
     } while (status == CULEX_OK && values[2] > 0 && ++rounds < HELLO_ROUNDS_MAX);
     if (status != CULEX_OK)
-        return status;
+        return rounds > 0 ? hello_cut_short(status, error) : status;
     *ret_released = released;
     *ret_now_ms = values[0];
     return CULEX_OK;

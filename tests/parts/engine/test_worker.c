@@ -1441,31 +1441,88 @@ static culex_outcome act_take_name(struct world *world, culex_run *run, int64_t 
     return CULEX_DONE;
 }
 
-static void test_same_name_gets_its_runs_back_at_once(void **state)
+/* A process named box-1 has claimed `held` of so many runs, and is gone. */
+static void former_life_leave(struct world *world, const culex_job_type *type, int runs,
+                              uint32_t held)
 {
-    struct world *world = *state;
-    culex_job_type type = number_type();
     size_t released;
     int64_t now_ms;
     struct culex_step_reply reply = {0};
     struct culex_step step = {.queue = "numbers",
                               .session = "00000000deadbeef",
                               .nonce = 1,
-                              .want = 1,
+                              .want = held,
                               .max_bytes = 1000,
                               .lease_ms = 3600000};
-    world_enqueue(world, &type, 1);
+    for (int i = 0; i < runs; i++)
+        world_enqueue(world, type, i);
     assert_int_equal(world->store->ops->hello(world->store, "numbers", "box-1", step.session,
                                               &released, &now_ms, NULL),
                      CULEX_OK);
     assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
-    assert_int_equal(reply.grant_count, 1);
+    assert_int_equal(reply.grant_count, held);
     world->store->ops->step_release(world->store, &reply);
+}
+
+static void test_same_name_gets_its_runs_back_at_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    former_life_leave(world, &type, 1, 1);
     world_worker(world, (culex_worker_options){.drain = true, .name = "box-1"}, &type);
     world_run(world);
     assert_int_equal(world->calls, 1);
     assert_true(world_ms(world) < 1000);
     assert_true(world_log_has(world, "1 runs of this worker's former life were given back"));
+}
+
+/* As many as the former life may have had in flight. */
+enum {
+    FORMER_CONCURRENCY = 2,
+    FORMER_BATCH = 8,
+    FORMER_HELD = FORMER_CONCURRENCY + 2 * FORMER_BATCH
+};
+
+/* The runs that were granted before the worker first asked for more than it has handlers. */
+static size_t granted_before_ahead(const struct world *world)
+{
+    size_t granted = 0, at = 0;
+    for (; at < world->step_count && world->steps[at].want <= FORMER_CONCURRENCY; at++)
+        granted += world->steps[at].grant_count;
+    assert_true(at < world->step_count); /* in the end it does, for runs are short */
+    return granted;
+}
+
+static void work_as_box_1(struct world *world)
+{
+    culex_job_type type = number_type();
+    former_life_leave(world, &type, 100, FORMER_HELD);
+    world_worker(world,
+                 (culex_worker_options){.drain = true,
+                                        .name = "box-1",
+                                        .concurrency = FORMER_CONCURRENCY,
+                                        .batch = FORMER_BATCH},
+                 &type);
+    world_run(world);
+    assert_int_equal(world->calls, 100);
+    assert_true(granted_before_ahead(world) >= FORMER_HELD);
+}
+
+static void test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended(void **state)
+{
+    struct world *world = *state;
+    work_as_box_1(world);
+    assert_true(world_log_has(world, "18 runs of this worker's former life were given back"));
+    assert_false(world_log_has(world, "was lost"));
+}
+
+/* The repeat counts what it takes back itself: nothing. */
+static void test_lost_answer_to_hello_leaves_the_worker_careful(void **state)
+{
+    struct world *world = *state;
+    world->hello_losses = 2;
+    work_as_box_1(world);
+    assert_int_equal(world_log_count(world, "queue numbers: an answer to HELLO was lost"), 1);
 }
 
 /* Both alive, as when two machines start with one configuration. */
@@ -1595,6 +1652,8 @@ int main(void)
         UNIT(test_restarted_worker_does_not_tick_again),
         UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
+        UNIT(test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended),
+        UNIT(test_lost_answer_to_hello_leaves_the_worker_careful),
         UNIT(test_worker_whose_name_is_taken_goes_on_under_another),
         UNIT(test_expired_runs_are_told_once_a_minute),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),

@@ -166,8 +166,13 @@ static culex_status fake_hello(struct culex_store *store, const char *queue, con
     struct world *world = (struct world *)store;
     if (world->hello_queue != NULL && strcmp(world->hello_queue, queue) == 0)
         return culex__fail(error, world->hello_status, "injected refusal of %s", queue);
-    return store_of(store)->ops->hello(store_of(store), queue, worker, session, ret_released,
-                                       ret_now_ms, error);
+    culex_status status = store_of(store)->ops->hello(store_of(store), queue, worker, session,
+                                                      ret_released, ret_now_ms, error);
+    if (status != CULEX_OK || world->hello_losses == 0)
+        return status;
+    world->hello_losses--;
+    *ret_released = 0;
+    return fault_fail(WORLD_LOSE_REPLY, error);
 }
 
 static culex_status fake_tick(struct culex_store *store, const struct culex_tick *tick,

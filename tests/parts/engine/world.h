@@ -59,6 +59,7 @@ struct world {
     /* HELLO to this queue fails so; NULL for none. */
     const char *hello_queue;
     culex_status hello_status;
+    unsigned hello_losses; /* so many HELLOs to come are carried out, and their answers lost */
     unsigned enqueues;
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;

@@ -585,6 +585,61 @@ static void test_cut_greeting_fails_the_opening_and_the_next_one_works(void **st
     }
 }
 
+/* --- HELLO in several shares ----------------------------------------------------------------- */
+
+static void claim_many(struct session *s, unsigned count, uint64_t nonce)
+{
+    struct culex_step_reply reply;
+    struct culex_step step = {.queue = "numbers",
+                              .session = SESSION,
+                              .nonce = nonce,
+                              .want = count,
+                              .max_bytes = 1000000,
+                              .lease_ms = 15000};
+    assert_int_equal(s->worker->ops->step(s->worker, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, count);
+    s->worker->ops->step_release(s->worker, &reply);
+}
+
+/* More leases than one share of HELLO takes back. */
+static void leases_make(struct session *s, unsigned steps, unsigned each)
+{
+    const culex_job_type type = number_type();
+    static struct number many[1000];
+    handles_renew(s);
+    CLIENT_OK(culex_client_enqueue_many(s->client, &type, many, sizeof many[0],
+                                        (size_t)steps * each, NULL, NULL, NULL, &error));
+    op_hello(s);
+    for (unsigned i = 0; i < steps; i++)
+        claim_many(s, each, i + 1);
+}
+
+/* Its caller then knows that it does not know how many runs were taken back. */
+static void test_hello_that_breaks_off_after_its_first_share_is_unknown(void **state)
+{
+    struct session *s = *state;
+    size_t released = 0;
+    int64_t now_ms;
+    char lease_end[32];
+    culex_error error;
+    leases_make(s, 5, 100);
+    snprintf(lease_end, sizeof lease_end, "%lld", (long long)s->now_ms + 15000);
+    /* Only the second share says from which lease it goes on. */
+    proxy_set(s->proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
+                                              .match = lease_end,
+                                              .text = "-LOADING injected\r\n"});
+    assert_int_equal(
+        s->worker->ops->hello(s->worker, "numbers", "w", SUCCESSOR, &released, &now_ms, &error),
+        CULEX_EUNKNOWN);
+    assert_int_equal(error.code, CULEX_EUNKNOWN);
+    assert_int_equal(proxy_hits(s->proxy), 1);
+    proxy_set(s->proxy, NULL);
+    assert_int_equal(
+        s->worker->ops->hello(s->worker, "numbers", "w", SUCCESSOR, &released, &now_ms, &error),
+        CULEX_OK);
+    assert_int_equal(released, 100); /* the rest of 500 */
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 static int session_open(void **state)
@@ -618,7 +673,7 @@ static int session_close(void **state)
     return 0;
 }
 
-/* Without an argument all three; or "request", "reply", "greeting", so that they can share the
+/* Without an argument all; or "request", "reply", "greeting", "shares", so that they can share the
  * processors. */
 int main(int argc, char **argv)
 {
@@ -635,6 +690,9 @@ int main(int argc, char **argv)
         {"greeting",
          cmocka_unit_test_setup_teardown(test_cut_greeting_fails_the_opening_and_the_next_one_works,
                                          session_open, session_close)},
+        {"shares", cmocka_unit_test_setup_teardown(
+                       test_hello_that_breaks_off_after_its_first_share_is_unknown, session_open,
+                       session_close)},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
