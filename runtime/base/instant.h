@@ -7,6 +7,14 @@
 
 #define CULEX_MS_NS INT64_C(1000000) /* a millisecond */
 
+#define CULEX_MS_MAX (INT64_MAX / 2 / CULEX_MS_NS) /* spans of as many ms, or more, do not end */
+
+/* So many ms after the instant. */
+static inline int64_t culex__after_ms(int64_t now_ns, int64_t span_ms)
+{
+    return span_ms < CULEX_MS_MAX ? now_ns + span_ms * CULEX_MS_NS : INT64_MAX;
+}
+
 /* The earlier instant, the shorter span. */
 static inline int64_t culex__min_ns(int64_t a, int64_t b)
 {

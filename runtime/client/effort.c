@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "client/client_private.h"
 #include "core/patience.h"
 
@@ -20,10 +21,9 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
                                  culex_error *error)
 {
     int64_t now_ns = culex__env_boottime_ns(client->env);
-    int64_t most_ms = INT64_MAX / 2000000;
-    int64_t timeout_ms = client->timeout_ms < most_ms ? client->timeout_ms : most_ms;
+    int64_t timeout_ms = client->timeout_ms < CULEX_MS_MAX ? client->timeout_ms : CULEX_MS_MAX;
     *ret_effort =
-        (struct culex_effort){.client = client, .deadline_ns = now_ns + timeout_ms * 1000000};
+        (struct culex_effort){.client = client, .deadline_ns = culex__after_ms(now_ns, timeout_ms)};
     if (!culex__client_is_ours(client))
         return foreign_tell(client, error);
     if (!culex__turn_take(&client->turn, timeout_ms))

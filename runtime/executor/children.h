@@ -14,7 +14,7 @@
  * children apart that have had one slot after the other.
  *
  * The supervisor's thread alone calls all of it, and nothing waits, except `stop`. A run is at one
- * place at a time: in `queue`, in a child's window, or in `ended`. */
+ * place at a time: in `to_start`, in a child's window, or in `ended`. */
 #ifndef CULEX_EXECUTOR_CHILDREN_H
 #define CULEX_EXECUTOR_CHILDREN_H
 
@@ -54,11 +54,11 @@ struct culex_children {
     int alarm_fd;
     int64_t armed_ns; /* the alarm's time, INT64_MAX for none */
     bool is_kicked;
-    bool is_ready;               /* the newest set-up of a child came to a good end */
-    bool is_stopping;            /* begins no child that no run waits for */
-    bool has_errands;            /* left over from this turn */
-    size_t errand_turn;          /* the child that is served first */
-    struct culex_run_list queue; /* to start */
+    bool is_ready;      /* the newest set-up of a child came to a good end */
+    bool is_stopping;   /* begins no child that no run waits for */
+    bool has_errands;   /* left over from this turn */
+    size_t errand_turn; /* the child that is served first */
+    struct culex_run_list to_start;
     struct culex_run_list ended;
     int64_t average_ns; /* of recent runs */
     struct culex_begin_trouble fork;
@@ -84,8 +84,8 @@ struct culex_child_sink culex__children_sink(struct culex_children *children);
 void culex__children_release(struct culex_children *children, struct culex_run *run,
                              int64_t delay_ms);
 
-/* The run did not start, after all, where it was to: it is the next to start, or is released when
- * it was cancelled. `self` is the struct culex_children. */
+/* Puts a run that its child did not start back at the head, or releases it if it was cancelled.
+ * `self` is the struct culex_children. */
 void culex__children_return(void *self, struct culex_run *run);
 
 /* The run died with its child; `text` is copied. */

@@ -70,7 +70,7 @@ static size_t opening_count(const struct culex_children *children)
 static struct culex_child_link *child_begin(struct culex_children *children)
 {
     size_t opening = opening_count(children);
-    if (opening > 0 && opening >= children->queue.count)
+    if (opening > 0 && opening >= children->to_start.count)
         return NULL;
     struct culex_child_link *child = culex__children_begin(children);
     return child != NULL && child->is_ready ? child : NULL;
@@ -163,14 +163,14 @@ static void spares_begin(struct culex_children *children)
  * room. */
 static void queue_release(struct culex_children *children)
 {
-    if (children->queue.count == 0)
+    if (children->to_start.count == 0)
         return;
     culex__log_write(&children->base.log, CULEX_LOG_ERROR, NULL,
-                     "%zu runs given back: cannot start a child process: %s", children->queue.count,
-                     children->begin_text);
+                     "%zu runs given back: cannot start a child process: %s",
+                     children->to_start.count, children->begin_text);
     /* Without a zygote this worker claims nothing more, and others need not wait. */
     int64_t delay_ms = children->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
-    for (struct culex_run *run; (run = culex__run_list_pop(&children->queue)) != NULL;)
+    for (struct culex_run *run; (run = culex__run_list_pop(&children->to_start)) != NULL;)
         culex__children_release(children, run, delay_ms);
 }
 
@@ -184,16 +184,16 @@ static bool is_over(const struct culex_children *children, const struct culex_ru
 
 void culex__children_dispatch(struct culex_children *children)
 {
-    while (children->queue.first != NULL && children->broken[0] == '\0') {
-        struct culex_run *run = children->queue.first;
+    while (children->to_start.first != NULL && children->broken[0] == '\0') {
+        struct culex_run *run = children->to_start.first;
         if (is_over(children, run)) {
-            culex__children_release(children, culex__run_list_pop(&children->queue), 0);
+            culex__children_release(children, culex__run_list_pop(&children->to_start), 0);
             continue;
         }
         struct culex_child_link *child = child_choose(children, run);
         if (child == NULL)
             break;
-        culex__run_list_pop(&children->queue);
+        culex__run_list_pop(&children->to_start);
         culex__child_link_assign(child, run, wants_fresh(children, run));
     }
     children_flush(children);

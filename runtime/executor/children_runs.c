@@ -29,7 +29,7 @@ void culex__children_return(void *self, struct culex_run *run)
     if (atomic_load_explicit(&run->is_cancelled, memory_order_relaxed))
         culex__children_release(children, run, 0);
     else
-        culex__run_list_push_front(&children->queue, run);
+        culex__run_list_push_front(&children->to_start, run);
 }
 
 static void line_write(void *self, const char *line, size_t len)

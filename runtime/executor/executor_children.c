@@ -80,7 +80,7 @@ static void children_submit(struct culex_executor *executor, struct culex_run *c
 {
     struct culex_children *children = (struct culex_children *)executor;
     for (size_t i = 0; i < count; i++)
-        culex__run_list_push(&children->queue, runs[i]);
+        culex__run_list_push(&children->to_start, runs[i]);
     culex__children_dispatch(children);
     culex__children_timer_arm(children);
     if (children->ended.count > 0)
@@ -113,15 +113,15 @@ static size_t children_withdraw(struct culex_executor *executor, struct culex_ru
         if (children->links[i].state != CULEX_CHILD_FREE)
             culex__child_link_take_back(&children->links[i], &sink);
     }
-    size_t skip = children->queue.count > max ? children->queue.count - max : 0;
-    for (struct culex_run *run; (run = culex__run_list_pop(&children->queue)) != NULL;) {
+    size_t skip = children->to_start.count > max ? children->to_start.count - max : 0;
+    for (struct culex_run *run; (run = culex__run_list_pop(&children->to_start)) != NULL;) {
         if (skip > 0) {
             skip--;
             culex__run_list_push(&kept, run);
         } else
             ret_runs[count++] = run;
     }
-    children->queue = kept;
+    children->to_start = kept;
     for (size_t i = 0; i < count / 2; i++) {
         struct culex_run *swap = ret_runs[i];
         ret_runs[i] = ret_runs[count - 1 - i];
@@ -135,7 +135,7 @@ static size_t children_withdraw(struct culex_executor *executor, struct culex_ru
 static size_t children_queued(struct culex_executor *executor)
 {
     struct culex_children *children = (struct culex_children *)executor;
-    size_t count = children->queue.count;
+    size_t count = children->to_start.count;
     for (size_t i = 0; i < children->slot_count; i++) {
         struct culex_child_link *child = &children->links[i];
         uint64_t seq = child->window.live > 0 ? culex__child_link_running(child) : 0;
@@ -173,7 +173,7 @@ static void children_cancel(struct culex_executor *executor, struct culex_run *r
         entry->term_ns = culex__min_ns(entry->term_ns, term_ns);
         entry->kill_ns = culex__min_ns(entry->kill_ns, kill_ns);
         culex__children_timer_arm(children);
-    } else if (culex__run_list_remove(&children->queue, run)) {
+    } else if (culex__run_list_remove(&children->to_start, run)) {
         culex__children_release(children, run, 0);
         kick(children);
     }
@@ -201,7 +201,7 @@ static void children_free(struct culex_children *children)
     culex__descriptor_close(children->watch_fd);
     const struct culex_mailboxes *mailboxes = &children->zygote_config.mailboxes;
     culex__pages_free(mailboxes->bytes, mailboxes->stride * mailboxes->count);
-    culex__run_list_free(&children->queue);
+    culex__run_list_free(&children->to_start);
     culex__run_list_free(&children->ended);
     culex__symbols_free(children->symbols);
     free(children->buffers);
@@ -212,7 +212,7 @@ static void children_free(struct culex_children *children)
 /* A run that is still in a child at the deadline dies with it; it is not given back. */
 static size_t children_abandon(struct culex_children *children)
 {
-    size_t count = children->queue.count;
+    size_t count = children->to_start.count;
     culex__zygote_link_close(&children->zygote);
     for (size_t i = 0; i < children->slot_count; i++) {
         struct culex_window *window = &children->links[i].window;

@@ -32,9 +32,7 @@ static void grant_copy(struct culex_flight *flight, const struct culex_grant *gr
     fence_write(flight);
     flight->claimed_ns = sent_ns;
     flight->deadline_ns =
-        grant->facts.timeout_ms > 0 && grant->facts.timeout_ms < INT64_MAX / 2000000
-            ? sent_ns + grant->facts.timeout_ms * CULEX_MS_NS
-            : INT64_MAX;
+        grant->facts.timeout_ms > 0 ? culex__after_ms(sent_ns, grant->facts.timeout_ms) : INT64_MAX;
     flight->told_ns = flight->deadline_ns;
     culex__flight_renew(flight, sent_ns);
 }

@@ -16,7 +16,7 @@
 enum {
     CLAIM_BYTES = 4 * 1024 * 1024, /* of payload in one step */
     GATHER_NS = 1000000,           /* how long results may wait for company */
-    RESTEP_NS = 2000000            /* between steps that the store wants at once */
+    RESTEP_MS = 2                  /* between steps that the store wants at once */
 };
 #define EXPIRED_LOG_NS INT64_C(60000000000) /* between lines about runs that expire */
 
@@ -189,11 +189,10 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     }
     lane->is_empty = reply->is_empty;
     lane->is_paused = reply->is_paused;
-    lane->due_ns = INT64_MAX;
-    if (reply->due_in_ms >= 0 && reply->due_in_ms < INT64_MAX / 2000000) {
-        int64_t wait_ns = reply->due_in_ms * CULEX_MS_NS;
-        lane->due_ns = now_ns + (wait_ns > RESTEP_NS ? wait_ns : RESTEP_NS);
-    }
+    lane->due_ns =
+        reply->due_in_ms < 0
+            ? INT64_MAX
+            : culex__after_ms(now_ns, reply->due_in_ms > RESTEP_MS ? reply->due_in_ms : RESTEP_MS);
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
     lane_tell_expired(lane, reply->expired_count, now_ns);

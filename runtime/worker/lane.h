@@ -46,7 +46,7 @@ struct culex_lane {
     bool is_likely;          /* the store may have a run for us now */
     bool is_hinting;         /* a wake-up came that we cannot use: a step passes it on */
     bool is_empty;           /* as of the last answer */
-    bool is_paused;          /* so is this */
+    bool is_paused;          /* as of the last answer */
     bool is_held;            /* the next run wants a free handler: culex__pace_set_held */
     bool is_awaited;         /* the store was asked to tell of its new work */
     bool has_suspects;       /* the newest claim has passed by one */

@@ -117,8 +117,7 @@ static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
         wait_ms = REFUSED_MS < tick->job->type->every_ms ? REFUSED_MS : tick->job->type->every_ms;
     refusal_tell(worker, tick, is_refused);
     /* At least a ms, so that a store with a strange mark is not asked in a tight loop. */
-    wait_ms = wait_ms < 1 ? 1 : wait_ms > INT64_MAX / 2000000 ? INT64_MAX / 2000000 : wait_ms;
-    tick->at_ns = now_ns + wait_ms * CULEX_MS_NS;
+    tick->at_ns = culex__after_ms(now_ns, wait_ms < 1 ? 1 : wait_ms);
     if (reply->is_enqueued)
         tick->lane->is_likely = true;
 }

@@ -62,7 +62,7 @@ struct culex_worker {
     /* Constant while running. */
     pid_t owner; /* the process that created it */
     culex_worker_options
-        options; /* completed: a zero means a default only where `store` has the last word */
+        options; /* defaults filled in, except those that the store's URL may still set */
     const struct culex_env *env;
     struct culex_log log;
     culex_executor_make executor_make; /* of a test; NULL: as options.isolation says */

@@ -368,8 +368,8 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
         lease_note(queue, step);
     if (status == CULEX_OK)
         status = culex__sqlite_memo_keep(store, queue, step, reply, error);
-    /* What is left behind is for the next idle worker, who will wake one more. What this step
-     * made ready and took itself concerns nobody else. */
+    /* What is left behind is for the next idle worker, who will wake one more. Runs that
+     * this step both readied and claimed wake nobody. */
     if (step->want > 0)
         queue->has_new_work = is_cut;
     queue->has_new_work = queue->has_new_work && queue->kept[CULEX_RUN_WAITING] > 0;
