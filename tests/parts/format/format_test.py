@@ -25,7 +25,7 @@ ROOT = HERE.parents[2]
 CULEXC = str(pathlib.Path(sys.argv[2]).resolve())
 WIDTH = 100
 PIECE = re.compile(rb"""
-    (?P<gap>[ \t\r\n]+) | (?P<comment>//[^\n]*|/\*.*?\*/)
+    (?P<gap>[ \t\r\n]+) | (?P<comment>//(?:[^\r\n]|\r(?!\n))*|/\*.*?\*/)
     | x?"(?:[^"\\\n]|\\[^\n])*" | '(?:[^'\\\n]|\\[^\n])*' | [A-Za-z_][A-Za-z_0-9]*
     | [0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[A-Za-z_0-9.]* | \[\[ | \]\] | <= | .
     """, re.X | re.S)
