@@ -8,9 +8,11 @@
  * Each file may call those below it, never one above:
  *
  *   worker.c       life, registration, the loop
+ *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
- *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
+ *   worker_errands.c  what handlers ask of its store  strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
+ *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   wake.c         what the store was asked to tell
  *   greeting.c     HELLO to all queues, and the refusal of one
  *   lane.c         STEP: what to send, what the answers mean
@@ -23,7 +25,7 @@
  *   tick.c         periodic jobs                      repair.c  FSCK of a queue after trouble
  *   outage.c       trouble with the store
  *   pace.c         how much it takes                  jobs.c   what is registered
- *   tally.c        how its runs ended
+ *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
  *
  * A file whose header declares a struct that struct culex_worker holds is the only one to write it
  * (tests/tools/check_groups.py). Each file says itself at which instant it has something to do, by

@@ -3,7 +3,7 @@
 usage: check_rings.py REPOSITORY
 A file stands for its .c, its .h with the functions written out there, and its .def. What is called
 through a table of functions is no arrow: that is what tables are for. Prints each ring with one call
-for each of its arrows.
+for each of its arrows. A header that lists its room's files, callers first, lists them all, in that order.
 """
 import collections
 import pathlib
@@ -13,6 +13,8 @@ import sys
 SUFFIXES = {".c", ".h", ".re"}
 BLANK = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+ROSTER = re.compile(r"(?:^ \*   |  )(\w+\.c)  ?", re.M)
+ROSTERS = {"runtime": ["runtime/worker/worker_private.h"]}  # headers with a list of their room's files, callers first
 BODY = re.compile(r"^([A-Za-z_][^;{}=#]*?)\n\{$(.*?)^\}", re.M | re.S)
 
 
@@ -88,15 +90,32 @@ def rings(graph: dict) -> list:
     return found
 
 
+def roster_faults(root: pathlib.Path, graph: dict, header: str) -> list:
+    """Where the list of a room's files, each above those that it calls, is not as the room is."""
+    room = (root / header).parent
+    listed = ROSTER.findall((root / header).read_text().split("*/")[0])
+    places = {file_of(root, room / name): at for at, name in enumerate(listed)}
+    present = {file_of(root, path) for path in room.glob("*.c")}
+    faults = [f"{header}: lists {name}, which is not there" for name in sorted(places.keys() - present)]
+    faults += [f"{header}: does not list {name}" for name in sorted(present - places.keys())]
+    for source in sorted(places):
+        faults += [f"{call}, which {header} lists above it" for target, call in sorted(graph.get(source, {}).items())
+                   if places.get(target, len(places)) < places[source]]
+    return faults
+
+
 def main() -> int:
     root = pathlib.Path(sys.argv[1]).resolve()
     sys.setrecursionlimit(10000)
-    count = 0
+    count = faulty = 0
     for folder in ("runtime", "codegen"):
         graph = arrows(root, folder)
         if len(graph) < 10:
             print(f"{folder}: hardly any calls found, which cannot be")
             return 1
+        faults = [fault for header in ROSTERS.get(folder, ()) for fault in roster_faults(root, graph, header)]
+        print(*faults, sep="\n", end="\n" if faults else "")
+        faulty += len(faults)
         for ring in rings(graph):
             count += 1
             print(f"a ring of {len(ring)} in {folder}:")
@@ -104,7 +123,7 @@ def main() -> int:
                 for target in sorted(set(graph[source]) & ring):
                     print(f"  {graph[source][target]}, of {target}")
     print(f"{count} rings" if count else "no file is called back by one that it calls")
-    return 1 if count else 0
+    return 1 if count or faulty else 0
 
 
 if __name__ == "__main__":
