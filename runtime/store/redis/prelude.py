@@ -199,16 +199,18 @@ def unused_drop(text):
             text = text.replace(function, "")
 
 
-OPENER = re.compile(r"(local function|function|if|for|while|do)\b|.*\bfunction *\([^)]*\)$")
+OPENER = re.compile(r"(local function|function|if|for|while|do)\b|\S.*\bfunction *\([^)]*\)$")
 LOCALS_MAX = 190  # Lua refuses 200 at one time; the rest is for a loop
 
 
-def locals_count(text):
+def locals_count(path, text):
     """Most locals that the script itself has at one time. It goes by the lines that are not indented,
-    so a block that stands at the margin, as `do` does, must end there."""
+    so a block that stands at the margin, as `do` does, must begin and end there."""
     count, most, blocks = 0, 0, []
     for line in text.splitlines():
-        if line.startswith("end"):
+        if re.match(r"end\b", line):
+            if not blocks:
+                fail(f"{path}: a line begins with 'end', but its block does not begin at the margin")
             count = blocks.pop()
         elif line.startswith("local function"):
             count += 1
@@ -235,8 +237,9 @@ def script_render(path, definitions, limits, allowed):
     prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
     prelude += [text for name, text in definitions.items() if name in mentioned]
     text = "\n".join(prelude) + "\n" + body
-    if locals_count(text) > LOCALS_MAX:
-        fail(f"{path}: {locals_count(text)} locals at one time, of {LOCALS_MAX}: put some in a table "
+    count = locals_count(path, text)
+    if count > LOCALS_MAX:
+        fail(f"{path}: {count} locals at one time, of {LOCALS_MAX}: put some in a table "
              "or in a block of their own")
     return keys, level_read(path, source, body, allowed), text
 

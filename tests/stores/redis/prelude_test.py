@@ -1,7 +1,8 @@
 """What prelude.py refuses: scripts of the Redis store that could be left half done, or read wrong.
 
 usage: prelude_test.py REPOSITORY
-Each case changes one text of one script in a copy of the folder, and expects words of the refusal.
+Each case changes one text of one script in a copy of the folder, and expects words of the refusal,
+or "none" where it is to be rendered.
 """
 import pathlib
 import shutil
@@ -17,6 +18,8 @@ CASES = [
     ("probe.lua", "{'LSET', probe, 0, 'e'}, ", "", "step.lua: a script that works holds LSET"),
     ("stats.lua", "active done", "active gone", "unknown key 'gone'"),
     ("stats.lua", "local now = clock()", "\n".join(f"local a{at}" for at in range(200)), "locals at one time"),
+    ("stats.lua", "local now = clock()", "local now, ended = clock()\nended = now", "none"),
+    ("stats.lua", "local now = clock()", "local now =\n  (function()\nend)()", "its block does not begin at the margin"),
 ]
 
 
@@ -39,7 +42,7 @@ def main() -> int:
         said = refusal(runtime, name, old, new)
         if words not in said:
             wrong.append(f"{name}, '{old}': '{words}' is wanted, and the refusal is: {said}")
-    print("\n".join(wrong) or f"{len(CASES)} refusals")
+    print("\n".join(wrong) or f"{len(cases)} cases")
     return 1 if wrong else 0
 
 
