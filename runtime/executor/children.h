@@ -1,14 +1,20 @@
 /* executor/children.h - the executor of children from inside: what its files share.
  *
+ * Each file may call those below it, never one above:
+ *
  *   executor_children.c   the table of executor.h, and the executor's life
- *   child_link.c          one child: its channel, its mailbox, its runs
- *   children_life.c       how children begin, and how they are told to end
  *   children_attend.c     a look at each in turn: the ladder of a cancelled run, long runs, liars
  *   children_deaths.c     what is left of a dead child, and of all when the zygote is lost
  *   children_dispatch.c   which child gets the next run
- *   children_runs.c       where runs go that leave their child, or never got one
- *   children_errands.c    what handlers ask of the store
  *   children_timer.c      how long we bear with each, and when to look next
+ *   children_life.c       how children begin, and how they are told to end
+ *   children_errands.c    what handlers ask of the store
+ *   children_runs.c       where runs go that leave their child, or never got one
+ *   child_link.c          one child: its channel, its mailbox, its runs
+ *   zygote_link.c         the zygote: its socket, requests and reports
+ *   window.c              the runs that one child holds
+ *   errand_desk.c         the errands of one child, as packets of its channel
+ *   executor_threads.c    the other executor, which shares nothing with these but executor.h
  *
  * Each child has a slot, its place in `links`, from its fork to its burial; a generation tells the
  * children apart that have had one slot after the other.

@@ -3,7 +3,7 @@
  *   supervisor --requests--> zygote --forks--> child, child ...
  *       '------- runs, ends, log lines: a channel and a mailbox each -----'
  *
- * Runs wait in `queue` until a child has room. A child holds one run at a time, or several while
+ * Runs wait in `to_start` until a child has room. A child holds one run at a time, or several while
  * runs are short, so that a run does not cost two switches between processes. What is behind a
  * run that turns out long is taken back and goes elsewhere; what is behind a run that
  * crashes, too. Nothing here waits, except `stop`.

@@ -1,13 +1,18 @@
 /* store/redis/redis.h - the Redis store: its struct, and the verbs of its files.
  *
+ * Each file may call those below it, never one above:
+ *
  *   opening.c   opening, closing, the table of operations
+ *   doctor.c    what the server's settings promise, by what the next three find
+ *   access.c    who gets at the queues            durability.c   what survives a crash
+ *   facts.c     what the doctor asks the server
+ *   enqueue.c   ENQUEUE and TICK                  step.c         STEP
+ *   manage.c    HELLO, what an operator changes   info.c         what he reads
+ *   fsck.c      FSCK, a share a call              wake.c         sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
- *   target.c    what the URL says
- *   conn.c      the connection; greeting.c makes it ready for scripts
- *   request.c   what goes over it; reply.c and record.c read what comes back
- *   enqueue.c   ENQUEUE and TICK; step.c STEP; manage.c HELLO and what an operator changes;
- *               info.c what he reads; fsck.c and wake.c the rest
- *   doctor.c    what the server's settings promise: facts.c, durability.c, access.c
+ *   greeting.c  makes a connection ready          conn.c         the connection
+ *   request.c   what goes over it                 reply.c        what comes back
+ *   record.c    the text of a run's record        target.c       what the URL says
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_STORE_REDIS_REDIS_H

@@ -1,18 +1,26 @@
 /* store/sqlite/sqlite.h - what the files of the SQLite store share.
  *
- * From the ground up, each file calling only those before it:
+ * Each file may call those below it, never one above:
  *
- *   error, clock, beside, statement        result codes, time, files beside the database, SQL
- *   names, filesystem, heritage, index     what may be opened, and how long it has to be
- *   place, checkpoint, reserve, file       opening, and what is looked at in each transaction
- *   queue, transaction, run                the rows: a queue is loaded once, changed in memory and
- *                                          saved before COMMIT; a run moves by core/run.h
- *   wake, verb                             the bracket of a verb: one BEGIN IMMEDIATE, never held
- *                                          while anything but SQL runs, and who is woken after it
- *   claim, memo, enqueue, step, manage,    the verbs of store/store.h
- *   inspect, fsck, doctor
- *   room, opening, borrow                  the table of a store, with the reserve behind what
- *                                          writes; opening and closing; somebody else's handle
+ *   borrow.c      a store on a handle of somebody else's
+ *   opening.c     a store's beginning and end         option.c      what its URL says
+ *   room.c        the table of a store's verbs: the reserve stands behind those that write
+ *   enqueue.c     runs coming in                      step.c        STEP
+ *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
+ *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
+ *   memo.c        a session's last step               claim.c       granting ready runs
+ *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
+ *                 runs; the queue's row loaded before and saved behind; who is woken after it
+ *   wake.c        the doors of idle workers
+ *   run.c         one row of a run, which moves by core/run.h
+ *   transaction.c  one bounded transaction for each operation
+ *   queue.c       the row of a queue, changed in memory and saved before COMMIT
+ *   file.c        opening the file                    heritage.c    not one that was inherited
+ *   names.c       its hard links                      place.c       is it the one others find
+ *   index.c       how long file and log have to be    reserve.c     space for a full disk
+ *   checkpoint.c  writing the log back
+ *   statement.c   prepared SQL                        beside.c      files beside the database
+ *   clock.c       the time of one operation           error.c       SQLite's result codes
  *
  * Order of claims. Exact: runs without delay, in one priority, in the order of their enqueue
  * transactions (at_ms never decreases within a queue, seq breaks ties), also when the clock is set
