@@ -36,20 +36,45 @@ static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status
 {
     struct culex_outage *outage = &worker->outage;
     char span[CULEX_LOG_SPAN_SIZE];
-    if (!outage->is_on) {
+    if (!outage->is_told) {
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
                          "the store is in trouble, trying again: %s", text);
-        outage->is_on = true;
-        outage->since_ns = outage->logged_ns = now_ns;
+        outage->is_told = true;
     } else if (now_ns - outage->logged_ns >=
                (status == outage->logged_status ? OUTAGE_LOG_MS : CHANGE_LOG_MS) * CULEX_MS_NS) {
         culex__log_format_span((now_ns - outage->since_ns) / 1000000000 * 1000, span);
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
                          "the store is still in trouble after %s: %s", span, text);
-        outage->logged_ns = now_ns;
     } else
         return;
+    outage->logged_ns = now_ns;
     outage->logged_status = status;
+}
+
+static void outage_log_end(culex_worker *worker)
+{
+    char span[CULEX_LOG_SPAN_SIZE];
+    int64_t age_ns = culex__worker_now_ns(worker) - worker->outage.since_ns;
+    culex__log_format_span(age_ns / CULEX_MS_NS, span);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
+}
+
+/* Our own stop ends the calls: the phase that gives them time again is still to be entered. */
+static bool calls_are_cut(const culex_worker *worker, int64_t now_ns)
+{
+    int64_t until_ns = atomic_load(&worker->until_ns);
+    return until_ns != 0 && until_ns <= now_ns && until_ns < worker->phases.patient_ns;
+}
+
+/* A call that was cut says nothing of the store; the next one does. */
+static void outage_note(culex_worker *worker, int64_t now_ns, culex_status status, const char *text)
+{
+    struct culex_outage *outage = &worker->outage;
+    if (!outage->is_on)
+        outage->since_ns = now_ns;
+    outage->is_on = true;
+    if (!calls_are_cut(worker, now_ns))
+        outage_log(worker, now_ns, status, text);
 }
 
 /* A part of a call that failed so may have been carried out. */
@@ -71,7 +96,7 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
     uint32_t *failures = is_away || lane == NULL ? &worker->outage.failures : &lane->failures;
     const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
-    outage_log(worker, now_ns, status, text);
+    outage_note(worker, now_ns, status, text);
     *failures += *failures < UINT32_MAX;
     int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));
     if (worker->phases.current >= CULEX_WORKER_CANCELLING && wait_ms > HURRY_MS)
@@ -101,9 +126,8 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
         if (worker->lanes[i].failures > 0)
             return;
     }
-    char span[CULEX_LOG_SPAN_SIZE];
-    culex__log_format_span((culex__worker_now_ns(worker) - outage->since_ns) / CULEX_MS_NS, span);
-    culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL, "the store is back after %s", span);
+    if (outage->is_told)
+        outage_log_end(worker);
     *outage = (struct culex_outage){0};
 }
 

@@ -9,8 +9,9 @@
 struct culex_lane;
 
 struct culex_outage {
-    bool is_on;
-    int64_t since_ns;
+    bool is_on;       /* from a call that fails to one that succeeds */
+    bool is_told;     /* the log says so: it does not of a call that our own stop cut short */
+    int64_t since_ns; /* when it began */
     int64_t logged_ns;
     culex_status logged_status; /* of the trouble told last */
     int64_t until_ns;           /* no call before, when the store as a whole is away */

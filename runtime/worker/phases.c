@@ -23,7 +23,8 @@ void culex__until_set(culex_worker *worker, int64_t wait_ms)
 
 void culex__phases_reset(culex_worker *worker)
 {
-    worker->phases = (struct culex_phases){.current = CULEX_WORKER_RUNNING, .end_ns = INT64_MAX};
+    worker->phases = (struct culex_phases){
+        .current = CULEX_WORKER_RUNNING, .end_ns = INT64_MAX, .patient_ns = INT64_MAX};
 }
 
 void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int64_t now_ns)
@@ -61,8 +62,7 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
 /* The store does not answer, and its time is over. */
 static bool store_is_given_up(const culex_worker *worker, int64_t now_ns)
 {
-    return worker->phases.current >= CULEX_WORKER_CANCELLING &&
-           now_ns >= worker->phases.patient_ns && worker->outage.is_on;
+    return now_ns >= worker->phases.patient_ns && worker->outage.is_on;
 }
 
 void culex__phases_advance(culex_worker *worker, int64_t now_ns)
@@ -87,8 +87,7 @@ void culex__phases_advance(culex_worker *worker, int64_t now_ns)
 
 int64_t culex__phases_next_ns(const culex_worker *worker, int64_t now_ns)
 {
-    bool is_patient =
-        worker->phases.current >= CULEX_WORKER_CANCELLING && worker->phases.patient_ns > now_ns;
+    bool is_patient = worker->phases.patient_ns > now_ns;
     return culex__min_ns(worker->phases.end_ns, is_patient ? worker->phases.patient_ns : INT64_MAX);
 }
 

@@ -15,7 +15,7 @@ enum culex_worker_phase {
 struct culex_phases {
     enum culex_worker_phase current;
     int64_t end_ns;     /* when it ends by itself */
-    int64_t patient_ns; /* from CANCELLING on: how long a store that does not answer is asked */
+    int64_t patient_ns; /* how long a store that does not answer is asked; set by CANCELLING */
 };
 
 /* At the start of a worker's life: it runs. */

@@ -606,6 +606,44 @@ static void test_idle_worker_asks_for_what_it_may_hold_until_it_gives_up(void **
     stop_idle_worker(*state, lose_reply_and_store, 9000 + 10000 + 2000);
 }
 
+/* --- a stop that comes while a step is under way --------------------------------------- */
+
+/* An idle worker, which the next step after the first second does so to. */
+static int64_t stop_in_step(struct world *world, void (*in_step)(struct world *world))
+{
+    culex_job_type type = number_type();
+    world_worker(world, (culex_worker_options){.grace_ms = 10000}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world->in_step = in_step;
+    world->in_step_ms = 1000;
+    world_run(world);
+    assert_null(world->in_step);
+    return world_ms(world) - world->in_step_ms;
+}
+
+static void test_step_that_a_stop_cuts_short_is_no_trouble_of_the_store(void **state)
+{
+    struct world *world = *state;
+    assert_in_range(stop_in_step(world, stop_worker_twice), 0, 300);
+    assert_false(world_log_has(world, "in trouble"));
+    assert_false(world_log_has(world, "is back"));
+}
+
+static void lose_store_and_stop_twice(struct world *world)
+{
+    lose_store_and_stop(world);
+    culex_worker_stop(world->worker);
+}
+
+/* What is asked after the stop has its time; that the store gives no answer to it either is told.
+ */
+static void test_store_that_is_away_after_a_step_was_cut_short_is_told(void **state)
+{
+    struct world *world = *state;
+    assert_in_range(stop_in_step(world, lose_store_and_stop_twice), 2000, 2300);
+    assert_int_equal(world_log_count(world, "the store is in trouble"), 1);
+}
+
 /* --- the fence ------------------------------------------------------------------------- */
 
 static void cut_store_off(struct world *world)
@@ -1020,6 +1058,8 @@ int main(void)
         UNIT(test_stop_without_store_does_not_wait_for_a_stubborn_handler),
         UNIT(test_idle_worker_without_store_ends_when_it_is_stopped),
         UNIT(test_idle_worker_asks_for_what_it_may_hold_until_it_gives_up),
+        UNIT(test_step_that_a_stop_cuts_short_is_no_trouble_of_the_store),
+        UNIT(test_store_that_is_away_after_a_step_was_cut_short_is_told),
         UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),

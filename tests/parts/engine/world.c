@@ -115,6 +115,18 @@ static culex_status fake_enqueue(struct culex_store *store, const char *queue,
     return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
 }
 
+/* The answer to the step comes when nobody may wait for it any more. */
+static bool step_is_cut(struct world *world)
+{
+    void (*in_step)(struct world * world) = world->in_step;
+    if (in_step == NULL || world_ms(world) < world->in_step_ms)
+        return false;
+    world->in_step = NULL;
+    world->in_step_ms = world_ms(world);
+    in_step(world);
+    return culex__store_earlier_ns(&world->base, INT64_MAX) <= world->now_ns;
+}
+
 static culex_status fake_step(struct culex_store *store, const struct culex_step *step,
                               struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -138,6 +150,8 @@ static culex_status fake_step(struct culex_store *store, const struct culex_step
     }
     if (trace->fault == WORLD_REFUSE)
         return fault_fail(trace->fault, error);
+    if (step_is_cut(world))
+        trace->fault = WORLD_LOSE_REPLY;
     culex_status status = world->store->ops->step(world->store, step, ret_reply, error);
     if (status != CULEX_OK)
         return status;

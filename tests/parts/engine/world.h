@@ -77,6 +77,10 @@ struct world {
     enum world_manner manner;
     void (*then)(struct world *world); /* called once, when the clock reaches then_ms */
     int64_t then_ms;
+    /* Called once, while the first step from in_step_ms on waits for its answer, which is lost if
+     * no call may wait for it any more. in_step_ms is then when that was. */
+    void (*in_step)(struct world *world);
+    int64_t in_step_ms;
     struct killing_executor *executor;
     bool is_broken;
     bool was_suspect;
