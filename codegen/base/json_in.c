@@ -1,53 +1,64 @@
 #include "json_in.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/digit.h"
-#include "base/utf8.h"
-#include "core/json.h"
+#include "core/number.h"
+#include "limits.h"
 
-enum { DEPTH_MAX = 64 };
-
-/* An empty buffer may be without any bytes, and NULL may not be added to. */
-struct json_in json_in_buf(const struct buf *text)
+struct json_in json_in_text(const char *text, size_t len)
 {
-    const char *start = text->len > 0 ? text->data : "";
-    return (struct json_in){.at = start, .end = start + text->len};
+    assert(text != NULL || len == 0);
+    const char *start = len > 0 ? text : ""; /* NULL may not be added to */
+    return (struct json_in){
+        .text = {.start = start, .at = start, .end = start + len, .takes_any_bytes = true}};
 }
 
-static bool fail(struct json_in *in)
+bool json_in_fail(struct json_in *in, const char *fault)
 {
     if (!in->is_bad)
-        in->bad_at = in->at;
+        in->fault = fault;
     in->is_bad = true;
-    in->at = in->end;
+    in->text.end = in->text.at; /* Nothing more is read. */
     return false;
 }
 
-static void space_skip(struct json_in *in)
+/* What the functions of core/json.h return: NULL, or a fault where the text stands. */
+static bool succeed(struct json_in *in, const char *fault)
 {
-    while (in->at < in->end && strchr(" \t\r\n", *in->at) != NULL && *in->at != '\0')
-        in->at++;
+    return fault == NULL || json_in_fail(in, fault);
+}
+
+size_t json_in_offset(const struct json_in *in)
+{
+    return (size_t)(in->text.at - in->text.start);
+}
+
+char json_in_peek(struct json_in *in)
+{
+    return culex__json_peek(&in->text);
 }
 
 bool json_in_accept(struct json_in *in, char byte)
 {
-    space_skip(in);
-    if (in->at == in->end || *in->at != byte)
-        return false;
-    in->at++;
-    return true;
+    return culex__json_take(&in->text, byte);
 }
 
 bool json_in_at_end(struct json_in *in)
 {
-    space_skip(in);
-    return in->at == in->end;
+    culex__json_peek(&in->text);
+    return in->text.at == in->text.end;
 }
 
 bool json_in_expect(struct json_in *in, char byte)
 {
-    return json_in_accept(in, byte) || fail(in);
+    static const char bytes[] = "{[:,";
+    static const char *const faults[] = {"no object where one must be", "no list where one must be",
+                                         "no ':' after a name",
+                                         "no ',' and no end of the object or list"};
+    const char *known = strchr(bytes, byte);
+    assert(byte != '\0' && known != NULL);
+    return json_in_accept(in, byte) || json_in_fail(in, faults[known - bytes]);
 }
 
 bool json_in_more(struct json_in *in, char close, bool *is_first)
@@ -59,107 +70,55 @@ bool json_in_more(struct json_in *in, char close, bool *is_first)
     return was_first || json_in_expect(in, ',');
 }
 
-/* A backslash and what follows it. */
-static bool escape_read(struct json_in *in, char **to)
-{
-    uint32_t code;
-    size_t len = culex__json_escape(in->at, in->end, &code);
-    if (len == 0)
-        return fail(in);
-    in->at += len;
-    *to += culex__utf8_write(code, *to);
-    return true;
-}
-
-static bool string_span(struct json_in *in, const char **ret_end)
-{
-    const char *at = in->at;
-    while (at < in->end && *at != '"')
-        at += *at == '\\' && in->end - at > 1 ? 2 : 1;
-    *ret_end = at;
-    return at < in->end || fail(in);
-}
-
 bool json_in_string(struct json_in *in, struct arena *arena, char **ret_text, size_t *ret_len)
 {
-    const char *end;
-    if (!json_in_expect(in, '"') || !string_span(in, &end))
+    struct culex__json_text found;
+    if (json_in_peek(in) != '"')
+        return json_in_fail(in, "no text where one must be");
+    if (!succeed(in, culex__json_string(&in->text, &found)))
         return false;
-    char *text = arena_alloc(arena, (size_t)(end - in->at) + 1);
-    char *to = text;
-    while (in->at < end) {
-        if (*in->at != '\\')
-            *to++ = *in->at++;
-        else if (!escape_read(in, &to))
-            return false;
-    }
-    in->at++;
-    *to = '\0';
-    *ret_text = text;
-    *ret_len = (size_t)(to - text);
+    *ret_text = arena_alloc(arena, found.len + 1);
+    *ret_len = culex__json_unescape(&found, *ret_text);
     return true;
 }
 
-static bool string_skip(struct json_in *in)
+bool json_in_any_number(struct json_in *in, bool *ret_is_whole, int64_t *ret_number)
 {
-    const char *end;
-    if (!json_in_expect(in, '"') || !string_span(in, &end))
+    struct culex__json_text text;
+    json_in_peek(in);
+    if (!succeed(in, culex__json_number(&in->text, &text)))
         return false;
-    in->at = end + 1;
+    *ret_is_whole = culex__int64_parse(text.data, text.len, ret_number);
     return true;
 }
 
 bool json_in_number(struct json_in *in, int64_t *ret_number)
 {
-    bool is_negative = json_in_accept(in, '-');
-    size_t count = 0;
-    int64_t number = 0;
-    space_skip(in);
-    while (in->at < in->end && culex__is_digit(*in->at)) {
-        if (++count > 18)
-            return fail(in);
-        number = number * 10 + (*in->at++ - '0');
-    }
-    *ret_number = is_negative ? -number : number;
-    return count > 0 || fail(in);
+    bool is_whole;
+    json_in_peek(in);
+    const char *start = in->text.at;
+    if (!json_in_any_number(in, &is_whole, ret_number))
+        return false;
+    if (is_whole)
+        return true;
+    in->text.at = start;
+    return json_in_fail(in, "number that is not whole or needs more than 64 bits");
+}
+
+bool json_in_word(struct json_in *in, const char *word)
+{
+    json_in_peek(in);
+    return culex__json_word(&in->text, word);
 }
 
 bool json_in_bool(struct json_in *in, bool *ret_value)
 {
-    space_skip(in);
-    size_t left = (size_t)(in->end - in->at);
-    *ret_value = left >= 4 && memcmp(in->at, "true", 4) == 0;
-    if (!*ret_value && (left < 5 || memcmp(in->at, "false", 5) != 0))
-        return fail(in);
-    in->at += *ret_value ? 4 : 5;
-    return true;
-}
-
-static bool skip(struct json_in *in, unsigned depth)
-{
-    bool is_first = true;
-    bool is_object = json_in_accept(in, '{');
-    if (depth > DEPTH_MAX)
-        return fail(in);
-    if (is_object || json_in_accept(in, '[')) {
-        while (json_in_more(in, is_object ? '}' : ']', &is_first)) {
-            if (is_object && (!string_skip(in) || !json_in_expect(in, ':')))
-                return false;
-            if (!skip(in, depth + 1))
-                return false;
-        }
-        return !in->is_bad;
-    }
-    if (in->at < in->end && *in->at == '"')
-        return string_skip(in);
-    const char *start = in->at;
-    while (in->at < in->end && strchr("+-.0123456789eEtrufalsn", *in->at) != NULL &&
-           *in->at != '\0')
-        in->at++;
-    return in->at > start || fail(in);
+    *ret_value = json_in_word(in, "true");
+    return *ret_value || json_in_word(in, "false") ||
+           json_in_fail(in, "neither true nor false where one must be");
 }
 
 bool json_in_skip(struct json_in *in)
 {
-    return skip(in, 0);
+    return succeed(in, culex__json_skip(&in->text, LIMIT_JSON_DEPTH));
 }

@@ -6,8 +6,6 @@
 #include "json_in.h"
 #include "limits.h"
 
-enum { DEPTH_MAX = 64, DIGITS_MAX = 18 };
-
 struct reader {
     struct json_in in;
     struct arena *arena;
@@ -16,54 +14,40 @@ struct reader {
 
 static bool value_read(struct reader *reader, struct json *json, unsigned depth);
 
-static bool fail(struct reader *reader)
+static bool text_read(struct reader *reader, const char **ret_text, size_t *ret_len)
 {
-    reader->in.is_bad = true;
-    return false;
-}
-
-static bool name_read(struct reader *reader, struct json *json)
-{
-    char *name;
-    size_t len;
-    if (!json_in_string(&reader->in, reader->arena, &name, &len))
+    char *text;
+    if (!json_in_string(&reader->in, reader->arena, &text, ret_len))
         return false;
-    json->name = name;
-    return json_in_expect(&reader->in, ':');
+    *ret_text = text;
+    return true;
 }
 
+static bool item_read(struct reader *reader, struct json *item, bool is_member, unsigned depth)
+{
+    if (is_member &&
+        (!text_read(reader, &item->name, &item->name_len) || !json_in_expect(&reader->in, ':')))
+        return false;
+    return value_read(reader, item, depth);
+}
+
+/* `depth` counts this list or object. */
 static bool list_read(struct reader *reader, struct json *json, unsigned depth)
 {
     const struct json **end = &json->first;
     bool is_object = json->kind == JSON_OBJECT;
     bool is_first = true;
+    if (depth > LIMIT_JSON_DEPTH)
+        return json_in_fail(&reader->in, "too many objects and lists inside each other");
+    json_in_expect(&reader->in, is_object ? '{' : '[');
     while (json_in_more(&reader->in, is_object ? '}' : ']', &is_first)) {
         struct json *item = arena_alloc(reader->arena, sizeof(*item));
-        if ((is_object && !name_read(reader, item)) || !value_read(reader, item, depth + 1))
+        if (!item_read(reader, item, is_object, depth))
             return false;
         *end = item;
         end = &item->next;
     }
     return !reader->in.is_bad;
-}
-
-static bool number_read(struct reader *reader, struct json *json)
-{
-    struct json_in *in = &reader->in;
-    bool is_negative = json_in_accept(in, '-');
-    unsigned digits = 0;
-    for (; in->at < in->end && culex__is_digit(*in->at); in->at++) {
-        if (digits++ < DIGITS_MAX)
-            json->number = json->number * 10 + (*in->at - '0');
-    }
-    json->kind = JSON_NUMBER;
-    json->is_whole = digits > 0 && digits <= DIGITS_MAX;
-    json->number = is_negative ? -json->number : json->number;
-    while (in->at < in->end && *in->at != '\0' && strchr("+-.0123456789eE", *in->at) != NULL) {
-        json->is_whole = false;
-        in->at++;
-    }
-    return digits > 0 || fail(reader);
 }
 
 static bool word_read(struct reader *reader, struct json *json)
@@ -73,49 +57,55 @@ static bool word_read(struct reader *reader, struct json *json)
         enum json_kind kind;
         int64_t number;
     } words[] = {{"null", JSON_NULL, 0}, {"true", JSON_BOOL, 1}, {"false", JSON_BOOL, 0}};
-    struct json_in *in = &reader->in;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        size_t len = strlen(words[i].word);
-        if ((size_t)(in->end - in->at) < len || memcmp(in->at, words[i].word, len) != 0)
+        if (!json_in_word(&reader->in, words[i].word))
             continue;
-        in->at += len;
         json->kind = words[i].kind;
         json->number = words[i].number;
         return true;
     }
-    return number_read(reader, json);
+    return json_in_fail(&reader->in, "no value where one must be");
+}
+
+static enum json_kind kind_of(char first)
+{
+    return first == '{'                             ? JSON_OBJECT
+           : first == '['                           ? JSON_ARRAY
+           : first == '"'                           ? JSON_TEXT
+           : first == '-' || culex__is_digit(first) ? JSON_NUMBER
+                                                    : JSON_NULL;
 }
 
 static bool value_read(struct reader *reader, struct json *json, unsigned depth)
 {
-    char *text;
-    if (depth > DEPTH_MAX || ++reader->nodes > LIMIT_MESSAGE_NODES)
-        return fail(reader);
-    if (json_in_accept(&reader->in, '{')) {
-        json->kind = JSON_OBJECT;
-        return list_read(reader, json, depth);
+    if (++reader->nodes > LIMIT_MESSAGE_NODES)
+        return json_in_fail(&reader->in, "too many values");
+    json->kind = kind_of(json_in_peek(&reader->in));
+    switch (json->kind) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        return list_read(reader, json, depth + 1);
+    case JSON_TEXT:
+        return text_read(reader, &json->text, &json->len);
+    case JSON_NUMBER:
+        return json_in_any_number(&reader->in, &json->is_whole, &json->number);
+    case JSON_NULL:
+    case JSON_BOOL:
+        break;
     }
-    if (json_in_accept(&reader->in, '[')) {
-        json->kind = JSON_ARRAY;
-        return list_read(reader, json, depth);
-    }
-    if (reader->in.at == reader->in.end || *reader->in.at != '"')
-        return word_read(reader, json);
-    if (!json_in_string(&reader->in, reader->arena, &text, &json->len))
-        return false;
-    json->kind = JSON_TEXT;
-    json->text = text;
-    return true;
+    return word_read(reader, json);
 }
 
-const struct json *json_parse(struct arena *arena, const char *text, size_t len)
+const struct json *json_parse(struct arena *arena, const char *text, size_t len,
+                              struct json_fault *ret_fault)
 {
-    struct reader reader = {.in = {.at = text, .end = text + len}, .arena = arena};
+    struct reader reader = {.in = json_in_text(text, len), .arena = arena};
     struct json *json = arena_alloc(arena, sizeof(*json));
-    if (!value_read(&reader, json, 0))
-        return NULL;
-    json_in_accept(&reader.in, '\0'); /* Only for the white space before it. */
-    return reader.in.at == reader.in.end ? json : NULL;
+    if (value_read(&reader, json, 0) &&
+        (json_in_at_end(&reader.in) || json_in_fail(&reader.in, "more behind the end")))
+        return json;
+    *ret_fault = (struct json_fault){reader.in.fault, json_in_offset(&reader.in)};
+    return NULL;
 }
 
 const struct json *json_get(const struct json *json, const char *path)
@@ -124,8 +114,7 @@ const struct json *json_get(const struct json *json, const char *path)
     while (json != NULL && *path != '\0') {
         size_t len = strcspn(path, ".");
         const struct json *member = json->kind == JSON_OBJECT ? json->first : NULL;
-        while (member != NULL &&
-               (strncmp(member->name, path, len) != 0 || member->name[len] != '\0'))
+        while (member != NULL && (member->name_len != len || memcmp(member->name, path, len) != 0))
             member = member->next;
         json = member;
         path += len + (path[len] == '.');
@@ -150,7 +139,7 @@ bool json_count(const struct json *json, uint32_t *ret_count)
 bool json_has_text(const struct json *array, const char *text)
 {
     const struct json *item = array->kind == JSON_ARRAY ? array->first : NULL;
-    while (item != NULL && (item->kind != JSON_TEXT || strcmp(item->text, text) != 0))
+    while (item != NULL && (json_string(item) == NULL || strcmp(item->text, text) != 0))
         item = item->next;
     return item != NULL;
 }

@@ -31,6 +31,9 @@
 #define LIMIT_WARNINGS   100u
 #define LIMIT_ERRORS_MAX 1000u /* what may be asked for */
 
+/* JSON: locks, listings, answers of plug-ins, messages of editors. */
+#define LIMIT_JSON_DEPTH 64u /* objects and lists inside each other */
+
 /* Messages between an editor and the language server. */
 #define LIMIT_MESSAGE_BYTES  (8u * 1024u * 1024u)    /* the largest file, with each byte escaped */
 #define LIMIT_MESSAGE_SKIP   (1024u * 1024u * 1024u) /* what is longer is read over and refused */

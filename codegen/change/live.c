@@ -82,10 +82,9 @@ static bool is_end(const struct line *line)
 /* False when the line is of neither kind. */
 static bool line_parse(struct listing *listing, struct span span, struct line *line)
 {
-    struct json_in in = {.at = listing->source->text + span.offset};
+    struct json_in in = json_in_text(listing->source->text + span.offset, span.length);
     bool is_first = true;
     bool is_good = true;
-    in.end = in.at + span.length;
     json_in_expect(&in, '{');
     while (is_good && json_in_more(&in, '}', &is_first))
         is_good = member_read(listing, &in, line);
@@ -126,8 +125,7 @@ static bool end_take(struct listing *listing, const struct line *line)
 /* False after a report. */
 static bool line_read(struct listing *listing, struct span span)
 {
-    struct json_in blank = {.at = listing->source->text + span.offset};
-    blank.end = blank.at + span.length;
+    struct json_in blank = json_in_text(listing->source->text + span.offset, span.length);
     if (json_in_at_end(&blank))
         return true;
     struct line line = {.runs = arena_alloc(listing->arena, sizeof(*line.runs)),

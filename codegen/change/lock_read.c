@@ -17,28 +17,41 @@ struct reader {
 };
 
 /* Only the first fault is reported: later ones mostly follow from it. */
+static bool report(struct reader *reader, struct span span, const char *fault, const char *help)
+{
+    if (reader->is_bad)
+        return false;
+    reader->is_bad = true;
+    diag_report(reader->sink, DIAG_BAD_LOCK, span, "this is no whole lock: %s", fault);
+    diag_help(reader->sink, "%s", help);
+    return false;
+}
+
 static bool fail_at(struct reader *reader, struct span span, const char *fault)
 {
-    if (!reader->is_bad)
-        diag_report(reader->sink, DIAG_BAD_LOCK, span, "this is no whole lock: %s", fault);
-    reader->is_bad = true;
-    return false;
+    return report(reader, span, fault,
+                  "take the last good one from version control, then run culexc lock");
+}
+
+static bool is_conflict(const struct reader *reader, struct span span)
+{
+    const char *at = reader->source->text + span.offset;
+    return reader->source->size - span.offset >= 7 && (*at == '<' || *at == '=' || *at == '>');
 }
 
 static struct span span_here(const struct reader *reader)
 {
-    const char *at = reader->in.is_bad ? reader->in.bad_at : reader->in.at;
-    return (struct span){reader->source, (uint32_t)(at - reader->source->text), 1};
+    return (struct span){reader->source, (uint32_t)json_in_offset(&reader->in), 1};
 }
 
 static bool fail(struct reader *reader, const char *fault)
 {
     struct span span = span_here(reader);
-    bool is_conflict = reader->source->size - span.offset >= 7 &&
-                       strchr("<=>", reader->source->text[span.offset]) != NULL &&
-                       reader->source->text[span.offset] != '\0';
+    if (reader->in.is_bad && is_conflict(reader, span))
+        return report(reader, span, "a conflict of a merge was left in it",
+                      "keep the versions and results of both sides, then run culexc lock");
     if (reader->in.is_bad)
-        fault = is_conflict ? "a conflict of a merge was left in it" : "the JSON is malformed here";
+        fault = arena_printf(reader->arena, "the JSON is malformed: %s", reader->in.fault);
     return fail_at(reader, span, fault);
 }
 
@@ -284,8 +297,7 @@ struct lock *lock_read(struct diag_sink *sink, const char *path, const char *tex
     struct reader reader = {.arena = sink->arena, .sink = sink};
     reader.source = source_create(reader.arena, path, text, size);
     reader.source->index = UINT32_MAX; /* Behind what is said of the schemas. */
-    reader.in = (struct json_in){.at = reader.source->text,
-                                 .end = reader.source->text + reader.source->size};
+    reader.in = json_in_text(reader.source->text, reader.source->size);
     map_init(&reader.types, reader.arena);
     if (!check_format(&reader))
         return NULL;

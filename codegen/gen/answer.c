@@ -24,7 +24,8 @@ static void refuse(struct taking *taking, const char *fault, const char *name)
 {
     if (!taking->is_told && taking->what != NULL)
         say("%s answers with a file that %s: '%.256s'", taking->what, fault, name);
-    taking->is_told = taking->in.is_bad = true;
+    taking->is_told = true;
+    json_in_fail(&taking->in, fault);
 }
 
 /* Why no file may be called so, or NULL. */
@@ -53,7 +54,8 @@ static const char *text_take(struct taking *taking)
     size_t len = 0;
     if (!json_in_string(&taking->in, taking->arena, &text, &len))
         return NULL;
-    taking->in.is_bad |= strlen(text) != len || !culex__utf8_is_valid(text, len);
+    if (strlen(text) != len || !culex__utf8_is_valid(text, len))
+        json_in_fail(&taking->in, "a text that has a NUL or is not UTF-8");
     return text;
 }
 
@@ -75,7 +77,8 @@ static void file_take(struct taking *taking)
     while ((member = member_next(taking, &is_first)) != NULL) {
         bool is_name = strcmp(member, "name") == 0;
         bool is_content = strcmp(member, "content") == 0;
-        taking->in.is_bad |= (is_name && file->name != NULL) || (is_content && content != NULL);
+        if ((is_name && file->name != NULL) || (is_content && content != NULL))
+            json_in_fail(&taking->in, "a file has two names or two contents");
         if (is_name)
             file->name = text_take(taking);
         else if (is_content)
@@ -84,7 +87,8 @@ static void file_take(struct taking *taking)
             json_in_skip(&taking->in);
     }
     file->content = content;
-    taking->in.is_bad |= file->name == NULL || content == NULL;
+    if (file->name == NULL || content == NULL)
+        json_in_fail(&taking->in, "a file has no name or no content");
     if (taking->in.is_bad)
         return;
     const char *fault = name_fault(file->name);
@@ -115,7 +119,8 @@ static void error_take(struct taking *taking)
         else
             json_in_skip(&taking->in);
     }
-    taking->in.is_bad |= error->message == NULL || error->line < 0 || error->column < 0;
+    if (error->message == NULL || error->line < 0 || error->column < 0)
+        json_in_fail(&taking->in, "an error has no message, or a place below 0");
     *taking->errors_end = error;
     taking->errors_end = &error->next;
 }
@@ -123,14 +128,16 @@ static void error_take(struct taking *taking)
 static void list_take(struct taking *taking, bool *has, void (*take)(struct taking *taking))
 {
     bool is_first = true;
-    taking->in.is_bad |= *has;
+    if (*has)
+        json_in_fail(&taking->in, "'files' or 'errors' comes twice");
     *has = true;
     json_in_expect(&taking->in, '[');
     while (json_in_more(&taking->in, ']', &is_first)) {
         if (!json_in_expect(&taking->in, '{'))
             return;
         take(taking);
-        taking->in.is_bad |= ++taking->count > LIMIT_ANSWER_FILES;
+        if (++taking->count > LIMIT_ANSWER_FILES)
+            json_in_fail(&taking->in, "too many files and errors");
     }
 }
 
@@ -189,7 +196,7 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
 {
     struct taking taking = {.arena = arena,
                             .what = what,
-                            .in = json_in_buf(text),
+                            .in = json_in_text(text->data, text->len),
                             .answer = ret_answer,
                             .files_end = &ret_answer->files,
                             .errors_end = &ret_answer->errors};
@@ -197,7 +204,7 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
     bool is_first = true;
     *ret_answer = (struct answer){0};
     map_init(&ret_answer->by_name, arena);
-    taking.in.is_bad = text->len == 0 || !json_in_expect(&taking.in, '{');
+    json_in_expect(&taking.in, '{');
     while ((member = member_next(&taking, &is_first)) != NULL) {
         if (strcmp(member, "files") == 0)
             list_take(&taking, &taking.has_files, file_take);
@@ -208,8 +215,10 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
     }
     if (!taking.in.is_bad)
         names_check(&taking);
-    bool is_whole = !taking.in.is_bad && json_in_at_end(&taking.in);
-    if (!is_whole && !taking.is_told && what != NULL)
-        say("%s does not answer as schemas/plugin.md says", what);
-    return is_whole;
+    if (!json_in_at_end(&taking.in))
+        json_in_fail(&taking.in, "more behind the end");
+    if (taking.in.is_bad && !taking.is_told && what != NULL)
+        say("%s does not answer as schemas/plugin.md says: after %zu bytes, %s", what,
+            json_in_offset(&taking.in), taking.in.fault);
+    return !taking.in.is_bad;
 }

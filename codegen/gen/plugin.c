@@ -115,7 +115,7 @@ static bool plugin_spawn(struct exchange *exchange, int input, int output)
 static bool answer_is_over(const struct exchange *exchange, const struct buf *answer)
 {
     siginfo_t info = {0};
-    struct json_in in = json_in_buf(answer);
+    struct json_in in = json_in_text(answer->data, answer->len);
     if (waitid(P_PID, (id_t)exchange->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid == 0)
         return false;

@@ -359,9 +359,12 @@ static void message_handle(struct server *server, struct arena *arena, const str
 static void text_handle(struct server *server, const char *text, size_t len)
 {
     struct arena arena = {0};
-    const struct json *message = json_parse(&arena, text, len);
+    struct json_fault fault;
+    const struct json *message = json_parse(&arena, text, len, &fault);
     if (message == NULL)
-        send_fault(server, json_get(NULL, ""), FAULT_PARSE, "not JSON, or too much of it");
+        send_fault(server, json_get(NULL, ""), FAULT_PARSE,
+                   arena_printf(&arena, "the message is malformed after %zu bytes: %s",
+                                fault.offset, fault.text));
     else
         message_handle(server, &arena, message);
     arena_release(&arena);

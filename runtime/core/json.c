@@ -128,7 +128,7 @@ const char *culex__json_string(struct culex__json *json, struct culex__json_text
             return wrong;
     }
     text.len = (size_t)(json->at - text.data);
-    if (!is_ascii && !culex__utf8_is_valid(text.data, text.len))
+    if (!is_ascii && !json->takes_any_bytes && !culex__utf8_is_valid(text.data, text.len))
         return "string that is not UTF-8";
     json->at++;
     *ret_text = text;

@@ -13,6 +13,7 @@ struct culex__json {
     const char *start;
     const char *at;
     const char *end;
+    bool takes_any_bytes; /* strings need not be UTF-8: their reader looks at that itself */
 };
 
 /* A part of the text. For strings: between the quotes, escapes not yet resolved. */
@@ -28,8 +29,8 @@ char culex__json_peek(struct culex__json *json);
 /* Passes over white space and `byte`; false, past the white space only, when it is not next. */
 bool culex__json_take(struct culex__json *json, char byte);
 
-/* Passes over a string, which begins at `at`. It is valid UTF-8, has no raw control
- * characters, and its escapes are well formed, surrogates paired. */
+/* Passes over a string, which begins at `at`. It is valid UTF-8 (unless any bytes are taken), has
+ * no raw control characters, and its escapes are well formed, surrogates paired. */
 const char *culex__json_string(struct culex__json *json, struct culex__json_text *ret_text);
 
 /* The character that the escape at `at`, a backslash, stands for; its length in the text, 0 when it

@@ -176,6 +176,23 @@ class Update(Case):
         self.culexc(2, "breaking", "--against", "jobs.lock", "--category", "stored,x", "a.job")
 
 
+    def test_damaged_lock_is_told_with_place_and_remedy(self):
+        self.write("a.job", MAIL)
+        self.culexc(0, "lock", "a.job")
+        whole = self.lock().decode()
+        for old, new, said in (('"lock": ', '"lock": 0', ":2:13: error: this is no whole lock: the JSON is malformed: malformed number"),
+                               ('"package": "', '"package": "\t', "raw control character in a string"),
+                               ('"package": "', '"package": "\\ud83d', "malformed escape in a string"),
+                               ('"jobs": [', '"jobs": [,', "no object where one must be"),
+                               ('"jobs": [', '"jobs": ', "no list where one must be"),
+                               ('"lock":', '"lock"', "no ':' after a name")):
+            self.assertEqual(whole.count(old), 1, old)
+            self.write("jobs.lock", whole.replace(old, new))
+            told = self.culexc(1, "breaking", "--against", "jobs.lock", "a.job")
+            self.assertIn(said, told)
+            self.assertIn("help: take the last good one from version control, then run culexc lock", told)
+
+
 class Modes(Case):
     def setUp(self):
         super().setUp()

@@ -173,6 +173,18 @@ class Plugin(unittest.TestCase):
                 self.answer(text)
                 self.refused("does not answer as schemas/plugin.md says")
 
+    def test_refused_answer_is_told_with_fault_and_place(self):
+        for text, said in [("", "after 0 bytes, no object where one must be"),
+                           ('{"x": 01}', "after 8 bytes, malformed number"),
+                           ('{"x": "\t"}', "after 7 bytes, raw control character in a string"),
+                           ('{"x": ' + "[" * 65, "after 70 bytes, too many objects and lists inside each other"),
+                           ('{"errors": [{"message": "m", "line": 1.5}]}', "after 37 bytes, number that is not whole or needs more than 64 bits"),
+                           ('{"files": [{"name": "a"}]}', "after 24 bytes, a file has no name or no content"),
+                           ("{} x", "after 3 bytes, more behind the end")]:
+            with self.subTest(text=text[:40]):
+                self.answer(text)
+                self.refused("the plug-in './plugin' does not answer as schemas/plugin.md says: " + said)
+
     # What becomes of its complaints.
 
     def test_complaint_without_a_place_is_shown(self):

@@ -10,7 +10,6 @@
 #include "check.h"
 #include "diag_print.h"
 #include "duration.h"
-#include "json_in.h"
 #include "lexer.h"
 #include "literal.h"
 #include "setting.h"
@@ -173,56 +172,6 @@ static void test_lexer__nul_is_an_ordinary_byte(void **state)
     arena_release(&arena);
 }
 
-static void test_json_in__strings_are_read_or_malformed(void **state)
-{
-    static const struct {
-        const char *text, *value; /* NULL: malformed */
-    } cases[] = {{"\"a\\n\\u00e9\\ud83d\\ude00\"", "a\n\xc3\xa9\xf0\x9f\x98\x80"},
-                 {"\"\"", ""},
-                 {"\"\\ud83d\"", NULL},
-                 {"\"\\udc00\"", NULL},
-                 {"\"\\u12\"", NULL},
-                 {"\"\\q\"", NULL},
-                 {"\"open", NULL},
-                 {"\"open\\", NULL}};
-    struct arena arena = {0};
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct json_in in = {.at = cases[i].text, .end = cases[i].text + strlen(cases[i].text)};
-        char *value = NULL;
-        size_t len;
-        assert_int_equal(json_in_string(&in, &arena, &value, &len), cases[i].value != NULL);
-        if (cases[i].value != NULL)
-            assert_string_equal(value, cases[i].value);
-    }
-    arena_release(&arena);
-}
-
-static void test_json_in__depth_is_bounded(void **state)
-{
-    char text[1000];
-    (void)state;
-    memset(text, '[', sizeof(text));
-    struct json_in in = {.at = text, .end = text + sizeof(text)};
-    assert_false(json_in_skip(&in));
-}
-
-static void test_json_in__number_that_may_not_fit_is_refused_where_it_ends(void **state)
-{
-    static const char text[] = " 7 -123456789012345678 true false 1234567890123456789 ";
-    struct json_in in = {.at = text, .end = text + strlen(text)};
-    int64_t number;
-    bool value;
-    (void)state;
-    assert_true(json_in_number(&in, &number) && number == 7);
-    assert_true(json_in_number(&in, &number) && number == -INT64_C(123456789012345678));
-    assert_true(json_in_bool(&in, &value) && value);
-    assert_true(json_in_bool(&in, &value) && !value);
-    assert_false(json_in_at_end(&in));
-    assert_false(json_in_number(&in, &number)); /* more digits than are sure to fit */
-    assert_int_equal(in.bad_at - text, strlen(text) - 2);
-}
-
 /* The compiler as a whole, on a text in memory: the number of errors. */
 static unsigned compile(const char *text, size_t size)
 {
@@ -335,9 +284,6 @@ int main(void)
         cmocka_unit_test(test_place__columns_are_code_points),
         cmocka_unit_test(test_lexer__tells_kind_fault_and_place_of_each_token),
         cmocka_unit_test(test_lexer__nul_is_an_ordinary_byte),
-        cmocka_unit_test(test_json_in__strings_are_read_or_malformed),
-        cmocka_unit_test(test_json_in__depth_is_bounded),
-        cmocka_unit_test(test_json_in__number_that_may_not_fit_is_refused_where_it_ends),
         cmocka_unit_test(test_names__equal_c_names_are_refused),
         cmocka_unit_test(test_settings__numbers_keep_their_bounds),
         cmocka_unit_test(test_overlay__is_read_instead_of_a_file),

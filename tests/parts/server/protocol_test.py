@@ -161,6 +161,36 @@ class Framing(Served):
             self.assertEqual((answer["id"], answer["error"]["code"]), (None, code), body[:40])
         self.alive()
 
+    def test_malformed_message_is_told_with_fault_and_place(self):
+        self.start()
+        for body, said in ((b'{"id":01}', "after 8 bytes: malformed number"),
+                           (b'{"id":"\t"}', "after 7 bytes: raw control character in a string"),
+                           (b'{"id":+1}', "after 6 bytes: no value where one must be"),
+                           (b"[" * 65 + b"]" * 65, "after 64 bytes: too many objects and lists inside each other"),
+                           (b"{}\0", "after 2 bytes: more behind the end")):
+            self.client.send_body(body)
+            self.assertEqual(self.client.read()["error"],
+                             {"code": -32700, "message": "the message is malformed " + said})
+        self.alive()
+
+    def test_json_is_what_another_reader_takes_for_it(self):
+        self.start()
+        dice = random.Random(3)
+        whole = (b'[{"a": -10.25e+3, "b\\n": [true, false, null, {}]}, "x\\u0041\\"", 0, [],'
+                 b' "\xc3\xa9", 1E5, -0]')
+        told = {True: 0, False: 0}
+        for _ in range(3000):
+            data = bytearray(whole)
+            for _ in range(dice.randrange(1, 3)):
+                at = dice.randrange(len(data))
+                data[at:at + dice.randrange(2)] = dice.choice([b"", b"0", b"1", b".", b"e", b"-", b"+", b",", b":",
+                    b'"', b"\\", b"[", b"]", b"{", b"}", b" ", b"\n", b"\t", b"\0", b"\x7f", b"u", b"n"])
+            self.client.send_body(bytes(data))
+            code = self.client.read()["error"]["code"]
+            self.assertEqual(code, -32600 if is_json(bytes(data)) else -32700, bytes(data))
+            told[code == -32600] += 1
+        self.assertGreater(min(told.values()), 300, told)
+
     def test_invalid_utf8_is_carried_through(self):
         self.start()
         self.client.send_body(b'{"id":1,"method":"no/\xff\xc3"}')
@@ -328,6 +358,19 @@ class Noise(Served):
             finally:
                 client.process.kill()
             self.assertIn(status, (0, 1), bytes(data))
+
+
+def no_constant(name):
+    raise ValueError(name)
+
+
+def is_json(data):
+    """As Python reads it, which takes NaN and Infinity besides."""
+    try:
+        json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=no_constant)
+    except ValueError:
+        return False
+    return True
 
 
 def place(text, offset):
