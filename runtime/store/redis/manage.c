@@ -84,7 +84,7 @@ culex_status culex__redis_forget(struct culex_store *base, const char *queue, cu
 
 /* --- verbs on a queue ----------------------------------------------------------------- */
 
-/* No session holds as much as these can look at: whoever wants more plays with us. */
+/* Shares of one call of HELLO: no session holds as much as these can look at. */
 enum { HELLO_ROUNDS_MAX = 10000 };
 
 /* Some integers, as HELLO and PURGE answer. */
@@ -130,6 +130,16 @@ static culex_status hello_cut_short(culex_status status, culex_error *error)
     return CULEX_EUNKNOWN;
 }
 
+/* The server still names a lease to go on at: the session before may hold more runs. */
+static culex_status hello_unfinished(const struct culex__redis *redis, size_t released,
+                                     culex_error *error)
+{
+    return culex__fail(error, CULEX_EUNKNOWN,
+                       "redis at %s took back %zu runs in %d shares of HELLO and came to no end: "
+                       "the new session does not count yet, HELLO is to be repeated",
+                       redis->target.label, released, HELLO_ROUNDS_MAX);
+}
+
 culex_status culex__redis_hello(struct culex_store *base, const char *queue, const char *worker,
                                 const char *session, size_t *ret_released, int64_t *ret_now_ms,
                                 culex_error *error)
@@ -146,6 +156,8 @@ culex_status culex__redis_hello(struct culex_store *base, const char *queue, con
     } while (status == CULEX_OK && values[2] > 0 && ++rounds < HELLO_ROUNDS_MAX);
     if (status != CULEX_OK)
         return rounds > 0 ? hello_cut_short(status, error) : status;
+    if (values[2] > 0)
+        return hello_unfinished(redis, released, error);
     *ret_released = released;
     *ret_now_ms = values[0];
     return CULEX_OK;

@@ -198,6 +198,28 @@ static void test_more_grants_than_were_wanted_are_refused(void **state)
     proxy_stop(proxy);
 }
 
+/* Each share says where to go on, and none is the last. */
+static void test_hello_without_end_is_unknown(void **state)
+{
+    static const char share[] = "*4\r\n:1750000000000\r\n:2\r\n:1750000001000\r\n:0\r\n";
+    struct fixture *f = *state;
+    struct proxy *proxy = proxy_start(f->server.socket);
+    struct culex_store *store = fixture_open(f, proxy_url(proxy));
+    culex_error error = {.code = CULEX_OK};
+    char taken_back[64];
+    assert_ok(verb_call(f, store, HELLO, &call_error)); /* so that it meets no greeting or probe */
+    proxy_set(proxy, &(struct proxy_fault){.action = PROXY_ANSWER, .text = share});
+    assert_int_equal(verb_call(f, store, HELLO, &error), CULEX_EUNKNOWN);
+    assert_int_equal(error.code, CULEX_EUNKNOWN);
+    snprintf(taken_back, sizeof taken_back, "took back %u runs", 2 * proxy_hits(proxy));
+    assert_non_null(strstr(error.text, taken_back));
+    assert_non_null(strstr(error.text, "does not count yet"));
+    proxy_set(proxy, NULL);
+    assert_ok(verb_call(f, store, HELLO, &call_error));
+    store->ops->close(store);
+    proxy_stop(proxy);
+}
+
 /* Each header of seven bytes would take 128 KiB of pointers, nested ones that times 16000. */
 static void test_nested_arrays_share_one_budget(void **state)
 {
@@ -374,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_hostile_reply_costs_one_call),
         TEST(test_more_grants_than_were_wanted_are_refused),
+        TEST(test_hello_without_end_is_unknown),
         cmocka_unit_test(test_nested_arrays_share_one_budget),
         cmocka_unit_test(test_slow_drip_ends_at_the_deadline),
         cmocka_unit_test(test_black_hole_ends_at_the_deadline),
