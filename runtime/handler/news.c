@@ -32,9 +32,7 @@ void culex__news_progress(struct culex_run_news *news, const char *text)
 
 void culex__news_extend(struct culex_run_news *news, const struct culex_env *env, int64_t extend_ms)
 {
-    int64_t most_ms = INT64_MAX / 4000000;
-    extend_ms = extend_ms < most_ms ? extend_ms : most_ms;
-    int64_t until_ns = culex__env_boottime_ns(env) + extend_ms * CULEX_MS_NS;
+    int64_t until_ns = culex__after_ms(culex__env_boottime_ns(env), extend_ms);
     pthread_mutex_lock(&news->lock);
     if (until_ns > news->until_ns)
         news->until_ns = until_ns;

@@ -169,6 +169,25 @@ static void test_extension_moves_the_timeout(void **state)
     assert_text(world, id, CULEX_RUN_DEAD, "timed out after 3s; killed by SIGKILL in zoo.c:1");
 }
 
+static culex_outcome act_extend_for_ever(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    culex_run_extend(run, INT64_MAX);
+    return CULEX_DONE;
+}
+
+static void test_extension_may_have_no_end(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 3000;
+    culex_uuid id = world_enqueue(world, &type, 90000);
+    world->act = act_extend_for_ever;
+    run_worker(world, draining, &type);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(world->calls, 1);
+}
+
 static culex_outcome act_progress(struct world *world, culex_run *run, int64_t n)
 {
     world->hang_ms = n;
@@ -1034,6 +1053,7 @@ int main(void)
         UNIT(test_timed_out_handler_ends_by_sigterm),
         UNIT(test_timed_out_handler_may_return_by_itself),
         UNIT(test_extension_moves_the_timeout),
+        UNIT(test_extension_may_have_no_end),
         UNIT(test_progress_goes_with_the_next_heartbeat),
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),
