@@ -95,9 +95,9 @@ culex_status culex__redis_begin(struct culex__redis *redis,
 }
 
 /* The first two arguments: how to run the script, and which. */
-static culex_status call_once(struct culex__redis *redis, const char *verb, const char *script,
-                              size_t len, struct culex__redis_request *request, int64_t deadline_ns,
-                              redisReply **ret_reply, culex_error *error)
+static culex_status script_send(struct culex__redis *redis, const char *verb, const char *script,
+                                size_t len, struct culex__redis_request *request,
+                                int64_t deadline_ns, redisReply **ret_reply, culex_error *error)
 {
     struct culex__redis_conn *conn = &redis->conn;
     char frame[96];
@@ -139,11 +139,11 @@ static culex_status script_run(struct culex__redis *redis, const struct culex__r
 {
     redisReply *reply = NULL;
     culex_status status =
-        call_once(redis, "EVALSHA", script->digest, 40, request, deadline_ns, &reply, error);
+        script_send(redis, "EVALSHA", script->digest, 40, request, deadline_ns, &reply, error);
     if (status == CULEX_OK && is_noscript(reply)) {
         freeReplyObject(reply);
-        status = call_once(redis, "EVAL", script->text, script->len, request, deadline_ns, &reply,
-                           error);
+        status = script_send(redis, "EVAL", script->text, script->len, request, deadline_ns, &reply,
+                             error);
     }
     if (status != CULEX_OK)
         return status;
