@@ -1,9 +1,11 @@
 #include "fixture.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ void fixture_init(struct fixture *fixture)
     snprintf(fixture->path, sizeof fixture->path, "%s/q.db", fixture->folder);
     fixture->env = *culex__env_system();
     fixture->now_ms = 1700000000000;
+    fixture->timeout_ms = FIXTURE_PATIENT_MS;
     fixture->env.self = &fixture->now_ms;
     fixture->env.store_clock_ms = driven_clock;
 }
@@ -64,10 +67,23 @@ int fixture_teardown(void **state)
     return 0;
 }
 
+pid_t fixture_fork(void)
+{
+    pid_t parent = getpid(), child = fork();
+    assert_true(child >= 0);
+    if (child != 0)
+        return child;
+    if (setenv("CMOCKA_TEST_ABORT", "1", 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
+        getppid() != parent)
+        _exit(125);
+    return 0;
+}
+
 static culex_status open_as(struct fixture *fixture, int version, struct culex_store **ret_store,
                             culex_error *error)
 {
-    struct culex_store_options options = {.timeout_ms = 300, .synchronous = "normal"};
+    struct culex_store_options options = {.timeout_ms = fixture->timeout_ms,
+                                          .synchronous = "normal"};
     return culex__sqlite_open_as(version, fixture->path, false, &options, &fixture->env, ret_store,
                                  error);
 }
@@ -168,7 +184,7 @@ static sqlite3 *raw_open(struct fixture *fixture)
     sqlite3 *db;
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_busy_timeout(db, 2000);
+    sqlite3_busy_timeout(db, FIXTURE_PATIENT_MS);
     return db;
 }
 

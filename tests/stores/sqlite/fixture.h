@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 #include <sqlite3.h>
@@ -13,11 +14,16 @@
 #include "store/sqlite/opening.h"
 #include "store/sqlite/sqlite.h"
 
+/* So short a wait for a lock is for tests that hold the lock themselves. All others have a wait
+ * that no load of the machine reaches: a process that is held up may hold the lock meanwhile. */
+enum { FIXTURE_BRIEF_MS = 300, FIXTURE_PATIENT_MS = 20000 };
+
 struct fixture {
     char folder[64];
     char path[96];
     struct culex_env env;
     int64_t now_ms;
+    int64_t timeout_ms; /* of what is opened from now on; FIXTURE_PATIENT_MS */
     struct culex_store *store;
 };
 
@@ -29,7 +35,11 @@ void fixture_release(struct fixture *fixture);
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
-/* Opens the file with a short timeout. `version` as in culex__sqlite_open_as. */
+/* As fork(), for a child that ends with this process, and that a failed assert ends: cmocka would
+ * go on with the next tests in it, and tear down what its parent still uses. Ends by _exit. */
+pid_t fixture_fork(void);
+
+/* Opens the file. `version` as in culex__sqlite_open_as. */
 struct culex_store *fixture_open(struct fixture *fixture, int version);
 culex_status fixture_try_open(struct fixture *fixture, culex_error *error);
 

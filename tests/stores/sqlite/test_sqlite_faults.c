@@ -82,7 +82,7 @@ static void count_sqlite_memory(void)
 
 static culex_status open_enqueue_step(struct fixture *fixture, const struct culex_new_run *run)
 {
-    struct culex_store_options options = {.timeout_ms = 300, .synchronous = "off"};
+    struct culex_store_options options = {.timeout_ms = fixture->timeout_ms, .synchronous = "off"};
     struct culex_store *store = NULL;
     struct culex_enqueue_result result;
     struct culex_step_reply reply;
@@ -230,6 +230,7 @@ static void test_readonly__refuses_writes_and_still_reads(void **state)
 static void test_locked__waits_no_longer_than_the_timeout(void **state)
 {
     struct fixture *fixture = *state;
+    fixture->timeout_ms = FIXTURE_BRIEF_MS;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
     sqlite3 *other;
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
@@ -241,7 +242,7 @@ static void test_locked__waits_no_longer_than_the_timeout(void **state)
     assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error),
                      CULEX_EBUSY);
     int64_t waited = culex__env_boottime_ms(&fixture->env) - before;
-    assert_in_range(waited, 300, 20000); /* it did wait, and it came back */
+    assert_in_range(waited, FIXTURE_BRIEF_MS, 20000); /* it did wait, and it came back */
     assert_non_null(strstr(error.text, "q.db"));
     sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
     sqlite3_close(other);
@@ -252,6 +253,7 @@ static void test_locked__waits_no_longer_than_the_timeout(void **state)
 static void test_locked__by_a_checkpoint_is_busy_and_names_the_file(void **state)
 {
     struct fixture *fixture = *state;
+    fixture->timeout_ms = FIXTURE_BRIEF_MS;
     fixture->store = fixture_open(fixture, 3040001);
     struct culex_store *other = fixture_open(fixture, 3040001);
     int fd = culex__sqlite_of(other)->lock_fd;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -450,9 +449,8 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     assert_int_equal(pipe(in), 0);
     assert_int_equal(pipe(out), 0);
     for (int i = 0; i < WORKERS; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
-        if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+        children[i] = fixture_fork();
+        if (children[i] == 0)
             work_in_child(fixture, i, in[0], out[1]);
     }
     fixture->store = fixture_open(fixture, GUARDED);
@@ -583,10 +581,8 @@ static void test_disk_full__worker_reports_all_and_goes_on_after_relief(void **s
     snprintf(url, sizeof url, "sqlite:%s", fixture->path);
     assert_int_equal(pipe(begun), 0);
     assert_int_equal(pipe(may_end), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = fixture_fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(may_end[1]);
         worker_in_child(url, begun[1], may_end[0]);
     }

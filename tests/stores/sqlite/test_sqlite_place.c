@@ -498,7 +498,7 @@ static culex_status open_named(struct fixture *fixture, const char *name, const 
                                struct culex_store **ret_store, culex_error *error)
 {
     struct culex_store_options options = {
-        .timeout_ms = 300, .synchronous = "normal", .folder = folder};
+        .timeout_ms = fixture->timeout_ms, .synchronous = "normal", .folder = folder};
     return culex__sqlite_open_as(GUARDED, name, false, &options, &fixture->env, ret_store, error);
 }
 

@@ -119,8 +119,7 @@ static void hammer(struct fixture *fixture, int version)
 {
     pid_t children[PRODUCERS + WORKERS];
     for (int i = 0; i < PRODUCERS + WORKERS; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
+        children[i] = fixture_fork();
         if (children[i] == 0 && i < PRODUCERS)
             produce(fixture, version, -1, RUNS_EACH);
         if (children[i] == 0)
@@ -176,8 +175,7 @@ static void write_back_and_be_killed(struct fixture *fixture)
     int pipes[2];
     char byte;
     assert_int_equal(pipe(pipes), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = fixture_fork();
     if (child == 0)
         write_back(fixture, pipes[1]);
     for (int i = 0; i < CHECKPOINTS; i++)
@@ -213,14 +211,12 @@ static void test_log__written_back_by_others_at_any_moment_is_no_cut(void **stat
     struct fixture *fixture = *state;
     pid_t lookers[LOOKERS], producers[PRODUCERS];
     for (int i = 0; i < LOOKERS; i++) {
-        lookers[i] = fork();
-        assert_true(lookers[i] >= 0);
+        lookers[i] = fixture_fork();
         if (lookers[i] == 0)
             look(fixture);
     }
     for (int i = 0; i < PRODUCERS; i++) {
-        producers[i] = fork();
-        assert_true(producers[i] >= 0);
+        producers[i] = fixture_fork();
         if (producers[i] == 0)
             produce(fixture, 3040001, -1, RUNS);
     }
@@ -248,8 +244,7 @@ static void test_open__many_at_once_create_one_file(void **state)
         pid_t children[OPENERS];
         snprintf(fixture->path, sizeof fixture->path, "%s/%d.db", fixture->folder, round);
         for (int i = 0; i < OPENERS; i++) {
-            children[i] = fork();
-            assert_true(children[i] >= 0);
+            children[i] = fixture_fork();
             if (children[i] == 0)
                 produce(fixture, 3040001, -1, 1);
         }
@@ -289,8 +284,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     assert_int_equal(pipe(acknowledged), 0);
     uint64_t random = (uint64_t)fixture_id(0).b[15] + 1;
     for (int i = 0; i < KILLS; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
+        pid_t child = fixture_fork();
         if (child == 0 && i % 2 == 0)
             produce(fixture, 3040001, acknowledged[1],
                     150); /* fits into the pipe, with its peers */
@@ -309,7 +303,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), enqueued);
     fixture_sql(fixture,
                 "UPDATE run SET losses = 0 WHERE state IN ('W', 'A')"); /* let all finish */
-    pid_t child = fork();
+    pid_t child = fixture_fork();
     if (child == 0)
         work(fixture, 3040001, 7, 5000,
              enqueued - (uint64_t)fixture_ask(fixture, "SELECT dead FROM queue"));
@@ -367,8 +361,7 @@ static struct elsewhere elsewhere_begin(struct fixture *fixture)
 {
     int fds[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = fixture_fork();
     close(fds[child == 0 ? 0 : 1]);
     if (child == 0)
         elsewhere_work(fixture, fds[1]);
@@ -507,8 +500,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
     int ready[2];
     char byte;
     assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = fixture_fork();
     if (child == 0) {
         struct culex_store *own = open_patient(fixture, 3040001);
         arm(own);

@@ -17,7 +17,7 @@ static int setup(void **state, enum kind kind)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture_init(fixture);
     if (kind == KIND_MEMORY) {
-        struct culex_store_options options = {.timeout_ms = 300};
+        struct culex_store_options options = {.timeout_ms = fixture->timeout_ms};
         assert_int_equal(culex__sqlite_open(fixture->folder, true, &options, &fixture->env,
                                             &fixture->store, NULL),
                          CULEX_OK);

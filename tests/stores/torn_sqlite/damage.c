@@ -384,8 +384,7 @@ static void test_open__symbolic_link_is_the_same_store(void **state)
 
 static int as_nobody(struct fixture *fixture, void (*test)(struct fixture *fixture))
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = fixture_fork();
     if (child == 0) {
         if (getuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
             _exit(3);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,9 +108,8 @@ static void test_wal_reset__processes_write_and_checkpoint_at_once(void **state)
     struct fixture *fixture = *state;
     pid_t children[PROCESSES];
     for (int i = 0; i < PROCESSES; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
-        if (children[i] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+        children[i] = fixture_fork();
+        if (children[i] == 0)
             hammer(fixture, i);
     }
     for (int i = 0; i < PROCESSES; i++) {
