@@ -16,7 +16,6 @@ struct taking {
     struct answer_file **files_end;
     struct answer_error **errors_end;
     unsigned count;
-    bool has_files, has_errors;
     bool is_told; /* a message was given */
 };
 
@@ -59,42 +58,77 @@ static const char *text_take(struct taking *taking)
     return text;
 }
 
-/* The name of the next member of an object; NULL at its end. */
-static const char *member_next(struct taking *taking, bool *is_first)
+/* A member that an object may have, and where its value goes. */
+struct member {
+    const char *name; /* NULL: of any other name, its value is skipped */
+    const char **text;
+    size_t *len; /* of a text that may hold anything; NULL: as text_take has it */
+    int64_t *number;
+    void (*item_take)(struct taking *taking); /* of a list of objects */
+    bool is_seen;
+};
+
+static void list_take(struct taking *taking, void (*item_take)(struct taking *taking))
 {
-    if (!json_in_more(&taking->in, '}', is_first))
-        return NULL;
-    const char *name = text_take(taking);
-    return json_in_expect(&taking->in, ':') ? name : NULL;
+    bool is_first = true;
+    json_in_expect(&taking->in, '[');
+    while (json_in_more(&taking->in, ']', &is_first)) {
+        if (!json_in_expect(&taking->in, '{'))
+            return;
+        item_take(taking);
+        if (++taking->count > LIMIT_ANSWER_FILES)
+            json_in_fail(&taking->in, "too many files and errors");
+    }
+}
+
+static void value_take(struct taking *taking, const struct member *member)
+{
+    char *text = NULL;
+    if (member->name == NULL)
+        json_in_skip(&taking->in);
+    else if (member->item_take != NULL)
+        list_take(taking, member->item_take);
+    else if (member->number != NULL)
+        json_in_number(&taking->in, member->number);
+    else if (member->len == NULL)
+        *member->text = text_take(taking);
+    else if (json_in_string(&taking->in, taking->arena, &text, member->len))
+        *member->text = text;
+}
+
+/* An object behind its bracket. `members` ends with one that has no name. */
+static void object_take(struct taking *taking, struct member *members)
+{
+    bool is_first = true;
+    while (json_in_more(&taking->in, '}', &is_first)) {
+        const char *name = text_take(taking);
+        struct member *member = members;
+        if (!json_in_expect(&taking->in, ':'))
+            return;
+        while (member->name != NULL && strcmp(member->name, name) != 0)
+            member++;
+        if (member->name != NULL && member->is_seen)
+            json_in_fail(&taking->in, "a member comes twice");
+        member->is_seen = true;
+        value_take(taking, member);
+    }
 }
 
 static void file_take(struct taking *taking)
 {
     struct answer_file *file = arena_alloc(taking->arena, sizeof(*file));
-    const char *member;
-    bool is_first = true;
-    char *content = NULL;
-    while ((member = member_next(taking, &is_first)) != NULL) {
-        bool is_name = strcmp(member, "name") == 0;
-        bool is_content = strcmp(member, "content") == 0;
-        if ((is_name && file->name != NULL) || (is_content && content != NULL))
-            json_in_fail(&taking->in, "a file has two names or two contents");
-        if (is_name)
-            file->name = text_take(taking);
-        else if (is_content)
-            json_in_string(&taking->in, taking->arena, &content, &file->len);
-        else
-            json_in_skip(&taking->in);
-    }
-    file->content = content;
-    if (file->name == NULL || content == NULL)
+    struct member members[] = {{.name = "name", .text = &file->name},
+                               {.name = "content", .text = &file->content, .len = &file->len},
+                               {0}};
+    object_take(taking, members);
+    if (file->name == NULL || file->content == NULL)
         json_in_fail(&taking->in, "a file has no name or no content");
     if (taking->in.is_bad)
         return;
     const char *fault = name_fault(file->name);
     if (fault == NULL && map_add(&taking->answer->by_name, file->name, file) != NULL)
         fault = "comes twice";
-    if (fault == NULL && !culex__utf8_is_valid(content, file->len))
+    if (fault == NULL && !culex__utf8_is_valid(file->content, file->len))
         fault = "is not UTF-8";
     if (fault != NULL)
         refuse(taking, fault, file->name);
@@ -105,40 +139,16 @@ static void file_take(struct taking *taking)
 static void error_take(struct taking *taking)
 {
     struct answer_error *error = arena_alloc(taking->arena, sizeof(*error));
-    const char *member;
-    bool is_first = true;
-    while ((member = member_next(taking, &is_first)) != NULL) {
-        if (strcmp(member, "file") == 0)
-            error->file = text_take(taking);
-        else if (strcmp(member, "message") == 0)
-            error->message = text_take(taking);
-        else if (strcmp(member, "line") == 0)
-            json_in_number(&taking->in, &error->line);
-        else if (strcmp(member, "column") == 0)
-            json_in_number(&taking->in, &error->column);
-        else
-            json_in_skip(&taking->in);
-    }
+    struct member members[] = {{.name = "file", .text = &error->file},
+                               {.name = "message", .text = &error->message},
+                               {.name = "line", .number = &error->line},
+                               {.name = "column", .number = &error->column},
+                               {0}};
+    object_take(taking, members);
     if (error->message == NULL || error->line < 0 || error->column < 0)
         json_in_fail(&taking->in, "an error has no message, or a place below 0");
     *taking->errors_end = error;
     taking->errors_end = &error->next;
-}
-
-static void list_take(struct taking *taking, bool *has, void (*take)(struct taking *taking))
-{
-    bool is_first = true;
-    if (*has)
-        json_in_fail(&taking->in, "'files' or 'errors' comes twice");
-    *has = true;
-    json_in_expect(&taking->in, '[');
-    while (json_in_more(&taking->in, ']', &is_first)) {
-        if (!json_in_expect(&taking->in, '{'))
-            return;
-        take(taking);
-        if (++taking->count > LIMIT_ANSWER_FILES)
-            json_in_fail(&taking->in, "too many files and errors");
-    }
 }
 
 /* --- names that are no two files in every file system --- */
@@ -200,19 +210,13 @@ bool answer_take(struct arena *arena, const char *what, const struct buf *text,
                             .answer = ret_answer,
                             .files_end = &ret_answer->files,
                             .errors_end = &ret_answer->errors};
-    const char *member;
-    bool is_first = true;
+    struct member members[] = {{.name = "files", .item_take = file_take},
+                               {.name = "errors", .item_take = error_take},
+                               {0}};
     *ret_answer = (struct answer){0};
     map_init(&ret_answer->by_name, arena);
     json_in_expect(&taking.in, '{');
-    while ((member = member_next(&taking, &is_first)) != NULL) {
-        if (strcmp(member, "files") == 0)
-            list_take(&taking, &taking.has_files, file_take);
-        else if (strcmp(member, "errors") == 0)
-            list_take(&taking, &taking.has_errors, error_take);
-        else
-            json_in_skip(&taking.in);
-    }
+    object_take(&taking, members);
     if (!taking.in.is_bad)
         names_check(&taking);
     if (!json_in_at_end(&taking.in))

@@ -29,10 +29,10 @@ struct answer {
     struct map by_name; /* of the files */
 };
 
-/* False after a message when it is no such thing: a file without a name or content, text that is
- * not UTF-8, a name that leads elsewhere or comes twice, be it by case alone or as the folder of
- * another one. `what` is whose it is, for messages; NULL: there
- * are none. */
+/* False after a message when it is no such thing: a file without a name or content, a member that
+ * comes twice, text that is not UTF-8, a name that leads elsewhere or comes twice, be it by case
+ * alone or as the folder of another one. `what` is whose it is, for messages; NULL: there are
+ * none. */
 bool answer_take(struct arena *arena, const char *what, const struct buf *text,
                  struct answer *ret_answer);
 

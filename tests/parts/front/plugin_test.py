@@ -168,7 +168,8 @@ class Plugin(unittest.TestCase):
                      '{"errors": [{"message": 7}]}', '{"errors": [{"message": "m", "line": -1}]}',
                      '{"errors": [{"message": "m", "line": "1"}]}', '{"files": [], "files": []}',
                      '{"errors": [], "errors": []}', '{"files": [{"name": "a", "name": "b", "content": ""}]}',
-                     '{"files": [{"name": "a", "content": "", "content": ""}]}']:
+                     '{"files": [{"name": "a", "content": "", "content": ""}]}',
+                     '{"errors": [{"message": "m", "message": "n"}]}', '{"errors": [{"message": "m", "line": 1, "line": 1}]}']:
             with self.subTest(text=text[:40]):
                 self.answer(text)
                 self.refused("does not answer as schemas/plugin.md says")
