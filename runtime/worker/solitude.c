@@ -20,7 +20,8 @@ void culex__solitude_reset(culex_worker *worker)
                                                .patience_ns = PATIENCE_MS * CULEX_MS_NS};
 }
 
-/* A handler on a thread was given up and goes on, nobody knows how long. */
+/* A handler on a thread was given up and goes on, nobody knows how long: a solitude would wait for
+ * its end in vain, again and again, while others could be started. */
 static bool has_deaf(const culex_worker *worker)
 {
     return !worker->executor->ops->can_kill && worker->executor_count > worker->flight_count;
