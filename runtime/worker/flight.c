@@ -234,20 +234,26 @@ size_t culex__flight_collect(culex_worker *worker)
     return count;
 }
 
+static void flight_withdraw(struct culex_flight *flight)
+{
+    executor_leave(flight);
+    if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
+        culex__flight_recycle(flight->lane->worker, flight);
+        return;
+    }
+    culex__flight_remove(flight);
+    culex__acks_release(flight, 0);
+}
+
 void culex__flight_withdraw(culex_worker *worker)
 {
-    size_t count =
-        worker->executor->ops->withdraw(worker->executor, worker->scratch, worker->executor_count);
-    for (size_t i = 0; i < count; i++) {
-        struct culex_flight *flight = culex__flight_of(worker->scratch[i]);
-        executor_leave(flight);
-        if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
-            culex__flight_recycle(worker, flight);
-            continue;
-        }
-        culex__flight_remove(flight);
-        culex__acks_release(flight, 0);
-    }
+    struct culex_run *queued[CULEX_BATCH_MAX];
+    size_t count;
+    do {
+        count = worker->executor->ops->withdraw(worker->executor, queued, CULEX_BATCH_MAX);
+        for (size_t i = 0; i < count; i++)
+            flight_withdraw(culex__flight_of(queued[i]));
+    } while (count == CULEX_BATCH_MAX);
 }
 
 static void flights_each(culex_worker *worker, void (*visit)(struct culex_flight *flight))

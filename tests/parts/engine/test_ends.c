@@ -663,6 +663,44 @@ static void test_store_that_is_away_after_a_step_was_cut_short_is_told(void **st
     assert_int_equal(world_log_count(world, "the store is in trouble"), 1);
 }
 
+/* --- claims of many queues at once -------------------------------------------------------- */
+
+enum { TORN_QUEUES = 8, TORN_RUNS = 4 };
+
+static size_t granted(const struct world *world, int64_t until_ms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < world->step_count && world->steps[i].at_ms < until_ms; i++)
+        count += world->steps[i].fault == WORLD_OK ? world->steps[i].grant_count : 0;
+    return count;
+}
+
+/* Each queue's first claim was carried out and fails. When they are repeated, the worker holds far
+ * more runs than it ever asks for, and all but the first have to go back. */
+static void test_runs_of_many_torn_claims_go_back_when_handlers_stall(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[TORN_QUEUES] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    culex_job_type type = number_type();
+    for (size_t i = 0; i < TORN_QUEUES; i++) {
+        type.queue = queues[i];
+        for (size_t k = 0; k < TORN_RUNS; k++)
+            world_enqueue(world, &type, 300);
+    }
+    world->act = act_hang;
+    world->fault = WORLD_TEAR;
+    world->fault_count = TORN_QUEUES;
+    run_worker(world,
+               (culex_worker_options){.drain = true,
+                                      .concurrency = TORN_RUNS,
+                                      .batch = TORN_RUNS,
+                                      .queues = queues,
+                                      .queue_count = TORN_QUEUES},
+               &type);
+    assert_int_equal(granted(world, 190), TORN_QUEUES * TORN_RUNS);
+    assert_int_equal(world->calls, TORN_QUEUES * TORN_RUNS);
+}
+
 /* --- the fence ------------------------------------------------------------------------- */
 
 static void cut_store_off(struct world *world)
@@ -1080,6 +1118,7 @@ int main(void)
         UNIT(test_idle_worker_asks_for_what_it_may_hold_until_it_gives_up),
         UNIT(test_step_that_a_stop_cuts_short_is_no_trouble_of_the_store),
         UNIT(test_store_that_is_away_after_a_step_was_cut_short_is_told),
+        UNIT(test_runs_of_many_torn_claims_go_back_when_handlers_stall),
         UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),
