@@ -86,15 +86,13 @@ static bool beat_is_current(const struct culex_flight *flight, const struct cule
 static void beat_take_granted(struct culex_lane_step *step, size_t i)
 {
     struct culex_flight *flight = step->sent_beats[i].flight;
-    struct culex_executor *executor = flight->lane->worker->executor;
     if (step->sent_beats[i].told_ns > flight->told_ns)
         flight->told_ns = step->sent_beats[i].told_ns;
     flight->progress_told = step->sent_beats[i].progress_tag;
     if (step->beats[i].is_excused)
         culex__solitude_let_go(flight);
     culex__flight_renew(flight, step->sent_ns);
-    if (executor->ops->renew != NULL)
-        executor->ops->renew(executor, &flight->run);
+    culex__crew_renew(flight->lane->worker, &flight->run);
 }
 
 void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers)

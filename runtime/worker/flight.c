@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "worker/acks.h"
+#include "worker/crew.h"
 #include "worker/flight_pool.h"
 #include "worker/overstay.h"
 #include "worker/solitude.h"
@@ -42,10 +43,9 @@ int64_t culex__flight_next_ns(const struct culex_flight *flight)
 /* Asks the handler to stop; see executor.h about the times. */
 static void flight_ask(struct culex_flight *flight, int64_t term_ns, int64_t kill_ns)
 {
-    struct culex_executor *executor = flight->lane->worker->executor;
     flight->term_ns = culex__min_ns(flight->term_ns, term_ns);
     culex__overstay_begin(flight);
-    executor->ops->cancel(executor, &flight->run, term_ns, kill_ns);
+    culex__crew_cancel(flight->lane->worker, &flight->run, term_ns, kill_ns);
 }
 
 void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
@@ -113,7 +113,7 @@ static void flight_leave_timed_out(struct culex_flight *flight)
 
 static void flight_time_out(struct culex_flight *flight, int64_t now_ns)
 {
-    if (!flight->lane->worker->executor->ops->can_kill) {
+    if (!culex__crew_can_kill(flight->lane->worker)) {
         flight_leave_timed_out(flight);
         return;
     }
@@ -194,25 +194,25 @@ int64_t culex__flights_next_ns(const struct culex_lane *lane)
     return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
 }
 
-static void executor_leave(struct culex_flight *flight)
+/* Its run is back from the crew. False when its end means nothing any more. */
+static bool flight_return(struct culex_flight *flight)
 {
-    culex_worker *worker = flight->lane->worker;
     assert(flight->state == CULEX_FLIGHT_ALOFT || flight->state == CULEX_FLIGHT_GIVEN_UP);
-    assert(worker->executor_count > 0);
     culex__overstay_end(flight);
-    worker->executor_count--;
+    if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
+        culex__flight_recycle(flight->lane->worker, flight);
+        return false;
+    }
+    culex__flight_remove(flight);
+    return true;
 }
 
 static void flight_land(struct culex_flight *flight)
 {
     culex_worker *worker = flight->lane->worker;
-    executor_leave(flight);
     culex__pace_note_end(worker);
-    if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
-        culex__flight_recycle(worker, flight);
+    if (!flight_return(flight))
         return;
-    }
-    culex__flight_remove(flight);
     culex__pace_learn(worker, flight->run.end.duration_ns);
     flight_hear(flight);
     if (culex__verdict_reach(flight)) {
@@ -226,7 +226,7 @@ static void flight_land(struct culex_flight *flight)
 size_t culex__flight_collect(culex_worker *worker)
 {
     struct culex_run *ended[CULEX_BATCH_MAX];
-    size_t count = worker->executor->ops->collect(worker->executor, ended, CULEX_BATCH_MAX);
+    size_t count = culex__crew_collect(worker, ended);
     for (size_t i = 0; i < count; i++)
         flight_land(culex__flight_of(ended[i]));
     if (count > 0)
@@ -234,25 +234,17 @@ size_t culex__flight_collect(culex_worker *worker)
     return count;
 }
 
-static void flight_withdraw(struct culex_flight *flight)
-{
-    executor_leave(flight);
-    if (flight->state == CULEX_FLIGHT_GIVEN_UP) {
-        culex__flight_recycle(flight->lane->worker, flight);
-        return;
-    }
-    culex__flight_remove(flight);
-    culex__acks_release(flight, 0);
-}
-
 void culex__flight_withdraw(culex_worker *worker)
 {
     struct culex_run *queued[CULEX_BATCH_MAX];
     size_t count;
     do {
-        count = worker->executor->ops->withdraw(worker->executor, queued, CULEX_BATCH_MAX);
-        for (size_t i = 0; i < count; i++)
-            flight_withdraw(culex__flight_of(queued[i]));
+        count = culex__crew_withdraw(worker, queued);
+        for (size_t i = 0; i < count; i++) {
+            struct culex_flight *flight = culex__flight_of(queued[i]);
+            if (flight_return(flight))
+                culex__acks_release(flight, 0);
+        }
     } while (count == CULEX_BATCH_MAX);
 }
 
@@ -266,7 +258,7 @@ static void flights_each(culex_worker *worker, void (*visit)(struct culex_flight
 
 void culex__flight_hear_all(culex_worker *worker)
 {
-    if (atomic_exchange_explicit(&worker->executor->has_news, false, memory_order_acquire))
+    if (culex__crew_take_news(worker))
         flights_each(worker, flight_hear);
 }
 
@@ -307,8 +299,8 @@ static void flight_abandon(struct culex_flight *flight)
 
 void culex__flight_abandon_all(culex_worker *worker)
 {
-    /* The runs of killed processes come back, unless the executor is broken. */
-    if (worker->executor->ops->can_kill && !worker->is_executor_broken)
+    /* The runs of killed processes come back, unless the crew is broken. */
+    if (culex__crew_can_kill(worker) && !worker->crew.is_broken)
         return;
     flights_each(worker, flight_abandon);
 }

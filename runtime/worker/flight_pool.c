@@ -9,9 +9,7 @@
 /* Forgets whatever the struct has carried before. */
 static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
 {
-    const culex_worker *worker = lane->worker;
     flight->lane = lane;
-    flight->run.log = &worker->executor->log;
     memcpy(flight->run.terms.queue, lane->name, sizeof flight->run.terms.queue);
     atomic_store_explicit(&flight->run.is_cancelled, false, memory_order_relaxed);
     atomic_store_explicit(&flight->run.started_ns, 0, memory_order_relaxed);
@@ -22,7 +20,7 @@ static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
     flight->term_ns = INT64_MAX;
     flight->run.job = (struct culex_job){0};
     culex__run_forget_secrets(&flight->run);
-    culex__news_reset(&flight->run.news, &worker->executor->has_news);
+    culex__crew_bind(lane->worker, &flight->run);
     flight->progress_told = 0;
 }
 

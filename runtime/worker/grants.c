@@ -102,7 +102,7 @@ static const char *grant_check(const struct culex_grant *grant)
     return NULL;
 }
 
-/* False when the run went back instead of to the executor. */
+/* False when the run went back instead of to the crew. */
 static bool grant_accept(struct culex_flight *flight, const struct culex_grant *grant,
                          int64_t sent_ns)
 {
@@ -151,7 +151,9 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
                         int64_t sent_ns)
 {
     culex_worker *worker = lane->worker;
+    struct culex_run *runs[CULEX_BATCH_MAX];
     size_t accepted = 0;
+    assert(count <= CULEX_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
         twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
         struct culex_flight *flight = culex__flight_begin(lane);
@@ -162,13 +164,12 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
         culex__flight_add(flight);
         lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
         lane->beat_ns = culex__min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
-        worker->scratch[accepted++] = &flight->run;
+        runs[accepted++] = &flight->run;
     }
     if (accepted == 0)
         return;
     /* The stall of queued runs is measured from now: until now none was queued. */
-    if (worker->executor->ops->queued(worker->executor) == 0)
+    if (culex__crew_queued(worker) == 0)
         culex__pace_note_progress(worker);
-    worker->executor_count += accepted;
-    worker->executor->ops->submit(worker->executor, worker->scratch, accepted);
+    culex__crew_submit(worker, runs, accepted);
 }

@@ -26,10 +26,10 @@ static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
-    if (worker->phases.current != CULEX_WORKER_RUNNING || worker->executor_count >= limit ||
+    if (worker->phases.current != CULEX_WORKER_RUNNING || worker->crew.count >= limit ||
         !culex__solitude_lets_claim(lane))
         return 0;
-    size_t room = limit - worker->executor_count;
+    size_t room = limit - worker->crew.count;
     return room < worker->options.batch ? room : worker->options.batch;
 }
 
@@ -82,12 +82,12 @@ bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_
 /* Handlers that are idle, less those that the grants of unanswered steps will take. */
 static uint32_t free_handlers(const culex_worker *worker)
 {
-    size_t busy = worker->executor_count;
+    size_t busy = worker->crew.count;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane_step *step = &worker->lanes[i].step;
         busy += step->is_pending ? step->want - step->ahead : 0;
     }
-    size_t handlers = culex__worker_capacity(worker);
+    size_t handlers = culex__crew_capacity(worker);
     return busy < handlers ? (uint32_t)(handlers - busy) : 0;
 }
 

@@ -9,7 +9,7 @@ enum { PATIENCE_MS = 2000 };
 void culex__overstay_begin(struct culex_flight *flight)
 {
     culex_worker *worker = flight->lane->worker;
-    if (worker->executor->ops->can_kill || flight->asked_ns != 0)
+    if (culex__crew_can_kill(worker) || flight->asked_ns != 0)
         return;
     flight->asked_ns = culex__worker_now_ns(worker);
     flight->is_overstay_told = false;

@@ -83,16 +83,9 @@ bool culex__worker_runs_are_short(const culex_worker *worker)
     return worker->pace.average_ns < SHORT_NS;
 }
 
-size_t culex__worker_capacity(const culex_worker *worker)
-{
-    struct culex_executor *executor = worker->executor;
-    return executor->ops->capacity != NULL ? executor->ops->capacity(executor)
-                                           : worker->options.concurrency;
-}
-
 size_t culex__worker_limit(const culex_worker *worker)
 {
-    size_t handlers = culex__worker_capacity(worker);
+    size_t handlers = culex__crew_capacity(worker);
     bool is_exact = worker->pace.careful_count > 0 || worker->pace.held_count > 0;
     return culex__worker_runs_are_short(worker) && !is_exact && handlers > 0
                ? flights_ahead(worker, handlers)
@@ -127,5 +120,5 @@ void culex__lanes_set_likely(culex_worker *worker)
 bool culex__worker_has_room(const culex_worker *worker)
 {
     return worker->phases.current == CULEX_WORKER_RUNNING &&
-           worker->executor_count < culex__worker_limit(worker);
+           worker->crew.count < culex__worker_limit(worker);
 }

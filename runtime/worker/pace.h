@@ -54,10 +54,6 @@ bool culex__pace_is_gathering(const culex_worker *worker, size_t queued);
 /* Runs are so short at present that it pays to collect several claims or ends for one step. */
 bool culex__worker_runs_are_short(const culex_worker *worker);
 
-/* Handlers that can be at work at a time: fewer than wanted while the program's set-up of their
- * processes fails. */
-size_t culex__worker_capacity(const culex_worker *worker);
-
 /* The most runs to have in flight. While runs are short they are more than there are handlers, with
  * two exceptions. After this worker's former life left runs behind, until as many have ended: one
  * of them may kill this life, too, and the store should then know which had started. And while

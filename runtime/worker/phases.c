@@ -49,7 +49,7 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         worker->phases.patient_ns = atomic_load(&worker->until_ns);
         culex__flight_cancel_all(worker);
         worker->phases.end_ns = now_ns + CANCEL_MS * CULEX_MS_NS;
-        if (worker->executor->ops->can_kill)
+        if (culex__crew_can_kill(worker))
             worker->phases.end_ns += REAP_MS * CULEX_MS_NS;
         break;
     case CULEX_WORKER_ABANDONING:
@@ -114,7 +114,7 @@ static bool grants_are_in_doubt(const culex_worker *worker)
 static bool is_drained(culex_worker *worker, int64_t now_ns)
 {
     bool is_empty = true;
-    if (!worker->options.drain || worker->executor_count > 0 || culex__worker_unsent(worker) > 0)
+    if (!worker->options.drain || worker->crew.count > 0 || culex__worker_unsent(worker) > 0)
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
         if (!worker->lanes[i].has_hello || worker->lanes[i].is_likely)
@@ -139,7 +139,6 @@ bool culex__worker_is_finished(culex_worker *worker, int64_t now_ns)
     if (store_is_given_up(worker, now_ns))
         return true; /* the store has had its time */
     bool is_told = culex__worker_unsent(worker) == 0 && !grants_are_in_doubt(worker);
-    bool is_quiet =
-        worker->executor_count == 0 || worker->phases.current == CULEX_WORKER_ABANDONING;
+    bool is_quiet = worker->crew.count == 0 || worker->phases.current == CULEX_WORKER_ABANDONING;
     return is_told && is_quiet && worker->flight_count == 0;
 }

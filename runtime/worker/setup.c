@@ -11,7 +11,7 @@
 #include "worker/strange_queues.h"
 #include "worker/outage.h"
 #include "worker/setup.h"
-#include "worker/worker_errands.h"
+#include "worker/crew.h"
 #include "client/newrun.h"
 #include "core/patience.h"
 #include "platform/self.h"
@@ -59,9 +59,7 @@ static culex_status lanes_create(culex_worker *worker, culex_error *error)
     worker->lanes = calloc(count, sizeof *worker->lanes);
     worker->lane_names = calloc(count, sizeof *worker->lane_names);
     worker->awaited_names = calloc(count, sizeof *worker->awaited_names);
-    worker->scratch = calloc(room, sizeof *worker->scratch);
-    if (worker->lanes == NULL || worker->lane_names == NULL || worker->awaited_names == NULL ||
-        worker->scratch == NULL)
+    if (worker->lanes == NULL || worker->lane_names == NULL || worker->awaited_names == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
     for (size_t i = 0; i < count; i++) {
         const char *queue =
@@ -86,11 +84,9 @@ static void lanes_free(culex_worker *worker)
     free(worker->lanes);
     free(worker->lane_names);
     free(worker->awaited_names);
-    free(worker->scratch);
     worker->lanes = NULL;
     worker->lane_names = NULL;
     worker->awaited_names = NULL;
-    worker->scratch = NULL;
     worker->lane_count = 0;
 }
 
@@ -180,72 +176,6 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     }
 }
 
-/* --- executor -------------------------------------------------------------------------- */
-
-static void forget_secrets(void *user)
-{
-    (void)user;
-    culex__environment_forget();
-}
-
-/* How far the memory limits of jobs hold, when that is not all the way. */
-static void memory_limits_tell(const culex_worker *worker)
-{
-    bool is_none = worker->options.isolation == CULEX_ISOLATION_NONE;
-    for (size_t i = 0; i < worker->job_count && worker->options.cgroup == NULL; i++) {
-        if (worker->jobs[i].type->memory_bytes <= 0)
-            continue;
-        culex__log_write(&worker->log, is_none ? CULEX_LOG_WARNING : CULEX_LOG_INFO, NULL,
-                         is_none ? "the memory limit of job %s is not enforced: isolation is none"
-                                 : "the memory limit of job %s bounds each process of a run by "
-                                   "itself; --cgroup DIR bounds them together",
-                         worker->jobs[i].type->name);
-        return;
-    }
-}
-
-static struct culex_handler_config handler_config(const culex_worker *worker)
-{
-    const culex_worker_options *options = &worker->options;
-    struct culex_handler_config config = {
-        .log = &worker->log,
-        .env = worker->env,
-        .jobs = worker->jobs,
-        .job_count = worker->job_count,
-        .lease_ms = options->lease_ms,
-        .hooks = worker->hooks,
-        .store_timeout_ms = worker->store_settings.timeout_ms > 0
-                                ? worker->store_settings.timeout_ms
-                                : CULEX_STORE_TIMEOUT_MS,
-        .home = {.url = options->url, .url_file = options->url_file, .prefix = options->prefix},
-        .forget = forget_secrets};
-    culex__home_store_note_folder(&config.home);
-    return config;
-}
-
-static culex_status executor_start(culex_worker *worker, culex_error *error)
-{
-    const culex_worker_options *options = &worker->options;
-    culex_isolation isolation = options->isolation;
-    culex_executor_make make = isolation == CULEX_ISOLATION_NONE ? culex__executor_threads_create
-                                                                 : culex__executor_children_create;
-    struct culex_executor_config config = {.isolation = isolation,
-                                           .count = worker->options.concurrency,
-                                           .handler = handler_config(worker),
-                                           .cgroup = options->cgroup,
-                                           .setup_ms = worker->setup_ms,
-                                           .serve = isolation == CULEX_ISOLATION_NONE
-                                                        ? culex__worker_serve_apart
-                                                        : culex__worker_serve,
-                                           .serve_user = worker};
-    if (worker->executor_make != NULL)
-        make = worker->executor_make;
-    culex_status status = make(&config, &worker->executor, error);
-    if (status == CULEX_OK)
-        memory_limits_tell(worker);
-    return status;
-}
-
 /* --- begin and end --------------------------------------------------------------------- */
 
 /* The worker may have been run before. */
@@ -254,7 +184,6 @@ static void life_reset(culex_worker *worker)
     culex__phases_reset(worker);
     culex__pace_reset(worker);
     culex__wake_reset(worker);
-    worker->is_executor_broken = false;
     culex__outage_reset(worker);
     worker->refusal = (culex_error){0};
     culex__tally_reset(worker);
@@ -269,7 +198,7 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
 {
     const culex_worker_options *options = &worker->options;
     bool is_apart = options->isolation != CULEX_ISOLATION_NONE;
-    culex_status status = is_apart ? executor_start(worker, error) : CULEX_OK;
+    culex_status status = is_apart ? culex__crew_start(worker, error) : CULEX_OK;
     if (status == CULEX_OK && worker->is_private)
         culex__self_conceal();
     if (status == CULEX_OK)
@@ -277,7 +206,7 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = settings_read(worker, error);
     if (status == CULEX_OK && !is_apart)
-        status = executor_start(worker, error);
+        status = culex__crew_start(worker, error);
     return status;
 }
 
@@ -314,26 +243,11 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     return CULEX_OK;
 }
 
-static void end_executor(culex_worker *worker)
-{
-    int64_t deadline_ns = culex__worker_now_ns(worker) + 100000000;
-    const char *fate = worker->executor->ops->can_kill
-                           ? "their processes are killed"
-                           : "their threads are left behind, threads cannot be killed";
-    size_t stuck = worker->executor->ops->stop(worker->executor, deadline_ns);
-    if (stuck > 0)
-        culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",
-                         stuck, fate);
-    worker->executor = NULL;
-    worker->executor_count = worker->flight_count = 0;
-    worker->asked = NULL; /* a handler that is left behind keeps its flight */
-}
-
-/* The executor frees what it still holds. */
 void culex__worker_end(culex_worker *worker)
 {
-    if (worker->executor != NULL)
-        end_executor(worker);
+    culex__crew_end(worker);
+    worker->flight_count = 0;
+    worker->asked = NULL; /* a handler that is left behind keeps its flight */
     if (worker->store != NULL)
         culex__tally_tell(worker);
     if (worker->lent_store != NULL)

@@ -24,7 +24,7 @@ void culex__solitude_reset(culex_worker *worker)
  * its end in vain, again and again, while others could be started. */
 static bool has_deaf(const culex_worker *worker)
 {
-    return !worker->executor->ops->can_kill && worker->executor_count > worker->flight_count;
+    return !culex__crew_can_kill(worker) && worker->crew.count > worker->flight_count;
 }
 
 static bool is_wanted(const culex_worker *worker)
@@ -47,7 +47,7 @@ static bool is_settled(const struct culex_lane *lane)
 /* A solitude would delay no other run: no lane has one, or may have one. */
 static bool is_idle(const culex_worker *worker)
 {
-    bool is_idle = worker->executor_count == 0;
+    bool is_idle = worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_idle = is_idle && !worker->lanes[i].is_likely && is_settled(&worker->lanes[i]);
     return is_idle;
@@ -69,7 +69,7 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
     const culex_worker *worker = lane->worker;
     const struct culex_solitude *solitude = &worker->solitude;
     bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
-                      lane->has_suspects && lane->ends.count == 0 && worker->executor_count == 0;
+                      lane->has_suspects && lane->ends.count == 0 && worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
     return is_reached;
@@ -185,5 +185,5 @@ bool culex__solitude_is_over(const struct culex_flight *flight)
 {
     const culex_worker *worker = flight->lane->worker;
     return flight->run.terms.is_suspect &&
-           !(worker->solitude.is_on && worker->solitude.count == 1 && worker->executor_count == 0);
+           !(worker->solitude.is_on && worker->solitude.count == 1 && worker->crew.count == 0);
 }

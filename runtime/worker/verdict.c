@@ -45,18 +45,13 @@ static bool end_is_ours(const struct culex_flight *flight)
     return is_unfinished && ended_ns(flight) >= flight->term_ns;
 }
 
-static bool is_executor_gone(const struct culex_flight *flight)
-{
-    struct culex_executor *executor = flight->lane->worker->executor;
-    return executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
-}
-
 static void end_release(struct culex_flight *flight)
 {
-    const char *why = flight->has_cancel         ? "cancelled"
-                      : flight->is_cut_off       ? "cut off from the store"
-                      : is_executor_gone(flight) ? "its process died with the one that starts them"
-                                                 : "shutdown";
+    const char *why = flight->has_cancel   ? "cancelled"
+                      : flight->is_cut_off ? "cut off from the store"
+                      : culex__crew_is_gone(flight->lane->worker)
+                          ? "its process died with the one that starts them"
+                          : "shutdown";
     if (flight->run.end.event == CULEX_EVENT_FAIL)
         culex__run_set_text(&flight->run, "%s; %s", why, flight->run.end.text);
     else
@@ -70,7 +65,7 @@ static void end_release(struct culex_flight *flight)
 static bool end_is_loss(const struct culex_flight *flight)
 {
     return flight->run.end.event == CULEX_EVENT_CRASH && flight->term_ns == INT64_MAX &&
-           is_executor_gone(flight);
+           culex__crew_is_gone(flight->lane->worker);
 }
 
 static void end_lose(struct culex_flight *flight)

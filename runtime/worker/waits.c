@@ -36,13 +36,13 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
 
 void culex__worker_wait(culex_worker *worker, int64_t now_ns)
 {
-    size_t queued = worker->executor->ops->queued(worker->executor);
+    size_t queued = culex__crew_queued(worker);
     int64_t next_ns = culex__pace_is_gathering(worker, queued)
                           ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
                           : worker_next_ns(worker, queued, now_ns);
     struct pollfd fds[3] = {
         {.fd = worker->stop_fd, .events = POLLIN},
-        {.fd = worker->executor->ops->fd(worker->executor), .events = POLLIN},
+        {.fd = culex__crew_fd(worker), .events = POLLIN},
         {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
     };
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;

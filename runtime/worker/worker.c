@@ -199,13 +199,10 @@ static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 }
 
 /* Without its executor a worker can only give back what it holds and end. */
-static void executor_check(culex_worker *worker)
+static void crew_check(culex_worker *worker)
 {
-    struct culex_executor *executor = worker->executor;
-    if (worker->is_executor_broken || executor->ops->is_broken == NULL ||
-        !executor->ops->is_broken(executor))
+    if (!culex__crew_breaks(worker))
         return;
-    worker->is_executor_broken = true;
     culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", BROKEN_TEXT);
     culex__flight_withdraw(worker);
     if (worker->phases.current < CULEX_WORKER_CANCELLING)
@@ -228,7 +225,7 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
     for (size_t i = 0; i < worker->lane_count; i++) {
         size_t at = (first + i) % worker->lane_count;
         struct culex_lane *lane = &worker->lanes[at];
-        size_t runs_before = worker->executor_count;
+        size_t runs_before = worker->crew.count;
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
         culex__repair_share(lane, now_ns);
@@ -238,7 +235,7 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         culex_status status = culex__lane_step(lane, error);
         if (status != CULEX_OK)
             return status;
-        if (worker->executor_count > runs_before)
+        if (worker->crew.count > runs_before)
             worker->lane_turn = at + 1;
     }
     return CULEX_OK;
@@ -251,8 +248,8 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     culex__flight_hear_all(worker);
     if (atomic_exchange(&worker->is_fed, false))
         culex__lanes_set_likely(worker);
-    executor_check(worker);
-    size_t queued = worker->executor->ops->queued(worker->executor);
+    crew_check(worker);
+    size_t queued = culex__crew_queued(worker);
     int64_t now_ns = culex__worker_now_ns(worker);
     stall_relieve(worker, queued, now_ns);
     culex__phases_advance(worker, now_ns);
@@ -312,7 +309,7 @@ static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 /* What ended the loop, when the loop itself went well. */
 static culex_status end_reason(const culex_worker *worker, culex_error *error)
 {
-    if (worker->is_executor_broken)
+    if (worker->crew.is_broken)
         return culex__fail(error, CULEX_EBROKEN, "%s", BROKEN_TEXT);
     if (worker->refusal.code != CULEX_OK)
         *error = worker->refusal;

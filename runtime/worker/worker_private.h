@@ -10,7 +10,7 @@
  *   worker.c       life, registration, the loop
  *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
- *   worker_errands.c  what handlers ask of its store  strange_queues.c  queues that do not exist
+ *   strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   wake.c         what the store was asked to tell
@@ -25,6 +25,7 @@
  *   tick.c         periodic jobs                      repair.c  FSCK of a queue after trouble
  *   outage.c       trouble with the store
  *   pace.c         how much it takes                  jobs.c   what is registered
+ *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
  *
  * A file whose header declares a struct that struct culex_worker holds is the only one to write it
@@ -44,6 +45,7 @@
 #include "platform/storeclock.h"
 #include "settings/storesettings.h"
 #include "platform/path.h"
+#include "worker/crew.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
 #include "worker/lane.h"
@@ -97,7 +99,7 @@ struct culex_worker {
     struct culex_store *store;
     struct culex_store *lent_store; /* of handler threads, under their client's turn */
     atomic_bool is_fed;             /* a handler has enqueued: any lane may have a run */
-    struct culex_executor *executor;
+    struct culex_crew crew;
     struct culex_storeclock clock;
     int64_t jump_logged_ns; /* newest line about a jump of the store's clock; 0: none */
     struct culex_phases phases;
@@ -107,8 +109,7 @@ struct culex_worker {
     struct culex_run_list pool; /* worker/flight_pool.h */
     struct culex_flight *asked; /* worker/overstay.h */
 
-    size_t flight_count;   /* all lanes */
-    size_t executor_count; /* runs in the executor */
+    size_t flight_count; /* all lanes */
     struct culex_solitude solitude;
     struct culex_pace pace;
     uint64_t nonce;
@@ -118,8 +119,6 @@ struct culex_worker {
     size_t tick_count;
     struct culex_tally tally;
     struct culex_unknown_jobs unknown_jobs;
-    struct culex_run **scratch; /* room for every run in the executor */
-    bool is_executor_broken;
     struct culex_drain drain;
 };
 
