@@ -1,11 +1,13 @@
 /* fuzz_text - any bytes as the text of a duration, timestamp, UUID, integer, float or base64:
- * refused, or read to a value whose own text reads back as that value. */
+ * refused, or read to a value whose own text reads back as that value; and JSON's numbers by a
+ * second reading of their grammar. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base64.h"
 #include "core/duration.h"
 #include "core/float.h"
+#include "core/json.h"
 #include "core/number.h"
 #include "core/timestamp.h"
 #include "core/uuid.h"
@@ -71,7 +73,8 @@ static void integers_check(const char *text, size_t len)
     }
 }
 
-/* The grammar of JSON numbers, which the float reader expects to have been checked. */
+/* The grammar of JSON numbers, which the float reader expects to have been checked, written again.
+ */
 static bool is_json_number(const char *text, size_t len)
 {
     size_t at = len > 0 && text[0] == '-';
@@ -100,7 +103,11 @@ static void floats_check(const char *text, size_t len)
 {
     double value, again;
     char out[CULEX_FLOAT_TEXT_MAX];
-    if (!is_json_number(text, len) || !culex__float64_parse(text, len, &value))
+    struct culex__json json = {.start = text, .at = text, .end = text + len};
+    struct culex__json_text number;
+    bool is_number = is_json_number(text, len);
+    require(is_number == (culex__json_number(&json, &number) == NULL && json.at == json.end));
+    if (!is_number || !culex__float64_parse(text, len, &value))
         return;
     fuzz_taken++;
     size_t used = culex__float64_format(value, out);
