@@ -19,7 +19,7 @@ static void fence_write(struct culex_flight *flight)
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(run->facts.id, id);
     snprintf(run->terms.fence, sizeof run->terms.fence, "%s-%010u-%s", id,
-             (unsigned)run->facts.attempt, flight->lane->session);
+             (unsigned)run->facts.attempt, flight->lane->greeting.session);
 }
 
 static void grant_copy(struct culex_flight *flight, const struct culex_grant *grant,

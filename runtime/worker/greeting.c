@@ -4,10 +4,29 @@
  * the worker, and with it what it holds of other queues; where it is restarted again and again,
  * those runs would die of its losses. One that cannot be asked for the moment does not delay the
  * others. Should it refuse later, the worker stops as if somebody had asked it to. */
-#include "worker/worker_private.h"
 #include "worker/greeting.h"
+
+#include <string.h>
+
 #include "worker/lane.h"
 #include "worker/outage.h"
+#include "worker/worker_private.h"
+
+void culex__greeting_prepare(struct culex_lane *lane)
+{
+    lane->greeting = (struct culex_greeting){.is_done = false};
+    strcpy(lane->greeting.session, lane->worker->identity.session);
+}
+
+/* The first lane that notices renames the worker: the others still live under the old name. */
+void culex__greeting_repeat(struct culex_lane *lane)
+{
+    culex_worker *worker = lane->worker;
+    if (lane->greeting.name_count == worker->identity.name_count)
+        culex__identity_rename(worker);
+    culex__session_choose(worker, lane->greeting.session);
+    lane->greeting.is_done = false;
+}
 
 static void released_note(const struct culex_lane *lane, size_t released)
 {
@@ -25,9 +44,9 @@ static void uncounted_note(struct culex_lane *lane)
 {
     culex_worker *worker = lane->worker;
     const struct culex_log_subject subject = {.queue = lane->name};
-    if (!lane->is_hello_lost)
+    if (!lane->greeting.is_lost)
         return;
-    lane->is_hello_lost = false;
+    lane->greeting.is_lost = false;
     culex__pace_note_uncounted(worker);
     culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
                      "queue %s: an answer to HELLO was lost; runs of this worker's former life "
@@ -40,15 +59,16 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     culex_worker *worker = lane->worker;
     size_t released = 0;
     int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
-    culex_status status = worker->store->ops->hello(worker->store, lane->name, worker->name,
-                                                    lane->session, &released, &now_ms, error);
+    culex_status status =
+        worker->store->ops->hello(worker->store, lane->name, worker->identity.name,
+                                  lane->greeting.session, &released, &now_ms, error);
     if (status != CULEX_OK) {
-        lane->is_hello_lost |= culex__call_may_be_applied(worker->store, status);
+        lane->greeting.is_lost |= culex__call_may_be_applied(worker->store, status);
         return status;
     }
     culex__worker_learn_clock(worker, now_ms, sent_ns);
-    lane->has_hello = true;
-    lane->name_count = worker->name_count;
+    lane->greeting.is_done = true;
+    lane->greeting.name_count = worker->identity.name_count;
     lane->is_likely = true;
     released_note(lane, released);
     uncounted_note(lane);
@@ -83,7 +103,7 @@ static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
 
 int64_t culex__greeting_next_ns(const struct culex_lane *lane)
 {
-    bool is_due = !lane->has_hello && lane->worker->refusal.code == CULEX_OK;
+    bool is_due = !lane->greeting.is_done && lane->worker->refusal.code == CULEX_OK;
     return is_due ? culex__outage_call_ns(lane) : INT64_MAX;
 }
 

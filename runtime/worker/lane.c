@@ -1,8 +1,6 @@
 #include "worker/lane.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "worker/acks.h"
 #include "worker/beats.h"
@@ -67,7 +65,7 @@ int64_t culex__lane_next_ns(const struct culex_lane *lane)
 {
     int64_t next_ns = culex__min_ns(urgent_ns(lane), batch_ns(lane));
     int64_t call_ns = culex__outage_call_ns(lane);
-    if (!lane->has_hello)
+    if (!lane->greeting.is_done)
         return INT64_MAX;
     return next_ns > call_ns ? next_ns : call_ns;
 }
@@ -144,33 +142,6 @@ static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t n
     lane->expired_told_ns = now_ns;
 }
 
-/* The first lane that notices: the others still live under the old name. */
-static void worker_rename(struct culex_lane *lane)
-{
-    culex_worker *worker = lane->worker;
-    char old[sizeof worker->name];
-    strcpy(old, worker->name);
-    snprintf(worker->name, sizeof worker->name, "%.100s-%08llx", old,
-             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
-    worker->name_count++;
-    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                     "another worker has started under the name %s and was given the runs that "
-                     "this one held; this one goes on as %s. Give each worker its own name",
-                     old, worker->name);
-}
-
-/* What it held has gone to its namesake. It says HELLO again as somebody else: two that take the
- * name from each other would lose each other's runs for ever. */
-static void lane_begin_anew(struct culex_lane *lane)
-{
-    if (lane->name_count == lane->worker->name_count)
-        worker_rename(lane);
-    culex__flight_lose_all(lane);
-    snprintf(lane->session, sizeof lane->session, "%016llx",
-             (unsigned long long)culex__env_random(lane->worker->env));
-    lane->has_hello = false;
-}
-
 static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
 {
     culex_worker *worker = lane->worker;
@@ -196,8 +167,10 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
     lane_tell_expired(lane, reply->expired_count, now_ns);
-    if (reply->is_replaced)
-        lane_begin_anew(lane);
+    if (reply->is_replaced) {
+        culex__greeting_repeat(lane);
+        culex__flight_lose_all(lane);
+    }
     culex__grants_take(lane, reply->grants, reply->grant_count, step->sent_ns);
 }
 
@@ -210,7 +183,7 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
     if (!state->is_pending)
         step_prepare(lane, culex__worker_now_ns(worker));
     struct culex_step step = {.queue = lane->name,
-                              .session = lane->session,
+                              .session = lane->greeting.session,
                               .nonce = state->nonce,
                               .want = state->want,
                               .ahead = state->ahead,
@@ -234,7 +207,8 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 
 culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
 {
-    assert(lane->has_hello); /* the store counts nothing of a session that it does not know */
+    assert(
+        lane->greeting.is_done); /* the store counts nothing of a session that it does not know */
     culex_status status = lane_send(lane, error);
     if (status == CULEX_OK) {
         culex__worker_call_succeeded(lane->worker, lane);

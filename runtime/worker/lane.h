@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "handler/run_list.h"
 #include "store/store.h"
+#include "worker/greeting.h"
 #include "worker/repair.h"
 
 struct culex_flight;
@@ -39,10 +40,7 @@ struct culex_lane_step {
 struct culex_lane {
     struct culex_worker *worker;
     char name[CULEX_QUEUE_NAME_MAX + 1];
-    char session[17];    /* under which this worker lives in the queue: its own, or a later one */
-    unsigned name_count; /* of the worker, when it last said HELLO */
-    bool has_hello;
-    bool is_hello_lost;      /* one may have been carried out whose answer did not come */
+    struct culex_greeting greeting;
     bool is_likely;          /* the store may have a run for us now */
     bool is_hinting;         /* a wake-up came that we cannot use: a step passes it on */
     bool is_empty;           /* as of the last answer */

@@ -30,7 +30,7 @@ static bool another_is_under_way(const struct culex_lane *lane)
 
 int64_t culex__repair_next_ns(const struct culex_lane *lane)
 {
-    bool is_possible = lane->repair.is_due && lane->failures == 0 && lane->has_hello &&
+    bool is_possible = lane->repair.is_due && lane->failures == 0 && lane->greeting.is_done &&
                        !lane->worker->outage.is_on &&
                        lane->worker->phases.current == CULEX_WORKER_RUNNING &&
                        !another_is_under_way(lane);

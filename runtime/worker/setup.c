@@ -12,6 +12,7 @@
 #include "worker/outage.h"
 #include "worker/setup.h"
 #include "worker/crew.h"
+#include "worker/greeting.h"
 #include "client/newrun.h"
 #include "core/patience.h"
 #include "platform/self.h"
@@ -43,7 +44,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     lane->worker = worker;
     strcpy(lane->name, queue);
     culex_buf_init(&lane->step.texts, 0);
-    strcpy(lane->session, worker->session);
+    culex__greeting_prepare(lane);
     lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
@@ -88,31 +89,6 @@ static void lanes_free(culex_worker *worker)
     worker->lane_names = NULL;
     worker->awaited_names = NULL;
     worker->lane_count = 0;
-}
-
-/* --- identity -------------------------------------------------------------------------- */
-
-/* A name that a second live worker, of this process or another, cannot have by accident: the
- * store takes the runs of an older session away from a name that says hello again. */
-static void name_choose(culex_worker *worker)
-{
-    char host[65] = "";
-    if (worker->options.name != NULL && worker->options.name[0] != '\0') {
-        snprintf(worker->name, sizeof worker->name, "%s", worker->options.name);
-        return;
-    }
-    if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
-        strcpy(host, "localhost");
-    snprintf(worker->name, sizeof worker->name, "%s-%ld-%08llx", host, (long)getpid(),
-             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
-}
-
-static void session_choose(culex_worker *worker)
-{
-    snprintf(worker->session, sizeof worker->session, "%016llx",
-             (unsigned long long)culex__env_random(worker->env));
-    /* The lower half is left for counting up. */
-    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
 }
 
 /* --- store ----------------------------------------------------------------------------- */
@@ -215,16 +191,18 @@ static void begin_tell(const culex_worker *worker)
     char masked[256];
     culex__store_url_mask(worker->url, masked, sizeof masked);
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                     "worker %s serves %zu queue(s) at %s, %u runs at a time", worker->name,
-                     worker->lane_count, masked, worker->options.concurrency);
+                     "worker %s serves %zu queue(s) at %s, %u runs at a time",
+                     worker->identity.name, worker->lane_count, masked,
+                     worker->options.concurrency);
     culex__advise_queues(worker);
 }
 
 culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     life_reset(worker);
-    name_choose(worker);
-    session_choose(worker);
+    culex__identity_choose(worker);
+    /* The lower half is left for counting up. */
+    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
     culex_status status = lanes_create(worker, error);

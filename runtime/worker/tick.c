@@ -155,7 +155,7 @@ void culex__ticks_run(culex_worker *worker, int64_t now_ns)
     for (size_t i = 0; i < worker->tick_count; i++) {
         struct culex_tick_state *tick = &worker->ticks[i];
         culex_error error = {0};
-        if (now_ns < tick->at_ns || !tick->lane->has_hello)
+        if (now_ns < tick->at_ns || !tick->lane->greeting.is_done)
             continue;
         if (worker->outage.is_on && now_ns < worker->outage.until_ns)
             continue;
@@ -174,7 +174,7 @@ static int64_t due_ns(const culex_worker *worker)
 {
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < worker->tick_count; i++) {
-        if (worker->ticks[i].lane->has_hello && worker->ticks[i].at_ns < next_ns)
+        if (worker->ticks[i].lane->greeting.is_done && worker->ticks[i].at_ns < next_ns)
             next_ns = worker->ticks[i].at_ns;
     }
     return next_ns;

@@ -14,16 +14,15 @@
  *   waits.c        the next instant at which something is due, and the wait for it
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   wake.c         what the store was asked to tell
- *   greeting.c     HELLO to all queues, and the refusal of one
  *   lane.c         STEP: what to send, what the answers mean
  *   grants.c       runs that were granted             beats.c  heartbeats
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
  *   ack_log.c      what the log is told then
  *   flight_pool.c  their structs                      overstay.c  handlers that go on
- *   solitude.c     a suspect runs alone
+ *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
  *   tick.c         periodic jobs                      repair.c  FSCK of a queue after trouble
- *   outage.c       trouble with the store
+ *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   pace.c         how much it takes                  jobs.c   what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
@@ -48,6 +47,7 @@
 #include "worker/crew.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
+#include "worker/identity.h"
 #include "worker/lane.h"
 #include "worker/outage.h"
 #include "worker/pace.h"
@@ -73,9 +73,7 @@ struct culex_worker {
     bool is_private;                   /* nobody may look into this process */
     culex_error setup_error;           /* why a job was not registered, or a setup gave up */
     struct culex_store *given_store;   /* of a test; not closed */
-    char name[128];
-    char session[17];    /* a random token: under which the lanes begin */
-    unsigned name_count; /* names that it has had */
+    struct culex_identity identity;
     struct culex_job *jobs;
     size_t job_count;
     struct culex_process_hooks hooks;

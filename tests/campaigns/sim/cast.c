@@ -144,7 +144,7 @@ static void worker_body(struct sim_process *process)
     if (status != CULEX_OK && !process->is_killed && world->options.is_loud)
         fprintf(stderr, "    %s ends: %s\n", process->name, error.text);
     if (process->is_ended_well && cast->is_ending)
-        sim_oracle_worker_ended(world->oracle, worker->session);
+        sim_oracle_worker_ended(world->oracle, worker->identity.session);
     process->worker = NULL;
     culex_worker_free(worker);
     if (store != NULL)

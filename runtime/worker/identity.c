@@ -1,0 +1,49 @@
+#include "worker/identity.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/worker_private.h"
+
+/* A name that a second live worker, of this process or another, cannot have by accident: the
+ * store takes the runs of an older session away from a name that says hello again. */
+static void name_choose(culex_worker *worker)
+{
+    struct culex_identity *identity = &worker->identity;
+    char host[65] = "";
+    if (worker->options.name != NULL && worker->options.name[0] != '\0') {
+        snprintf(identity->name, sizeof identity->name, "%s", worker->options.name);
+        return;
+    }
+    if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
+        strcpy(host, "localhost");
+    snprintf(identity->name, sizeof identity->name, "%s-%ld-%08llx", host, (long)getpid(),
+             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
+}
+
+void culex__session_choose(const culex_worker *worker, char ret_session[CULEX_SESSION_SIZE])
+{
+    snprintf(ret_session, CULEX_SESSION_SIZE, "%016llx",
+             (unsigned long long)culex__env_random(worker->env));
+}
+
+void culex__identity_choose(culex_worker *worker)
+{
+    name_choose(worker);
+    culex__session_choose(worker, worker->identity.session);
+}
+
+void culex__identity_rename(culex_worker *worker)
+{
+    struct culex_identity *identity = &worker->identity;
+    char old[sizeof identity->name];
+    strcpy(old, identity->name);
+    snprintf(identity->name, sizeof identity->name, "%.100s-%08llx", old,
+             (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
+    identity->name_count++;
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
+                     "another worker has started under the name %s and was given the runs that "
+                     "this one held; this one goes on as %s. Give each worker its own name",
+                     old, identity->name);
+}
