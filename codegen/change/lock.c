@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "choice.h"
 #include "limits.h"
 
 enum { PAYLOAD_BYTES = 1048576 }; /* no string in a payload is longer */
@@ -118,32 +119,24 @@ static bool range_narrow(struct lock_field *field)
     return true;
 }
 
-static bool word_find(const char *const *words, const char *word, int *ret_at)
-{
-    for (*ret_at = 0; words[*ret_at] != NULL; ++*ret_at) {
-        if (strcmp(words[*ret_at], word) == 0)
-            return true;
-    }
-    return false;
-}
-
 const char *lock_field_derive(struct lock_field *field)
 {
     static const char *const shapes[] = {"single", "list", "array", NULL};
     static const char *const presences[] = {"required", "default", "optional", "list", NULL};
-    int at;
+    size_t shape = choice_find(shapes, field->shape);
+    size_t presence = choice_find(presences, field->presence);
     int kind = 0;
     while (kind < IR_KIND_COUNT && strcmp(ir_kinds[kind].word, field->type) != 0)
         kind++;
     if (kind == IR_KIND_COUNT)
         return "no such type";
     field->kind = (enum ir_kind)kind;
-    if (!word_find(shapes, field->shape, &at))
+    if (shapes[shape] == NULL)
         return "no such shape";
-    field->form = (enum ast_shape)at;
-    if (!word_find(presences, field->presence, &at))
+    field->form = (enum ast_shape)shape;
+    if (presences[presence] == NULL)
         return "no such presence";
-    field->need = (enum lock_presence)at;
+    field->need = (enum lock_presence)presence;
     if ((field->form == SHAPE_LIST) != (field->need == LOCK_LIST))
         return "the shape and the presence contradict each other";
     if (field->count > LIMIT_LIST_COUNT || (field->form == SHAPE_ARRAY && field->count < 1))

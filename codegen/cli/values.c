@@ -3,24 +3,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choice.h"
 #include "cname.h"
 #include "limits.h"
 #include "lint.h"
 #include "options.h"
 
-/* Position of `word` in a list that NULL ends; its length when it is not there. */
-static int word_find(const char *const *words, const char *word)
-{
-    int at = 0;
-    while (words[at] != NULL && strcmp(words[at], word) != 0)
-        at++;
-    return at;
-}
-
 bool cli_format_read(struct cli *cli, const char *word)
 {
     static const char *const words[] = {"human", "short", "json", "sarif", "github", "junit", NULL};
-    int at = word_find(words, word);
+    size_t at = choice_find(words, word);
     cli->format = (enum message_format)at;
     if (words[at] == NULL)
         cli_misused(cli, "no such message format: '%s'", word);
@@ -31,7 +23,7 @@ bool cli_colour_read(struct cli *cli, const char *word)
 {
     static const char *const words[] = {"never", "always", "auto", NULL};
     const char *no_color = getenv("NO_COLOR");
-    int at = word_find(words, word);
+    size_t at = choice_find(words, word);
     cli->is_coloured = at == 1;
     if (at == 2)
         cli->is_coloured = isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');

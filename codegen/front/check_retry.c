@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice.h"
 #include "limits.h"
 #include "suggest.h"
 
@@ -47,9 +48,7 @@ struct ir_retry retry_default(void)
 /* Where the parser has found `text`. */
 static size_t word_index(const char *const *words, const char *text)
 {
-    size_t at = 0;
-    while (words[at] != NULL && strcmp(words[at], text) != 0)
-        at++;
+    size_t at = choice_find(words, text);
     assert(words[at] != NULL);
     return at;
 }

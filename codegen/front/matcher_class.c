@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "buf.h"
+#include "choice.h"
 #include "ir.h"
 #include "matcher.h"
 #include "quantity.h"
 
 static bool is_word_of(const char *const *words, const char *word)
 {
-    while (*words != NULL && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
+    return words[choice_find(words, word)] != NULL;
 }
 
 bool matcher_take_word(struct matcher *matcher, size_t *at, char letter)
