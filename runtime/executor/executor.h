@@ -62,10 +62,13 @@ struct culex_executor_ops {
 
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees
-     * them, and they must not be touched any more. Returns how many were abandoned, and
-     * frees the executor itself as soon as nothing uses it. */
+     * them, and they must not be touched any more. Children and threads that are in no handler
+     * have CULEX_DISMISS_MS besides, for hooks.close. Returns how many were abandoned, and frees
+     * the executor itself as soon as nothing uses it. */
     size_t (*stop)(struct culex_executor *executor, int64_t deadline_ns);
 };
+
+enum { CULEX_DISMISS_MS = 2000 }; /* for what the program does in hooks.close */
 
 /* First member of every executor's own struct. */
 struct culex_executor {

@@ -27,7 +27,7 @@
 #include "platform/events.h"
 #include "platform/pages.h"
 
-enum { EVENTS_MAX = 64, DISMISS_MS = 2000 };
+enum { EVENTS_MAX = 64 };
 
 /* --- a turn ---------------------------------------------------------------------------- */
 
@@ -237,7 +237,7 @@ static void idle_dismiss(struct culex_children *children)
  * One that takes its time is killed. */
 static void children_dismiss(struct culex_children *children)
 {
-    int64_t until_ns = culex__children_now_ns(children) + DISMISS_MS * CULEX_MS_NS;
+    int64_t until_ns = culex__children_now_ns(children) + CULEX_DISMISS_MS * CULEX_MS_NS;
     children->is_stopping = true;
     idle_dismiss(children);
     while (children->broken[0] == '\0' && culex__executor_children_count(&children->base) > 0 &&

@@ -28,7 +28,7 @@
 #include "platform/descriptor.h"
 #include "platform/events.h"
 
-enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16, DISMISS_MS = 2000 };
+enum { ANNOUNCE_NS = 500000, ANNOUNCE_COUNT = 16 };
 
 struct threads {
     struct culex_executor base;
@@ -308,13 +308,14 @@ static void threads_cancel(struct culex_executor *executor, struct culex_run *ru
     atomic_store_explicit(&run->is_cancelled, true, memory_order_relaxed);
 }
 
-/* Waits for all threads to end: until `deadline_ns` for handlers, DISMISS_MS longer for threads
- * that are in none, which have something to give back for their program. Returns how many have not
- * ended. Called with the lock held. The waits are short, so that a driven clock is seen to move. */
+/* Waits for all threads to end: until `deadline_ns` for handlers, CULEX_DISMISS_MS longer for
+ * threads that are in none, which have something to give back for their program. Returns how many
+ * have not ended. Called with the lock held. The waits are short, so that a driven clock is seen to
+ * move. */
 static size_t threads_await(struct threads *threads, int64_t deadline_ns)
 {
     while (threads->alive > 0) {
-        int64_t more_ns = threads->alive > threads->executing ? DISMISS_MS * CULEX_MS_NS : 0;
+        int64_t more_ns = threads->alive > threads->executing ? CULEX_DISMISS_MS * CULEX_MS_NS : 0;
         if (culex__env_boottime_ns(threads->env) - more_ns >= deadline_ns)
             break;
         struct timespec until;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/sanitizer.h"
 #include "quiet_thread.h"
 #include "world.h"
 
@@ -138,7 +139,6 @@ static int setup(void **state)
 {
     struct scene *scene = *state = calloc(1, sizeof *scene);
     type = number_type();
-    type.retry.max = 0; /* whatever is charged kills; one that waits may be given back */
     type.retry.base_ms = 1;
     type.retry.backoff = CULEX_BACKOFF_CONSTANT;
     scene->log = strdup("");
@@ -215,6 +215,14 @@ static void expect_all_done(struct scene *scene, unsigned runs)
     assert_int_equal(board->wrong, 0);
 }
 
+/* A run that waits for a busy machine may be given back: another attempt, and no charge. */
+static void expect_none_charged(struct scene *scene)
+{
+    culex_queue_stats stats = stats_of(scene);
+    if (stats.failed + stats.crashed + stats.lost > 0)
+        fail_msg("a run was charged: %s", scene->log);
+}
+
 static void check_once_each(struct scene *scene, culex_isolation isolation)
 {
     for (int i = 0; i < RUNS; i++)
@@ -222,6 +230,7 @@ static void check_once_each(struct scene *scene, culex_isolation isolation)
     work(scene, isolation);
     expect_all_done(scene, RUNS);
     assert_int_equal(board->calls, RUNS);
+    expect_none_charged(scene);
     assert_true(board->opens >= 1);
     assert_int_equal(board->closes, board->opens);
 }
@@ -257,7 +266,6 @@ static void test_thread_has_time_to_give_back_what_it_has(void **state)
 static void test_killed_process_is_followed_by_one_that_is_set_up(void **state)
 {
     struct scene *scene = *state;
-    type.retry.max = 1;
     send(scene, 1);
     work(scene, CULEX_ISOLATION_PROCESS);
     expect_all_done(scene, 1);
@@ -297,6 +305,7 @@ static void check_failures(struct scene *scene, culex_isolation isolation, const
     expect_all_done(scene, RUNS);
     assert_int_equal(board->calls, RUNS);
     assert_int_equal(board->claimed_early, 0);
+    expect_none_charged(scene);
     assert_true(board->opens > (scene->manner == HUNG ? 1 : FAILURES));
     assert_non_null(strstr(scene->log, told));
     assert_null(strstr(scene->log, "given back"));
@@ -323,9 +332,11 @@ static void test_crash_is_told_and_charges_no_run(void **state)
 static void test_set_up_that_exits_is_told_as_that(void **state)
 {
     ((struct scene *)*state)->manner = EXITED;
-    /* The number is LSan's now and then: of a machine that is busy it believes that there are
-     * leaks. */
-    check_failures(*state, CULEX_ISOLATION_PROCESS, "the set-up of its process called exit(");
+    /* LSan now and then believes in leaks on a busy machine, and makes a number of its own of it.
+     */
+    check_failures(*state, CULEX_ISOLATION_PROCESS,
+                   CULEX_HAS_ASAN ? "the set-up of its process called exit("
+                                  : "the set-up of its process called exit(0)");
 }
 
 static unsigned told_count(const struct scene *scene, const char *words)
