@@ -129,7 +129,8 @@ def inside(cell: Cell, script: str, log) -> subprocess.CompletedProcess:
 def packages_install(cell: Cell, log) -> None:
     """Names the first package that the suite does not have."""
     suites = {package.split("/")[1] for package in cell.packages if "/" in package}
-    lines = "".join(f"deb http://deb.debian.org/debian {suite} main\n" for suite in suites)
+    own = (root_of(cell) / "etc/apt/sources.list").read_text()  # of debootstrap: its mirror serves all suites
+    lines = "".join(own.replace(f" {cell.release} ", f" {suite} ") for suite in suites)
     (root_of(cell) / "etc/apt/sources.list.d/culex.list").write_text(lines)
     # A mirror that lags behind serves lists of sid that have expired: old, and good enough here.
     (root_of(cell) / "etc/apt/apt.conf.d/90lagging").write_text('Acquire::Check-Valid-Until "false";\n')
