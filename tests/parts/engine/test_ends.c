@@ -333,11 +333,6 @@ static void test_deaf_handler_past_its_timeout_is_told_in_time_and_once(void **s
     assert_int_equal(world_log_count(world, OVERSTAY), 1);
 }
 
-static void stop(struct world *world)
-{
-    culex_worker_stop(world->worker);
-}
-
 static void test_next_life_of_a_worker_forgets_who_was_deaf(void **state)
 {
     struct world *world = *state;
@@ -347,13 +342,13 @@ static void test_next_life_of_a_worker_forgets_who_was_deaf(void **state)
     world_enqueue(world, &type, 60000);
     world->act = act_hang;
     world->manner = WORLD_STUBBORN;
-    world->then = stop;
+    world->then = stop_worker;
     world->then_ms = 10500;
     world_worker(world, (culex_worker_options){.grace_ms = -1}, &type);
     culex__worker_set_executor(world->worker, executor_asking_create);
     assert_int_equal(culex_worker_run(world->worker, NULL), CULEX_OK);
     assert_in_range(world_ms(world), 12000, 13000);
-    world->then = stop;
+    world->then = stop_worker;
     world->then_ms = 20000;
     world_run(world);
     assert_int_equal(world_log_count(world, OVERSTAY), 1);

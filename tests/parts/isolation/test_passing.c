@@ -368,7 +368,7 @@ static void test_child_has_the_programs_descriptors_and_its_own(void **state)
     pen_open(pen);
     descriptors_expect(pen, before);
     size_t open = pen_descriptors();
-    other.executor->ops->stop(other.executor, pen_now_ns());
+    (other.executor->ops->stop)(other.executor, pen_now_ns()); /* as in pen_close */
     pen_forget(&other);
     free(other.log);
     culex_worker_free(worker);
