@@ -69,6 +69,11 @@ void *lock_sort(void *list, size_t offset)
     return merge(lock_sort(first, offset), lock_sort(second, offset), offset);
 }
 
+struct lock_text *lock_text_sort(struct lock_text *list)
+{
+    return lock_sort(list, offsetof(struct lock_text, text));
+}
+
 /* ---- fields ---- */
 
 static bool decimal_read(const char *text, struct wide *ret_wide)

@@ -167,5 +167,6 @@ void lock_text_add(struct arena *arena, struct lock_text **list, const char *tex
 
 /* Sorts a list by the text at `offset` in its items. */
 void *lock_sort(void *list, size_t offset);
+struct lock_text *lock_text_sort(struct lock_text *list);
 
 #endif

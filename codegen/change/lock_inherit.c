@@ -12,11 +12,6 @@ struct heir {
     struct map types;        /* "name version" -> lock_type of `after` */
 };
 
-static struct lock_text *sorted(struct lock_text *list)
-{
-    return lock_sort(list, offsetof(struct lock_text, text));
-}
-
 /* A growing list of names that are no longer in use. */
 struct gone {
     struct arena *arena;
@@ -104,7 +99,7 @@ static void inherit_block(struct arena *arena, struct lock_block *after,
         gone_offer(&gone, at->wire);
     gone_offer_all(&gone, before->reserved);
     gone_offer_all(&gone, before->gone);
-    after->gone = sorted(after->gone);
+    after->gone = lock_text_sort(after->gone);
 }
 
 static void inherit_enum(struct arena *arena, struct lock_type *after,
@@ -127,8 +122,8 @@ static void inherit_enum(struct arena *arena, struct lock_type *after,
     gone_offer_all(&names, before->block.gone);
     gone_offer_all(&numbers, before->reserved_numbers);
     gone_offer_all(&numbers, before->gone_numbers);
-    after->block.gone = sorted(after->block.gone);
-    after->gone_numbers = sorted(after->gone_numbers);
+    after->block.gone = lock_text_sort(after->block.gone);
+    after->gone_numbers = lock_text_sort(after->gone_numbers);
 }
 
 static const char *key_of(struct arena *arena, const struct lock_type *type)

@@ -25,7 +25,7 @@ struct lock_member {
     bool is_required; /* always written, and an error when it is missing */
     size_t offset;
     const struct lock_record *record;
-    size_t max; /* items */
+    size_t max; /* items or texts */
 };
 
 struct lock_record {

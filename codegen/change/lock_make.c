@@ -83,11 +83,6 @@ static struct lock_text *make_texts(struct arena *arena, const struct literal *l
     return first;
 }
 
-static struct lock_text *sorted(struct lock_text *list)
-{
-    return lock_sort(list, offsetof(struct lock_text, text));
-}
-
 /* ---- fields ---- */
 
 static void make_ref(struct maker *maker, const struct ir_field *field, struct lock_field *made)
@@ -151,7 +146,7 @@ static void make_block(struct maker *maker, const struct ir_field *field,
         *end = make_field(maker, field);
         end = &(*end)->next;
     }
-    block->reserved = sorted(make_texts(maker->arena, reserved, LITERAL_STRING));
+    block->reserved = lock_text_sort(make_texts(maker->arena, reserved, LITERAL_STRING));
 }
 
 /* ---- types ---- */
@@ -176,8 +171,8 @@ static void make_enum(struct maker *maker, const struct ir_enum *type)
     made->is_closed = type->is_closed;
     made->span = type->decl->name.span;
     made->allows = make_allows(arena, type->attrs);
-    made->block.reserved = sorted(make_texts(arena, type->decl->reserved, LITERAL_STRING));
-    made->reserved_numbers = sorted(make_texts(arena, type->decl->reserved, LITERAL_INT));
+    made->block.reserved = lock_text_sort(make_texts(arena, type->decl->reserved, LITERAL_STRING));
+    made->reserved_numbers = lock_text_sort(make_texts(arena, type->decl->reserved, LITERAL_INT));
     for (const struct ir_enum_value *at = type->values; at != NULL; at = at->next) {
         struct lock_value *value = arena_alloc(arena, sizeof(*value));
         value->name = at->name;

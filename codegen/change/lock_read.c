@@ -69,24 +69,17 @@ static bool read_text(struct reader *reader, const char **ret_text)
     return strlen(text) == len || fail(reader, "a text has a NUL in it");
 }
 
-static bool read_texts(struct reader *reader, struct lock_text **end)
-{
-    bool is_first = true;
-    if (!json_in_expect(&reader->in, '['))
-        return fail(reader, "");
-    while (json_in_more(&reader->in, ']', &is_first)) {
-        struct lock_text *item = arena_alloc(reader->arena, sizeof(*item));
-        if (!read_text(reader, &item->text))
-            return false;
-        *end = item;
-        end = &item->next;
-    }
-    return !reader->in.is_bad || fail(reader, "");
-}
-
 struct item {
     struct item *next;
 };
+
+static void *read_item(struct reader *reader, const struct lock_member *member)
+{
+    if (member->kind == LOCK_ITEMS)
+        return read_record(reader, member->record);
+    struct lock_text *item = arena_alloc(reader->arena, sizeof(*item));
+    return read_text(reader, &item->text) ? item : NULL;
+}
 
 static bool read_items(struct reader *reader, const struct lock_member *member, struct item **end)
 {
@@ -97,7 +90,7 @@ static bool read_items(struct reader *reader, const struct lock_member *member, 
     while (json_in_more(&reader->in, ']', &is_first)) {
         if (++count > member->max)
             return fail(reader, "a list is longer than any schema allows");
-        struct item *item = read_record(reader, member->record);
+        struct item *item = read_item(reader, member);
         if (item == NULL)
             return false;
         *end = item;
@@ -118,7 +111,6 @@ static bool read_member(struct reader *reader, const struct lock_member *member,
     case LOCK_BOOL:
         return json_in_bool(&reader->in, place) || fail(reader, "");
     case LOCK_TEXTS:
-        return read_texts(reader, place);
     case LOCK_ITEMS:
         return read_items(reader, member, place);
     case LOCK_RECORD:
