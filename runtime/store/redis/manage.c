@@ -204,7 +204,7 @@ culex_status culex__redis_purge(struct culex_store *base, const char *queue, cul
     struct culex__redis *redis = culex__redis_of(base);
     const struct culex__redis_script *script = &culex__redis_script_purge;
     char letter = culex__run_state_letter(state);
-    int64_t values[2]; /* deleted, left */
+    int64_t values[2] = {0}; /* deleted, left */
     redisReply *reply = NULL;
     assert(culex__argument_purge(queue, state, limit, NULL) == CULEX_OK);
     culex_status status = culex__redis_begin(redis, script, queue, error);
