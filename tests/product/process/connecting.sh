@@ -34,29 +34,22 @@ nobody_stop() {
     nobody=
 }
 
-now_ms() { date +%s%3N; }
-
-# stop_expect NAME CODE LATEST: asks the worker to stop and expects its end after at most LATEST ms.
 stop_expect() {
     wait_until 20 grep -qs met "$scratch/nobody"
-    begin=$(now_ms)
-    kill -TERM "$background"
-    worker_expect "$2"
-    spent=$(($(now_ms) - begin))
-    [ "$spent" -le "$3" ] || fail "$1 took $spent ms to stop, not $3"
+    worker_stop "$1" "$2"
     nobody_stop
 }
 
-# With a run at work: grace, 2 s, and half a second for slow machines.
+# With a run at work: grace and 2 s.
 for how in mute deaf; do
     for isolation in process none; do
         name=$how-$isolation
         server_start
         "$nap" enqueue nap
-        worker_start "$name" --isolation "$isolation" --grace 500ms --store-timeout 30s
+        worker_start "$name" --isolation "$isolation" --grace 500ms --store-timeout 60s
         wait_until 10 started "$name" 1
         nobody_start "$how"
-        stop_expect "$name" 3 3000
+        stop_expect "$name" 3
         log_has "$name" 'could not be recorded'
     done
 done
@@ -65,13 +58,13 @@ done
 for how in mute deaf; do
     nobody_start "$how"
     wait_until 10 grep -qs ready "$scratch/nobody"
-    worker_start "new-$how" --grace 20s --store-timeout 30s
-    stop_expect "new-$how" 1 1000
+    worker_start "new-$how" --grace 60s --store-timeout 60s
+    stop_expect "new-$how" 1
     log_has "new-$how" 'stopped before'
 done
 
 # Nobody listens: that is what it ends with, and not that the stop has cut its last try short.
-worker_start refused --grace 20s
+worker_start refused --grace 60s
 wait_until 10 grep -qs 'Connection refused' "$scratch/refused.log"
 kill -TERM "$background"
 worker_expect 1
@@ -80,14 +73,10 @@ tail -n 1 "$scratch/refused.log" | grep -q 'stopped before .*Connection refused'
 
 # Its store has gone while it was idle: it holds nothing that it would have to wait for.
 server_start
-worker_start idle --grace 20s
+worker_start idle --grace 60s
 wait_until 10 grep -qs serves "$scratch/idle.log"
 kill -KILL "$server"
 wait "$server" || true
 server=
 wait_until 10 grep -qs 'in trouble' "$scratch/idle.log"
-begin=$(now_ms)
-kill -TERM "$background"
-worker_expect 0
-spent=$(($(now_ms) - begin))
-[ "$spent" -le 1000 ] || fail "an idle worker took $spent ms to stop, not 1000"
+worker_stop idle 0

@@ -19,6 +19,17 @@ worker_expect() {
     [ "$code" = "$1" ] || { cat "$scratch/$worker_name.log" >&2; fail "exit status $code, not $1"; }
 }
 
+# worker_stop NAME CODE: asks the worker to stop, and expects its end within 20 s. That is many times
+# what is promised, which engine_ends holds to the millisecond by a clock of its own: whoever calls
+# this gives the worker something that would take a minute, so that the stop must cut it short.
+worker_stop() {
+    begin=$(date +%s)
+    kill -TERM "$background"
+    worker_expect "$2"
+    spent=$(($(date +%s) - begin))
+    [ "$spent" -le 20 ] || fail "$1 took $spent s to stop"
+}
+
 # started NAME ATTEMPT: the worker of that name has begun that attempt.
 started() { grep -q "^start $2 " "$scratch/$1"; }
 pid_of_start() { sed -n "s/^start $2 \([0-9]*\) .*/\1/p" "$scratch/$1"; }
