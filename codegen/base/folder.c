@@ -90,12 +90,6 @@ static bool is_left_out(const struct walk *walk, const FTSENT *entry)
     return entry->fts_info == FTS_D && (walk->filter->is_flat || is_project(walk, entry));
 }
 
-static bool complain(const char *path, int fault)
-{
-    say("cannot read '%s': %s", path, strerror(fault));
-    return false;
-}
-
 /* A folder comes twice, before what is in it and after; false after a message about this entry. */
 static bool entry_take(const struct walk *walk, FTSENT *entry)
 {
@@ -109,7 +103,7 @@ static bool entry_take(const struct walk *walk, FTSENT *entry)
     if (is_left_out(walk, entry))
         fts_set(walk->fts, entry, FTS_SKIP);
     else if (is_broken)
-        return complain(entry->fts_path, entry->fts_errno);
+        return say_unread(entry->fts_path, strerror(entry->fts_errno));
     else if (!is_folder)
         texts_add(&walk->found->schemas, path_shown(walk, entry));
     return true;
@@ -130,7 +124,7 @@ static bool entries_take(const struct walk *walk)
     FTSENT *entry;
     while (errno = 0, (entry = fts_read(walk->fts)) != NULL)
         is_good &= entry_take(walk, entry);
-    return errno == 0 ? is_good : complain(walk->folder, errno);
+    return errno == 0 ? is_good : say_unread(walk->folder, strerror(errno));
 }
 
 bool folder_walk(struct arena *arena, const char *folder, const struct folder_filter *filter,
@@ -144,7 +138,7 @@ bool folder_walk(struct arena *arena, const char *folder, const struct folder_fi
                         .fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name),
                         .found = found};
     if (walk.fts == NULL)
-        return complain(folder, errno);
+        return say_unread(folder, strerror(errno));
     bool is_good = entries_take(&walk);
     fts_close(walk.fts);
     return is_good;

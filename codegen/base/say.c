@@ -1,5 +1,8 @@
 #include "say.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "shown.h"
 
 void say_text(FILE *out, const char *text, size_t len)
@@ -31,4 +34,16 @@ void say(const char *format, ...)
     va_start(args, format);
     vsay(format, args);
     va_end(args);
+}
+
+bool say_unread(const char *path, const char *fault)
+{
+    say("cannot read '%s': %s", path, fault);
+    return false;
+}
+
+bool say_unwritten(const char *path)
+{
+    say("cannot write '%s': %s", path, strerror(errno));
+    return false;
 }

@@ -1,6 +1,5 @@
 #include "against.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +29,6 @@ void against_release(struct against *against)
     compilation_release(&against->then);
 }
 
-static bool complain(const char *what, const char *fault)
-{
-    say("cannot read '%s': %s", what, fault);
-    return false;
-}
-
 /* ---- older schemas ---- */
 
 static bool load_file(struct against *against, const char *path)
@@ -43,7 +36,7 @@ static bool load_file(struct against *against, const char *path)
     const char *fault;
     struct module *module = compilation_load(&against->then, path, &fault);
     if (module == NULL)
-        return complain(path, fault);
+        return say_unread(path, fault);
     check_module(&against->then, module);
     return true;
 }
@@ -117,7 +110,7 @@ static const struct lock *against_folder(struct against *against, const char *fo
     if (!load_folder(against, folder, &filter, &count))
         return NULL;
     if (count == 0)
-        return complain(folder, "no .job file is in it"), NULL;
+        return say_unread(folder, "no .job file is in it"), NULL;
     return then_make(against);
 }
 
@@ -131,7 +124,7 @@ static char *path_then(struct against *against, const char *path)
     char real[4096];
     if (realpath(path, real) == NULL || strncmp(real, tree->top, len) != 0 ||
         (real[len] != '/' && real[len] != '\0')) {
-        complain(path, "it is not in this repository");
+        say_unread(path, "it is not in this repository");
         return NULL;
     }
     return arena_printf(&against->then.arena, "%s%s", tree->folder, real + len);
@@ -149,7 +142,7 @@ static bool project_read_then(struct against *against)
     if (path == NULL || top == NULL || strncmp(path, top, strlen(top)) != 0)
         return place != NULL;
     return project_read(&against->then.sink, path, &against->project, &fault) ||
-           complain(path, fault);
+           say_unread(path, fault);
 }
 
 /* A commit without a list of its own leaves out what the project leaves out today. */
@@ -232,7 +225,7 @@ static const struct lock *against_git(struct against *against, const char *ref)
     if (!load_then(against, &count))
         return NULL;
     if (count == 0)
-        return complain(ref, "no .job file was there"), NULL;
+        return say_unread(ref, "no .job file was there"), NULL;
     return then_make(against);
 }
 
@@ -244,7 +237,7 @@ const struct lock *against_load_lock(struct against *against, const char *path)
     struct lock *lock = NULL;
     const char *fault = text_read(path, LIMIT_LOCK_BYTES, &text);
     if (fault != NULL)
-        complain(path, fault);
+        say_unread(path, fault);
     else
         lock = lock_read(&against->now->sink, path, text.data, text.len);
     buf_release(&text);

@@ -176,7 +176,7 @@ struct live *live_load(struct diag_sink *sink, const char *path)
     struct live *live = NULL;
     const char *fault = text_read(path, LIMIT_LIVE_BYTES, &text);
     if (fault != NULL)
-        say("cannot read '%s': %s", path, fault);
+        say_unread(path, fault);
     else
         live = live_read(sink, path, text.data, text.len);
     buf_release(&text);

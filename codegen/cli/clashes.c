@@ -19,7 +19,7 @@ static unsigned beside_load(const struct texts *files, struct compilation *compi
     for (size_t i = 0; i < files->count; i++) {
         if (compilation_load(compilation, files->items[i], &fault) != NULL)
             continue;
-        say("cannot read '%s': %s", files->items[i], fault);
+        say_unread(files->items[i], fault);
         faults++;
     }
     return faults;

@@ -87,7 +87,7 @@ static bool project_take(struct cli *cli, const char *path)
     diag_sink_init(&sink, &cli->arena);
     sink.policy = cli->policy;
     if (!project_read(&sink, path, &cli->project, &fault)) {
-        say("cannot read '%s': %s", path, fault);
+        say_unread(path, fault);
         cli->status = EXIT_BROKEN;
         return false;
     }

@@ -21,7 +21,7 @@ struct module *cli_load(const struct cli *cli, struct compilation *compilation, 
     const char *fault;
     struct module *module = cli_load_silently(cli, compilation, path, &fault);
     if (module == NULL)
-        say("cannot read '%s': %s", path, fault);
+        say_unread(path, fault);
     if (module == NULL && cli->junit != NULL)
         junit_add_fault(cli->junit, path, fault);
     return module;

@@ -1,5 +1,4 @@
 /* verb_check.c - says what is wrong with schemas, and mends what is plain. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ static void fixes_use(struct check *check, const char *path, const struct repair
     if (check->is_trial) {
         trial_show(check, path, &repair->attempts[0].text, &best->text);
     } else if (!output_replace(path, best->text.data, best->text.len)) {
-        say("cannot write '%s': %s", path, strerror(errno));
+        say_unwritten(path);
         check->status = EXIT_BROKEN;
         return;
     }

@@ -24,7 +24,7 @@ static int page_write(const struct target *target, struct compilation *compilati
     if ((mkdir(target->out, 0777) == 0 || errno == EEXIST) &&
         output_write(path, page->data, page->len))
         return EXIT_CLEAN;
-    say("cannot write '%s': %s", path, strerror(errno));
+    say_unwritten(path);
     return EXIT_BROKEN;
 }
 

@@ -1,5 +1,4 @@
 /* verb_fmt.c - lays schemas out. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static int file_write(const char *path, const struct buf *layout)
 {
     if (output_replace(path, layout->data, layout->len))
         return EXIT_CLEAN;
-    say("cannot write '%s': %s", path, strerror(errno));
+    say_unwritten(path);
     return EXIT_BROKEN;
 }
 
@@ -74,7 +73,7 @@ static int file_format(const struct cli *cli, const struct modes *modes, const c
     const char *fault =
         is_stdin(path) ? input_read_open(STDIN_FILENO, &input) : input_read(path, &input);
     if (fault != NULL) {
-        say("cannot read '%s': %s", path, fault);
+        say_unread(path, fault);
         return EXIT_BROKEN;
     }
     int status = input_format(cli, modes, path, &input);

@@ -1,7 +1,6 @@
 /* verb_lock.c - keeps jobs.lock, the record of what the schemas have promised. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "against.h"
@@ -31,7 +30,7 @@ static int text_put(const struct order *order, const struct buf *text)
     }
     if (output_write(order->path, text->data, text->len))
         return EXIT_CLEAN;
-    say("cannot write '%s': %s", order->path, strerror(errno));
+    say_unwritten(order->path);
     return EXIT_BROKEN;
 }
 

@@ -1,8 +1,5 @@
 #include "depfile.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "buf.h"
 #include "output.h"
 #include "say.h"
@@ -44,9 +41,7 @@ bool depfile_write(const char *depfile, const struct path_list *targets,
         path_write(&text, at->path); /* So that a deleted import is no error in make. */
         buf_text(&text, ":\n");
     }
-    bool is_done = output_send(depfile, text.data, text.len);
+    bool is_done = output_send(depfile, text.data, text.len) || say_unwritten(depfile);
     buf_release(&text);
-    if (!is_done)
-        say("cannot write '%s': %s", depfile, strerror(errno));
     return is_done;
 }

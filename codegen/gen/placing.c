@@ -50,10 +50,8 @@ bool placing_write(struct arena *arena, const char *out, const struct answer_fil
     }
     for (; files != NULL; files = files->next) {
         const char *path = arena_printf(arena, "%s/%s", out, files->name);
-        if (!output_write(path, files->content, files->len)) {
-            say("cannot write '%s': %s", path, strerror(errno));
-            return false;
-        }
+        if (!output_write(path, files->content, files->len))
+            return say_unwritten(path);
     }
     return true;
 }

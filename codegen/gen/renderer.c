@@ -24,10 +24,8 @@ static bool file_add(struct arena *arena, struct renderer *renderer, const char 
 {
     struct input text;
     const char *fault = input_read(path, &text);
-    if (fault != NULL) {
-        say("cannot read '%s': %s", path, fault);
-        return false;
-    }
+    if (fault != NULL)
+        return say_unread(path, fault);
     renderer->digest = digest_bytes(renderer->digest, name, strlen(name));
     renderer->digest = digest_bytes(renderer->digest, text.bytes, text.size);
     renderer->files = path_list_add(arena, renderer->files, path);
