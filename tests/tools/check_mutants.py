@@ -1,4 +1,5 @@
 """Holds the mutants to the tree: the text that each replaces stands in its file, once.
+And their campaigns to their options: to be asked for help starts none, nor does a mistaken option.
 
     check_mutants.py TREE
 
@@ -8,6 +9,7 @@ campaigns say so themselves, but they take hours.
 
 import pathlib
 import runpy
+import subprocess
 import sys
 
 
@@ -27,12 +29,21 @@ def faults(tree, campaign):
                     yield f"{campaign.relative_to(tree)}: {mutant[0]}: {times} times in {path}: {old!r}"
 
 
+def option_faults(tree, campaign):
+    """With no program in reach, a campaign that starts all the same fails at once, by a traceback."""
+    for option, code in (("--help", 0), ("--no-such-option", 2)):
+        ended = subprocess.run([sys.executable, campaign, option], env={"PATH": "/nonexistent"},
+                               capture_output=True, text=True, check=False)
+        if ended.returncode != code or "usage: " not in ended.stdout + ended.stderr:
+            yield f"{campaign.relative_to(tree)} {option}: ends with {ended.returncode}: {ended.stderr[-200:]}"
+
+
 def main(tree):
     tree = pathlib.Path(tree)
     campaigns = sorted(tree.glob("tests/*/*/mutants.py"))
-    found = [fault for campaign in campaigns for fault in faults(tree, campaign)]
+    found = [fault for campaign in campaigns for look in (faults, option_faults) for fault in look(tree, campaign)]
     print("\n".join(found))
-    print(f"{len(campaigns)} campaigns, {len(found)} mutants that do not fit")
+    print(f"{len(campaigns)} campaigns, {len(found)} faults")
     return 1 if found or len(campaigns) < 4 else 0
 
 

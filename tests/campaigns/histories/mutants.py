@@ -1,7 +1,8 @@
 """Breaks rules of culexc breaking one at a time; random histories must notice each.
 
-usage: mutants.py [HISTORIES]: in a copy of the tree, so that nothing is left behind.
+In a copy of the tree, so that nothing is left behind. A mutant that survives is a hole (exit code 1).
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -59,8 +60,14 @@ def verdict(tree, path, old, new, count):
         (tree / path).write_text(text)
 
 
-def main(arguments):
-    count = arguments[0] if arguments else "1000"
+def count_read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("histories", metavar="HISTORIES", type=int, nargs="?", default=1000, help="of each mutant (%(default)s)")
+    return str(parser.parse_args().histories)
+
+
+def main():
+    count = count_read()
     bad = 0
     with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
         tree = pathlib.Path(folder)
@@ -76,4 +83,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,11 +1,10 @@
 """Shows that the simulation sees: breaks the product on purpose and expects a violation.
 
-    mutants.py [--only TEXT] [--steps N]
-
 Copies the tree to a temporary folder, builds the simulation once, then for each mutant below
-changes one place, rebuilds, and runs seeds until one is found or N steps are made (default
-2000000). A mutant that survives is a hole in the oracle (exit code 1). Not part of the test run."""
+changes one place, rebuilds, and runs seeds until one is found or the steps are made. A mutant that
+survives is a hole in the oracle (exit code 1). Not part of the test run."""
 
+import argparse
 import pathlib
 import re
 import shutil
@@ -144,10 +143,18 @@ def try_mutant(folder, mutant, steps):
     return bool(seen)
 
 
-def main(arguments):
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
-    steps = int(arguments[arguments.index("--steps") + 1]) if "--steps" in arguments else 2000000
-    chosen = [mutant for mutant in MUTANTS if only in mutant[0]]
+def options_read():
+    """The mutants, and for how many steps each is tried."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="TEXT", default="", help="those with TEXT in their name")
+    parser.add_argument("--steps", metavar="N", type=int, default=2000000, help="of each mutant (%(default)s)")
+    options = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant[0]]
+    return chosen or parser.error(f"no mutant has '{options.only}' in its name"), options.steps
+
+
+def main():
+    chosen, steps = options_read()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary) / "tree"
         shutil.copytree(TREE, folder, ignore=shutil.ignore_patterns("build", "build-*", ".git"))
@@ -160,4 +167,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,12 +1,11 @@
 """Shows that the storm bites: breaks the product in one place at a time and expects a red storm.
 
-    mutants.py [--only TEXT]
-
 Copies the tree to a temporary folder, builds it once, then changes one mechanism, rebuilds, and
 lets a short storm rage, three times at most: what needs an unlucky moment does not come every
 time. Where the moment is too rare for that, the mutant names the test that makes it. A mutant that
 survives is a hole (exit code 1). Takes minutes: not part of the test run."""
 
+import argparse
 import pathlib
 import re
 import shutil
@@ -103,15 +102,21 @@ def mutant_try(tree, build, changes, *witness):
             (tree / path).write_text(text)
 
 
-def main(arguments):
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+def chosen_read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="TEXT", default="", help="those with TEXT in their name")
+    options = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant[0]]
+    return chosen or parser.error(f"no mutant has '{options.only}' in its name")
+
+
+def main():
+    chosen = chosen_read()
     bad = 0
     with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder:
         tree = pathlib.Path(folder)
         build = tree_copy(tree)
-        for name, changes, *witness in MUTANTS:
-            if only not in name:
-                continue
+        for name, changes, *witness in chosen:
             verdict = mutant_try(tree, build, changes, *witness)
             bad += verdict.startswith(("SURVIVED", "STALE"))
             print(f"{name}: {verdict}", flush=True)
@@ -120,4 +125,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

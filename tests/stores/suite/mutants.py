@@ -1,12 +1,11 @@
 """Shows that the suite bites: breaks the stores one line at a time and expects a red test.
 
-    mutants.py [--only TEXT] [--all]
-
 Copies the tree to a temporary folder, builds it once, then for each mutant below changes one
 place, rebuilds, and runs the conformance suite, a short differential test and the tests of FSCK
 on the store concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
 test run."""
 
+import argparse
 import concurrent.futures
 import itertools
 import os
@@ -434,10 +433,18 @@ def judge(mutant, trees):
     return [(verdict, f"{pathlib.Path(path).name}: {name}: {verdict}") for verdict in verdicts]
 
 
-def main(arguments):
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
-    chosen = [mutant for mutant in MUTANTS + FSCK_MUTANTS[:: 1 if only or "--all" in arguments else 8]
-              if only in mutant[0] + mutant[1]]
+def chosen_read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="TEXT", default="", help="those with TEXT in their name or in their file's path")
+    parser.add_argument("--all", action="store_true", help="try every mutant of FSCK, instead of each eighth")
+    options = parser.parse_args()
+    step = 1 if options.only or options.all else 8
+    chosen = [mutant for mutant in MUTANTS + FSCK_MUTANTS[::step] if options.only in mutant[0] + mutant[1]]
+    return chosen or parser.error(f"no mutant has '{options.only}' in its name or in its file's path")
+
+
+def main():
+    chosen = chosen_read()
     lanes = min(len(os.sched_getaffinity(0)), len(chosen))
     bad = 0
     with tempfile.TemporaryDirectory(prefix="culex-mutants-") as folder, \
@@ -454,4 +461,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
