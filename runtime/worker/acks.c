@@ -35,9 +35,9 @@ void culex__acks_settle(struct culex_flight *flight)
     flight->last_progress[0] = '\0';
     /* No beat will tell it any more. */
     culex__news_take_progress(&flight->run.news, flight->progress_told, flight->last_progress);
-    if (lane->ends.count == 0)
-        lane->ack_ns = culex__worker_now_ns(lane->worker);
-    culex__run_list_push(&lane->ends, &flight->run);
+    if (lane->acks.ends.count == 0)
+        lane->acks.since_ns = culex__worker_now_ns(lane->worker);
+    culex__run_list_push(&lane->acks.ends, &flight->run);
 }
 
 void culex__acks_release(struct culex_flight *flight, int64_t delay_ms)
@@ -50,11 +50,11 @@ void culex__acks_release(struct culex_flight *flight, int64_t delay_ms)
 void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
 {
     struct culex_run *next;
-    for (struct culex_run *run = lane->ends.first; run != NULL; run = next) {
+    for (struct culex_run *run = lane->acks.ends.first; run != NULL; run = next) {
         next = run->next;
         if (!culex__run_facts_match(&run->facts, id, attempt))
             continue;
-        culex__run_list_remove(&lane->ends, run);
+        culex__run_list_remove(&lane->acks.ends, run);
         culex__flight_recycle(lane->worker, culex__flight_of(run));
     }
 }
@@ -99,24 +99,32 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
 
 void culex__acks_add(struct culex_lane *lane)
 {
-    struct culex_lane_step *step = &lane->step;
-    step->ack_count = 0;
-    while (lane->ends.count > 0 && step->ack_count < CULEX_BATCH_MAX) {
-        struct culex_flight *flight = culex__flight_of(culex__run_list_pop(&lane->ends));
-        step->acks[step->ack_count] = ack_make(lane->worker, flight);
-        step->ack_flights[step->ack_count++] = flight;
+    struct culex_acks *acks = &lane->acks;
+    acks->count = 0;
+    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX) {
+        struct culex_flight *flight = culex__flight_of(culex__run_list_pop(&acks->ends));
+        acks->sent[acks->count] = ack_make(lane->worker, flight);
+        acks->flights[acks->count++] = flight;
     }
-    if (lane->ends.count > 0)
-        lane->ack_ns = 0; /* they have waited for company already */
+    if (acks->ends.count > 0)
+        acks->since_ns = 0; /* they have waited for company already */
 }
 
 void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
-    struct culex_lane_step *step = &lane->step;
-    for (size_t i = 0; i < step->ack_count; i++) {
-        assert(step->ack_flights[i]->state == CULEX_FLIGHT_ENDED);
-        culex__ack_log(step->ack_flights[i], answers[i], &step->acks[i]);
-        culex__flight_recycle(lane->worker, step->ack_flights[i]);
+    struct culex_acks *acks = &lane->acks;
+    for (size_t i = 0; i < acks->count; i++) {
+        assert(acks->flights[i]->state == CULEX_FLIGHT_ENDED);
+        culex__ack_log(acks->flights[i], answers[i], &acks->sent[i]);
+        culex__flight_recycle(lane->worker, acks->flights[i]);
     }
-    step->ack_count = 0;
+    acks->count = 0;
+}
+
+void culex__acks_free(struct culex_lane *lane)
+{
+    culex__run_list_free(&lane->acks.ends);
+    for (size_t i = 0; i < lane->acks.count; i++)
+        culex__run_free(&lane->acks.flights[i]->run);
+    lane->acks.count = 0;
 }

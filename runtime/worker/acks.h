@@ -5,10 +5,21 @@
 
 #include <culex/worker.h>
 
+#include "base/limits.h"
+#include "handler/run_list.h"
 #include "store/store.h"
 
 struct culex_flight;
 struct culex_lane;
+
+/* Of one lane. */
+struct culex_acks {
+    struct culex_run_list ends; /* of runs of flights, for the store, oldest first */
+    int64_t since_ns;           /* when the oldest of them came in */
+    size_t count;               /* in the step */
+    struct culex_ack sent[CULEX_BATCH_MAX];
+    struct culex_flight *flights[CULEX_BATCH_MAX];
+};
 
 /* Queues the end of a run (run.end) for the store. */
 void culex__acks_settle(struct culex_flight *flight);
@@ -24,5 +35,8 @@ void culex__acks_add(struct culex_lane *lane);
 
 /* Logs what became of those in the step, and gives their structs back. */
 void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers);
+
+/* Frees the runs that the store has not heard of: at the end of a worker's life. */
+void culex__acks_free(struct culex_lane *lane);
 
 #endif

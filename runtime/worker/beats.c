@@ -10,18 +10,28 @@
 /* Stands for the place of a text: the beat carries no progress. */
 #define NO_TEXT SIZE_MAX
 
-/* The texts go into the step's own buffer: it may be sent again long after the run has ended. A
+void culex__beats_init(struct culex_lane *lane)
+{
+    culex_buf_init(&lane->beats.texts, 0);
+}
+
+void culex__beats_free(struct culex_lane *lane)
+{
+    culex_buf_release(&lane->beats.texts);
+}
+
+/* The texts go into a buffer of the step's: it may be sent again long after the run has ended. A
  * text for which there is no memory is told by the next beat. */
-static size_t beat_add_progress(struct culex_lane_step *step, struct culex_flight *flight, size_t i)
+static size_t beat_add_progress(struct culex_beats *beats, struct culex_flight *flight, size_t i)
 {
     char text[CULEX_PROGRESS_MAX + 1];
-    size_t at = step->texts.len;
+    size_t at = beats->texts.len;
     unsigned tag = culex__news_take_progress(&flight->run.news, flight->progress_told, text);
-    step->sent_beats[i].progress_tag = flight->progress_told;
+    beats->marks[i].progress_tag = flight->progress_told;
     if (tag == flight->progress_told ||
-        culex__buf_append(&step->texts, text, strlen(text) + 1) != CULEX_OK)
+        culex__buf_append(&beats->texts, text, strlen(text) + 1) != CULEX_OK)
         return NO_TEXT;
-    step->sent_beats[i].progress_tag = tag;
+    beats->marks[i].progress_tag = tag;
     return at;
 }
 
@@ -33,20 +43,20 @@ static int64_t extension_ns(const struct culex_flight *flight, int64_t now_ns)
                : 0;
 }
 
-static void step_add_beat(struct culex_lane_step *step, struct culex_flight *flight, int64_t now_ns,
-                          size_t *ret_text_at)
+static void beat_add(struct culex_beats *beats, struct culex_flight *flight, int64_t now_ns,
+                     size_t *ret_text_at)
 {
-    size_t i = step->beat_count++;
+    size_t i = beats->count++;
     int64_t more_ns = extension_ns(flight, now_ns);
-    step->beats[i] = (struct culex_beat){
+    beats->sent[i] = (struct culex_beat){
         .id = flight->run.facts.id,
         .attempt = flight->run.facts.attempt,
         .is_started = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0,
         .is_excused = flight->is_excused,
         .extend_ms = (more_ns + CULEX_MS_NS - 1) / CULEX_MS_NS};
-    step->sent_beats[i].flight = flight;
-    step->sent_beats[i].told_ns = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
-    *ret_text_at = beat_add_progress(step, flight, i);
+    beats->marks[i].flight = flight;
+    beats->marks[i].told_ns = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
+    *ret_text_at = beat_add_progress(beats, flight, i);
 }
 
 /* Runs whose turn it is, and those whose handlers asked for more time. Whatever is half-way to its
@@ -54,26 +64,26 @@ static void step_add_beat(struct culex_lane_step *step, struct culex_flight *fli
  * come next time. */
 void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
 {
-    struct culex_lane_step *step = &lane->step;
+    struct culex_beats *beats = &lane->beats;
     int64_t pause_ns = culex__worker_beat_pause_ns(lane->worker);
     size_t texts_at[CULEX_BATCH_MAX] = {NO_TEXT};
-    step->beat_count = 0;
-    culex__buf_cut(&step->texts, 0);
+    beats->count = 0;
+    culex__buf_cut(&beats->texts, 0);
     if (now_ns < lane->beat_ns)
         return;
     lane->beat_ns = INT64_MAX;
     for (size_t i = 0; i < lane->flight_count; i++) {
         struct culex_flight *flight = lane->flights[i];
         int64_t due_ns = extension_ns(flight, now_ns) > 0 ? now_ns : flight->beat_ns + pause_ns;
-        if (due_ns - pause_ns / 2 <= now_ns && step->beat_count < CULEX_BATCH_MAX) {
-            step_add_beat(step, flight, now_ns, &texts_at[step->beat_count]);
+        if (due_ns - pause_ns / 2 <= now_ns && beats->count < CULEX_BATCH_MAX) {
+            beat_add(beats, flight, now_ns, &texts_at[beats->count]);
             due_ns = now_ns + pause_ns;
         }
         if (due_ns < lane->beat_ns)
             lane->beat_ns = due_ns;
     }
-    for (size_t i = 0; i < step->beat_count; i++)
-        step->beats[i].progress = texts_at[i] != NO_TEXT ? step->texts.data + texts_at[i] : NULL;
+    for (size_t i = 0; i < beats->count; i++)
+        beats->sent[i].progress = texts_at[i] != NO_TEXT ? beats->texts.data + texts_at[i] : NULL;
 }
 
 /* False when it has ended meanwhile, and its struct may carry another run. */
@@ -83,30 +93,29 @@ static bool beat_is_current(const struct culex_flight *flight, const struct cule
            culex__run_facts_match(&flight->run.facts, beat->id, beat->attempt);
 }
 
-static void beat_take_granted(struct culex_lane_step *step, size_t i)
+static void beat_take_granted(struct culex_lane *lane, size_t i)
 {
-    struct culex_flight *flight = step->sent_beats[i].flight;
-    if (step->sent_beats[i].told_ns > flight->told_ns)
-        flight->told_ns = step->sent_beats[i].told_ns;
-    flight->progress_told = step->sent_beats[i].progress_tag;
-    if (step->beats[i].is_excused)
+    const struct culex_beats *beats = &lane->beats;
+    struct culex_flight *flight = beats->marks[i].flight;
+    flight->progress_told = beats->marks[i].progress_tag;
+    if (beats->sent[i].is_excused)
         culex__solitude_let_go(flight);
-    culex__flight_renew(flight, step->sent_ns);
-    culex__crew_renew(flight->lane->worker, &flight->run);
+    culex__flight_renew(flight, lane->step.sent_ns, beats->marks[i].told_ns);
+    culex__crew_renew(lane->worker, &flight->run);
 }
 
 void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
-    struct culex_lane_step *step = &lane->step;
-    for (size_t i = 0; i < step->beat_count; i++) {
-        struct culex_flight *flight = step->sent_beats[i].flight;
-        if (!beat_is_current(flight, &step->beats[i]))
+    const struct culex_beats *beats = &lane->beats;
+    for (size_t i = 0; i < beats->count; i++) {
+        struct culex_flight *flight = beats->marks[i].flight;
+        if (!beat_is_current(flight, &beats->sent[i]))
             continue;
         if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {
             culex__flight_lose(flight);
             continue;
         }
-        beat_take_granted(step, i);
+        beat_take_granted(lane, i);
         if (answers[i] == CULEX_ANSWER_CANCEL)
             culex__flight_cancel(flight);
     }

@@ -4,9 +4,30 @@
 
 #include <culex/worker.h>
 
+#include "base/limits.h"
 #include "store/store.h"
 
+struct culex_flight;
 struct culex_lane;
+
+/* A beat of the step as its run's flight will have it once it was granted. */
+struct culex_sent_beat {
+    struct culex_flight *flight;
+    int64_t told_ns;       /* the run's deadline as the beat tells it */
+    unsigned progress_tag; /* of the report that it carries */
+};
+
+/* Of one lane: those of its step. */
+struct culex_beats {
+    size_t count;
+    struct culex_beat sent[CULEX_BATCH_MAX];
+    struct culex_sent_beat marks[CULEX_BATCH_MAX]; /* of the same beats */
+    culex_buf texts; /* the reports that they carry, each with a NUL */
+};
+
+/* Of a new lane, and at the end of a worker's life. */
+void culex__beats_init(struct culex_lane *lane);
+void culex__beats_free(struct culex_lane *lane);
 
 /* Puts the beats that are due into the lane's next step. */
 void culex__beats_add(struct culex_lane *lane, int64_t now_ns);

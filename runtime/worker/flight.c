@@ -34,7 +34,8 @@ static int64_t timeout_ns(const struct culex_flight *flight)
     return flight->is_timed_out ? INT64_MAX : flight->deadline_ns;
 }
 
-int64_t culex__flight_next_ns(const struct culex_flight *flight)
+/* Its lease, its timeout or the patience with a silent store ends. */
+static int64_t flight_next_ns(const struct culex_flight *flight)
 {
     return culex__min_ns(culex__min_ns(flight->run.lease_ns, cut_off_ns(flight)),
                          timeout_ns(flight));
@@ -48,14 +49,34 @@ static void flight_ask(struct culex_flight *flight, int64_t term_ns, int64_t kil
     culex__crew_cancel(flight->lane->worker, &flight->run, term_ns, kill_ns);
 }
 
-void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns)
+void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns, int64_t told_ns)
 {
     int64_t lease_ns = flight->lane->worker->options.lease_ms * CULEX_MS_NS;
     int64_t over_ns = sent_ns + lease_ns - lease_ns / 10;
+    if (told_ns > flight->told_ns)
+        flight->told_ns = told_ns;
     if (flight->told_ns < over_ns - SLACK_SAFE_MS * CULEX_MS_NS)
         over_ns = flight->told_ns + SLACK_SAFE_MS * CULEX_MS_NS;
     flight->beat_ns = sent_ns;
     atomic_store_explicit(&flight->run.lease_ns, over_ns, memory_order_relaxed);
+}
+
+void culex__flight_claim(struct culex_flight *flight, int64_t sent_ns)
+{
+    int64_t timeout_ms = flight->run.facts.timeout_ms;
+    flight->claimed_ns = sent_ns;
+    flight->deadline_ns = timeout_ms > 0 ? culex__after_ms(sent_ns, timeout_ms) : INT64_MAX;
+    flight->told_ns = flight->deadline_ns;
+    culex__flight_renew(flight, sent_ns, flight->deadline_ns);
+}
+
+void culex__flight_launch(struct culex_flight *flight)
+{
+    struct culex_lane *lane = flight->lane;
+    int64_t pause_ns = culex__worker_beat_pause_ns(lane->worker);
+    culex__flight_add(flight);
+    lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
+    lane->beat_ns = culex__min_ns(lane->beat_ns, flight->beat_ns + pause_ns);
 }
 
 /* --- ends --------------------------------------------------------------------------------- */
@@ -185,7 +206,7 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
         struct culex_flight *flight = lane->flights[i];
         flight_attend(flight, now_ns);
         if (flight->state == CULEX_FLIGHT_ALOFT)
-            lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
+            lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
     }
 }
 

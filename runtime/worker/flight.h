@@ -9,6 +9,7 @@
 #include <culex/worker.h>
 
 #include "handler/execution.h"
+#include "worker/overstay.h"
 
 struct culex_lane;
 
@@ -37,16 +38,11 @@ struct culex_flight {
     bool is_cut_off;        /* asked to stop because the store has not been heard of */
     bool is_excused; /* a suspect that was alone for long: others may be started, as the next beat
                         says */
-    bool is_overstay_told; /* a warning has named it */
-    int64_t asked_ns;      /* boot time of its flag, when only the handler can end it; 0: none */
-    struct culex_flight *next_asked; /* the worker's list of those */
+    struct culex_overstay overstay;
 
     /* The report of progress that goes with its end to the store, "" for none. */
     char last_progress[CULEX_PROGRESS_MAX + 1];
 };
-
-/* Boot time at which its lease, its timeout or the patience with a silent store ends. */
-int64_t culex__flight_next_ns(const struct culex_flight *flight);
 
 /* Takes back what the executor has finished. Returns how many runs. */
 size_t culex__flight_collect(culex_worker *worker);
@@ -69,8 +65,15 @@ void culex__flight_cancel_all(culex_worker *worker);
 /* Somebody asked the store to cancel this run. */
 void culex__flight_cancel(struct culex_flight *flight);
 
-/* The store has granted a claim or heartbeat that was sent at `sent_ns`. */
-void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns);
+/* The run (run.facts) was granted to a claim that was sent at `sent_ns`. */
+void culex__flight_claim(struct culex_flight *flight, int64_t sent_ns);
+
+/* So was a heartbeat, which told the store of the deadline `told_ns`. */
+void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns, int64_t told_ns);
+
+/* From the ground into the lane's list: its leases, timeouts and beats are looked after from now.
+ */
+void culex__flight_launch(struct culex_flight *flight);
 
 /* Moves the deadlines of runs whose handlers asked for more time. */
 void culex__flight_hear_all(culex_worker *worker);

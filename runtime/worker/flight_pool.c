@@ -32,7 +32,7 @@ struct culex_flight *culex__flight_begin(struct culex_lane *lane)
     if (run == NULL)
         return NULL;
     struct culex_flight *flight = culex__flight_of(run);
-    assert(flight->state == CULEX_FLIGHT_POOLED && flight->asked_ns == 0);
+    assert(flight->state == CULEX_FLIGHT_POOLED && flight->overstay.asked_ns == 0);
     flight_reset(flight, lane);
     flight->state = CULEX_FLIGHT_GROUNDED;
     return flight;
@@ -41,7 +41,7 @@ struct culex_flight *culex__flight_begin(struct culex_lane *lane)
 void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
 {
     assert(flight->state != CULEX_FLIGHT_POOLED && flight->state != CULEX_FLIGHT_ALOFT);
-    assert(flight->asked_ns == 0); /* or the list of overstay.c would hold it */
+    assert(flight->overstay.asked_ns == 0); /* or the list of overstay.c would hold it */
     culex__solitude_let_go(flight);
     flight->state = CULEX_FLIGHT_POOLED;
     culex__run_list_push_front(&worker->pool, &flight->run);

@@ -30,11 +30,7 @@ static void grant_copy(struct culex_flight *flight, const struct culex_grant *gr
     if (culex__run_is_suspect(&grant->facts.counters))
         culex__solitude_hold(flight);
     fence_write(flight);
-    flight->claimed_ns = sent_ns;
-    flight->deadline_ns =
-        grant->facts.timeout_ms > 0 ? culex__after_ms(sent_ns, grant->facts.timeout_ms) : INT64_MAX;
-    flight->told_ns = flight->deadline_ns;
-    culex__flight_renew(flight, sent_ns);
+    culex__flight_claim(flight, sent_ns);
 }
 
 /* ", and N ..." or nothing. */
@@ -161,9 +157,7 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
             break; /* the lease ends by itself, charged as a loss */
         if (!grant_accept(flight, &grants[i], sent_ns))
             continue;
-        culex__flight_add(flight);
-        lane->end_ns = culex__min_ns(lane->end_ns, culex__flight_next_ns(flight));
-        lane->beat_ns = culex__min_ns(lane->beat_ns, sent_ns + culex__worker_beat_pause_ns(worker));
+        culex__flight_launch(flight);
         runs[accepted++] = &flight->run;
     }
     if (accepted == 0)

@@ -40,7 +40,8 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
     size_t half = (worker->options.batch + 1) / 2;
     return worker->phases.current == CULEX_WORKER_RUNNING && culex__worker_runs_are_short(worker) &&
            queued > 0 && worker->pace.careful_count == 0 && room < half &&
-           lane->ends.count < half && (lane->ends.count == 0 || now_ns - lane->ack_ns < GATHER_NS);
+           lane->acks.ends.count < half &&
+           (lane->acks.ends.count == 0 || now_ns - lane->acks.since_ns < GATHER_NS);
 }
 
 /* When the lane has something to send that does not wait for company. */
@@ -54,7 +55,7 @@ static int64_t urgent_ns(const struct culex_lane *lane)
 /* When it has ends to send, or runs to claim, which may gather. */
 static int64_t batch_ns(const struct culex_lane *lane)
 {
-    if (lane->ends.count > 0)
+    if (lane->acks.ends.count > 0)
         return 0;
     if (lane_room(lane) == 0)
         return INT64_MAX;
@@ -190,10 +191,10 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
                               .in_company = !culex__solitude_is_reached(lane),
                               .max_bytes = CLAIM_BYTES,
                               .lease_ms = worker->options.lease_ms,
-                              .acks = state->acks,
-                              .ack_count = state->ack_count,
-                              .beats = state->beats,
-                              .beat_count = state->beat_count};
+                              .acks = lane->acks.sent,
+                              .ack_count = lane->acks.count,
+                              .beats = lane->beats.sent,
+                              .beat_count = lane->beats.count};
     struct culex_step_reply reply = {0};
     culex_status status = worker->store->ops->step(worker->store, &step, &reply, error);
     if (status != CULEX_OK) {

@@ -6,21 +6,16 @@
 
 #include <culex/worker.h>
 #include "base/limits.h"
-#include "handler/run_list.h"
 #include "store/store.h"
+#include "worker/acks.h"
+#include "worker/beats.h"
 #include "worker/greeting.h"
+#include "worker/outage.h"
 #include "worker/repair.h"
 
 struct culex_flight;
 
-/* A beat of a step as its run's flight will have it once it was granted. */
-struct culex_sent_beat {
-    struct culex_flight *flight;
-    int64_t told_ns;       /* the run's deadline as the beat tells it */
-    unsigned progress_tag; /* of the report that it carries */
-};
-
-/* What a step carries, kept until the store has answered for certain. */
+/* A step, which is kept until the store has answered for certain: so are its acks and beats. */
 struct culex_lane_step {
     bool is_pending;     /* sent at least once, and repeated with the same nonce */
     bool may_be_applied; /* after a failed try: see culex__call_may_be_applied */
@@ -28,40 +23,32 @@ struct culex_lane_step {
     uint32_t want;
     uint32_t ahead;  /* of these, for handlers that are at work now */
     int64_t sent_ns; /* first time: leases count from here */
-    size_t ack_count;
-    size_t beat_count;
-    struct culex_ack acks[CULEX_BATCH_MAX];
-    struct culex_flight *ack_flights[CULEX_BATCH_MAX];
-    struct culex_beat beats[CULEX_BATCH_MAX];
-    struct culex_sent_beat sent_beats[CULEX_BATCH_MAX]; /* the same beats */
-    culex_buf texts; /* the reports that beats carry, each with a NUL */
 };
 
 struct culex_lane {
     struct culex_worker *worker;
     char name[CULEX_QUEUE_NAME_MAX + 1];
     struct culex_greeting greeting;
-    bool is_likely;          /* the store may have a run for us now */
-    bool is_hinting;         /* a wake-up came that we cannot use: a step passes it on */
-    bool is_empty;           /* as of the last answer */
-    bool is_paused;          /* as of the last answer */
-    bool is_held;            /* the next run wants a free handler: culex__pace_set_held */
-    bool is_awaited;         /* the store was asked to tell of its new work */
-    bool has_suspects;       /* the newest claim has passed by one */
-    int64_t due_ns;          /* when the store wants a STEP */
-    int64_t asked_ns;        /* when it was asked last */
-    int64_t beat_ns;         /* no run in flight wants a beat earlier */
-    int64_t end_ns;          /* no lease or timeout of a run in flight ends earlier */
-    int64_t retry_ns;        /* after a failed call: not before */
-    uint32_t failures;       /* failed calls in a row */
+    bool is_likely;    /* the store may have a run for us now */
+    bool is_hinting;   /* a wake-up came that we cannot use: a step passes it on */
+    bool is_empty;     /* as of the last answer */
+    bool is_paused;    /* as of the last answer */
+    bool is_held;      /* the next run wants a free handler: culex__pace_set_held */
+    bool is_awaited;   /* the store was asked to tell of its new work */
+    bool has_suspects; /* the newest claim has passed by one */
+    int64_t due_ns;    /* when the store wants a STEP */
+    int64_t asked_ns;  /* when it was asked last */
+    int64_t beat_ns;   /* no run in flight wants a beat earlier */
+    int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
+    struct culex_trouble trouble;
     uint64_t expired_untold; /* runs that have expired since the last line about it */
     int64_t expired_told_ns;
     struct culex_repair repair;
     struct culex_flight **flights;
     size_t flight_count;
     size_t flight_room;
-    struct culex_run_list ends; /* of runs of flights, for the store, oldest first */
-    int64_t ack_ns;             /* when the oldest of them came in */
+    struct culex_acks acks;
+    struct culex_beats beats;
     struct culex_lane_step step;
 };
 

@@ -1,6 +1,7 @@
 #include "worker/outage.h"
 
 #include "core/patience.h"
+#include "worker/repair.h"
 #include "worker/worker_private.h"
 
 enum {
@@ -29,7 +30,7 @@ void culex__outage_hurry(culex_worker *worker)
 {
     worker->outage.until_ns = 0;
     for (size_t i = 0; i < worker->lane_count; i++)
-        worker->lanes[i].retry_ns = 0;
+        worker->lanes[i].trouble.retry_ns = 0;
 }
 
 static void outage_log(culex_worker *worker, int64_t now_ns, culex_status status, const char *text)
@@ -94,7 +95,8 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
 {
     int64_t now_ns = culex__worker_now_ns(worker);
     bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
-    uint32_t *failures = is_away || lane == NULL ? &worker->outage.failures : &lane->failures;
+    uint32_t *failures =
+        is_away || lane == NULL ? &worker->outage.failures : &lane->trouble.failures;
     const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
     outage_note(worker, now_ns, status, text);
     *failures += *failures < UINT32_MAX;
@@ -109,21 +111,21 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
         worker->outage.until_ns = until_ns;
     if (lane == NULL)
         return;
-    lane->retry_ns = until_ns;
-    if (may_be_torn(worker->store, status)) /* then the queue wants FSCK */
-        lane->repair = (struct culex_repair){.is_due = true};
+    lane->trouble.retry_ns = until_ns;
+    if (may_be_torn(worker->store, status))
+        culex__repair_want(lane);
 }
 
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
 {
     struct culex_outage *outage = &worker->outage;
-    lane->failures = 0;
-    lane->retry_ns = 0;
+    lane->trouble.failures = 0;
+    lane->trouble.retry_ns = 0;
     if (!outage->is_on)
         return;
     /* "is back" is logged when no lane is in trouble any more. */
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].failures > 0)
+        if (worker->lanes[i].trouble.failures > 0)
             return;
     }
     if (outage->is_told)
@@ -134,7 +136,8 @@ void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
 int64_t culex__outage_call_ns(const struct culex_lane *lane)
 {
     const struct culex_outage *outage = &lane->worker->outage;
-    return outage->is_on && outage->until_ns > lane->retry_ns ? outage->until_ns : lane->retry_ns;
+    return outage->is_on && outage->until_ns > lane->trouble.retry_ns ? outage->until_ns
+                                                                      : lane->trouble.retry_ns;
 }
 
 void culex__worker_learn_clock(culex_worker *worker, int64_t store_ms, int64_t sent_ns)

@@ -18,6 +18,12 @@ struct culex_outage {
     uint32_t failures;
 };
 
+/* Trouble with one queue alone. */
+struct culex_trouble {
+    int64_t retry_ns;  /* after a failed call: not before */
+    uint32_t failures; /* failed calls in a row */
+};
+
 /* What the store has room for, as the log tells it. */
 struct culex_shortage {
     enum culex_room told;  /* CULEX_ROOM_ENOUGH while the log says nothing of it */

@@ -9,6 +9,13 @@
 
 struct culex_flight;
 
+/* Of one flight. */
+struct culex_overstay {
+    int64_t asked_ns; /* boot time of its flag, when only the handler can end it; 0: none */
+    bool is_told;     /* a warning has named it */
+    struct culex_flight *next; /* in the worker's list of those */
+};
+
 /* The run's flag has been set. Does nothing where the executor kills, nor a second time. */
 void culex__overstay_begin(struct culex_flight *flight);
 

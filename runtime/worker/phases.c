@@ -95,7 +95,7 @@ size_t culex__worker_unsent(const culex_worker *worker)
 {
     size_t count = 0;
     for (size_t i = 0; i < worker->lane_count; i++)
-        count += worker->lanes[i].ends.count + worker->lanes[i].step.ack_count;
+        count += worker->lanes[i].acks.ends.count + worker->lanes[i].acks.count;
     return count;
 }
 

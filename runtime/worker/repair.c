@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 
-#include "worker/outage.h"
 #include "worker/worker_private.h"
 
 enum {
@@ -30,8 +29,8 @@ static bool another_is_under_way(const struct culex_lane *lane)
 
 int64_t culex__repair_next_ns(const struct culex_lane *lane)
 {
-    bool is_possible = lane->repair.is_due && lane->failures == 0 && lane->greeting.is_done &&
-                       !lane->worker->outage.is_on &&
+    bool is_possible = lane->repair.is_due && lane->trouble.failures == 0 &&
+                       lane->greeting.is_done && !lane->worker->outage.is_on &&
                        lane->worker->phases.current == CULEX_WORKER_RUNNING &&
                        !another_is_under_way(lane);
     return is_possible ? lane->repair.at_ns : INT64_MAX;
@@ -46,20 +45,26 @@ static void repair_give_up(struct culex_lane *lane, const char *why)
                      lane->name, why);
 }
 
-/* It begins anew when the calls succeed again: the place where it was is of that search alone, and
- * another queue may have one by then. */
-static void repair_fail(struct culex_lane *lane, culex_status status, const culex_error *error)
+void culex__repair_want(struct culex_lane *lane)
+{
+    lane->repair = (struct culex_repair){.is_due = true};
+}
+
+/* Returns CULEX_OK where no later try can help. It begins anew when the calls succeed again: the
+ * place where it was is of that search alone, and another queue may have one by then. */
+static culex_status repair_fail(struct culex_lane *lane, culex_status status,
+                                const culex_error *error)
 {
     if (status == CULEX_EDENIED) {
         repair_give_up(lane, error->text);
-        return;
+        return CULEX_OK;
     }
     if (status == CULEX_ENOTFOUND) { /* the store was emptied: nothing is left to repair */
         lane->repair = (struct culex_repair){.is_due = false};
-        return;
+        return CULEX_OK;
     }
-    lane->repair = (struct culex_repair){.is_due = true};
-    culex__worker_call_failed(lane->worker, lane, status, error);
+    culex__repair_want(lane);
+    return status;
 }
 
 static void repair_end(struct culex_lane *lane)
@@ -86,26 +91,24 @@ static bool repair_begin(struct culex_lane *lane, culex_status *ret_status, cule
     return lane->repair.is_due;
 }
 
-void culex__repair_share(struct culex_lane *lane, int64_t now_ns)
+culex_status culex__repair_share(struct culex_lane *lane, int64_t now_ns, culex_error *error)
 {
     struct culex_store *store = lane->worker->store;
     struct culex_repair *repair = &lane->repair;
     struct culex_fsck_reply reply = {.cursor = 0};
-    culex_error error = {0};
     culex_status status = CULEX_OK;
     if (now_ns < culex__repair_next_ns(lane))
-        return;
-    if (repair_begin(lane, &status, &error))
-        status = store->ops->fsck(store, lane->name, repair->cursor, true, &reply, &error);
-    if (status != CULEX_OK) {
-        repair_fail(lane, status, &error);
-        return;
-    }
+        return CULEX_OK;
+    if (repair_begin(lane, &status, error))
+        status = store->ops->fsck(store, lane->name, repair->cursor, true, &reply, error);
+    if (status != CULEX_OK)
+        return repair_fail(lane, status, error);
     if (!repair->is_due)
-        return;
+        return CULEX_OK;
     repair->found += reply.counts.wrong + reply.counts.damaged;
     repair->cursor = reply.cursor;
     repair->at_ns = culex__worker_now_ns(lane->worker) + SHARE_MS * CULEX_MS_NS;
     if (reply.cursor == 0)
         repair_end(lane);
+    return CULEX_OK;
 }

@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "core/queue_name.h"
 #include "worker/strange_queues.h"
 #include "worker/outage.h"
 #include "worker/setup.h"
 #include "worker/crew.h"
-#include "worker/greeting.h"
-#include "client/newrun.h"
+#include "worker/lanes.h"
 #include "core/patience.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
@@ -23,73 +21,6 @@
 
 /* A worker that was stopped before it has run tries this long to reach its store. */
 #define STOPPED_NS INT64_C(2000000000)
-
-/* --- lanes ----------------------------------------------------------------------------------- */
-
-static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
-                             culex_error *error)
-{
-    culex_status status = culex__queue_check(queue, error);
-    if (status != CULEX_OK)
-        return status;
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        if (strcmp(worker->lanes[i].name, queue) == 0)
-            return CULEX_OK;
-    }
-    struct culex_lane *lane = &worker->lanes[worker->lane_count];
-    lane->flights = calloc(room, sizeof *lane->flights);
-    lane->flight_room = room;
-    if (lane->flights == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
-    lane->worker = worker;
-    strcpy(lane->name, queue);
-    culex_buf_init(&lane->step.texts, 0);
-    culex__greeting_prepare(lane);
-    lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
-    worker->lane_names[worker->lane_count++] = lane->name;
-    return CULEX_OK;
-}
-
-static culex_status lanes_create(culex_worker *worker, culex_error *error)
-{
-    const culex_worker_options *options = &worker->options;
-    size_t count = options->queue_count > 0 ? options->queue_count : worker->job_count;
-    size_t room = options->concurrency + 2 * (size_t)options->batch + 1;
-    if (count == 0)
-        return culex__fail(error, CULEX_EINVAL, "no job is registered");
-    worker->lanes = calloc(count, sizeof *worker->lanes);
-    worker->lane_names = calloc(count, sizeof *worker->lane_names);
-    worker->awaited_names = calloc(count, sizeof *worker->awaited_names);
-    if (worker->lanes == NULL || worker->lane_names == NULL || worker->awaited_names == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
-    for (size_t i = 0; i < count; i++) {
-        const char *queue =
-            options->queue_count > 0 ? options->queues[i] : culex__job_queue(worker->jobs[i].type);
-        culex_status status = lane_add(worker, queue, room, error);
-        if (status != CULEX_OK)
-            return status;
-    }
-    return CULEX_OK;
-}
-
-static void lanes_free(culex_worker *worker)
-{
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        struct culex_lane *lane = &worker->lanes[i];
-        culex__run_list_free(&lane->ends);
-        for (size_t k = 0; k < lane->step.ack_count; k++)
-            culex__run_free(&lane->step.ack_flights[k]->run);
-        culex_buf_release(&lane->step.texts);
-        free(lane->flights);
-    }
-    free(worker->lanes);
-    free(worker->lane_names);
-    free(worker->awaited_names);
-    worker->lanes = NULL;
-    worker->lane_names = NULL;
-    worker->awaited_names = NULL;
-    worker->lane_count = 0;
-}
 
 /* --- store ----------------------------------------------------------------------------- */
 
@@ -205,7 +136,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
-    culex_status status = lanes_create(worker, error);
+    culex_status status = culex__lanes_create(worker, error);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
     if (status == CULEX_OK)
@@ -237,6 +168,6 @@ void culex__worker_end(culex_worker *worker)
         worker->store->ops->close(worker->store);
     worker->store = NULL;
     culex__ticks_free(worker);
-    lanes_free(worker);
+    culex__lanes_free(worker);
     culex__run_list_free(&worker->pool);
 }

@@ -41,7 +41,7 @@ static bool is_wanted(const culex_worker *worker)
 /* Nothing of the lane is on its way to the store or back. */
 static bool is_settled(const struct culex_lane *lane)
 {
-    return lane->ends.count == 0 && !lane->step.is_pending;
+    return lane->acks.ends.count == 0 && !lane->step.is_pending;
 }
 
 /* A solitude would delay no other run: no lane has one, or may have one. */
@@ -58,7 +58,7 @@ static bool is_idle(const culex_worker *worker)
 static bool is_reachable(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].failures > 0 && !is_settled(&worker->lanes[i]))
+        if (worker->lanes[i].trouble.failures > 0 && !is_settled(&worker->lanes[i]))
             return false;
     }
     return true;
@@ -69,7 +69,7 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
     const culex_worker *worker = lane->worker;
     const struct culex_solitude *solitude = &worker->solitude;
     bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
-                      lane->has_suspects && lane->ends.count == 0 && worker->crew.count == 0;
+                      lane->has_suspects && lane->acks.ends.count == 0 && worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
     return is_reached;

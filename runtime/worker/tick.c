@@ -165,7 +165,7 @@ void culex__ticks_run(culex_worker *worker, int64_t now_ns)
             continue;
         }
         culex__worker_call_failed(worker, tick->lane, status, &error);
-        tick->at_ns = tick->lane->retry_ns;
+        tick->at_ns = tick->lane->trouble.retry_ns;
     }
 }
 

@@ -27,7 +27,7 @@ void culex__wake_leave(culex_worker *worker)
 
 static bool lane_is_well(const struct culex_lane *lane)
 {
-    return lane->greeting.is_done && lane->failures == 0;
+    return lane->greeting.is_done && lane->trouble.failures == 0;
 }
 
 /* Lanes in trouble do not count: they stay likely for as long as that lasts. */

@@ -216,6 +216,14 @@ static void refusal_heed(culex_worker *worker)
         culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
 }
 
+static void lane_repair(struct culex_lane *lane, int64_t now_ns)
+{
+    culex_error error = {0};
+    culex_status status = culex__repair_share(lane, now_ns, &error);
+    if (status != CULEX_OK)
+        culex__worker_call_failed(lane->worker, lane, status, &error);
+}
+
 /* One turn over all lanes. It begins behind the lane that was given runs last: queues that all have
  * runs take turns at the handlers that become free. */
 static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
@@ -228,7 +236,7 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         size_t runs_before = worker->crew.count;
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
-        culex__repair_share(lane, now_ns);
+        lane_repair(lane, now_ns);
         if (!culex__lane_wants_step(lane, queued, now_ns))
             continue;
         *ret_stepped = true;

@@ -10,7 +10,7 @@
  *   worker.c       life, registration, the loop
  *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
- *   strange_queues.c  queues that do not exist
+ *   lanes.c        makes and frees the lanes          strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   wake.c         what the store was asked to tell
@@ -21,15 +21,16 @@
  *   ack_log.c      what the log is told then
  *   flight_pool.c  their structs                      overstay.c  handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
- *   tick.c         periodic jobs                      repair.c  FSCK of a queue after trouble
+ *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
+ *   repair.c       FSCK of a queue after trouble
  *   pace.c         how much it takes                  jobs.c   what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
  *
- * A file whose header declares a struct that struct culex_worker holds is the only one to write it
- * (tests/tools/check_groups.py). Each file says itself at which instant it has something to do, by
- * a function whose name ends in _next_ns.
+ * A file whose header declares a struct that a worker, a lane or a flight holds is the only one to
+ * write it (tests/tools/check_groups.py). Each file says itself at which instant it has something
+ * to do, by a function whose name ends in _next_ns.
  *
  * Times named _ns are boot time; INT64_MAX is never. */
 #ifndef CULEX_WORKER_WORKER_PRIVATE_H

@@ -1,0 +1,14 @@
+/* worker/lanes.h - the lanes of a worker: one for each queue that it serves. */
+#ifndef CULEX_WORKER_LANES_H
+#define CULEX_WORKER_LANES_H
+
+#include <culex/worker.h>
+
+/* Makes them, of the queues in the options or those of the registered jobs. Each begins under the
+ * worker's identity, which is chosen before. What was made stays until free when it fails. */
+culex_status culex__lanes_create(culex_worker *worker, culex_error *error);
+
+/* Frees them with the ends that the store has not heard of. Runs in flight are the executor's. */
+void culex__lanes_free(culex_worker *worker);
+
+#endif
