@@ -48,7 +48,7 @@ def generated(compiler: str) -> str:
 def gcc(number: int, release: str) -> Cell:
     names = {program: f"{program}-{number}" for program in ("gcc", "g++")}
     return Cell(f"gcc {number}", release, "gcc --version", tuple(names.values()), names,
-                (SHORT, generated("gcc")))
+                (SHORT + " hostile_c_names", generated("gcc")))
 
 
 def clang(number: int, release: str) -> Cell:
