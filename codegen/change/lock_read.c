@@ -50,9 +50,7 @@ static bool fail(struct reader *reader, const char *fault)
     if (reader->in.is_bad && is_conflict(reader, span))
         return report(reader, span, "a conflict of a merge was left in it",
                       "keep the versions and results of both sides, then run culexc lock");
-    if (reader->in.is_bad)
-        fault = arena_printf(reader->arena, "the JSON is malformed: %s", reader->in.fault);
-    return fail_at(reader, span, fault);
+    return fail_at(reader, span, reader->in.is_bad ? reader->in.fault : fault);
 }
 
 /* ---- records ---- */

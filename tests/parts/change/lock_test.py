@@ -180,11 +180,12 @@ class Update(Case):
         self.write("a.job", MAIL)
         self.culexc(0, "lock", "a.job")
         whole = self.lock().decode()
-        for old, new, said in (('"lock": ', '"lock": 0', ":2:13: error: this is no whole lock: the JSON is malformed: malformed number"),
+        for old, new, said in (('"lock": ', '"lock": 0', ":2:13: error: this is no whole lock: malformed number"),
                                ('"package": "', '"package": "\t', "raw control character in a string"),
                                ('"package": "', '"package": "\\ud83d', "malformed escape in a string"),
                                ('"jobs": [', '"jobs": [,', "no object where one must be"),
                                ('"jobs": [', '"jobs": ', "no list where one must be"),
+                               ('"package": "', '"package": 1, "', ": error: this is no whole lock: no text where one must be"),
                                ('"lock":', '"lock"', "no ':' after a name")):
             self.assertEqual(whole.count(old), 1, old)
             self.write("jobs.lock", whole.replace(old, new))
