@@ -9,6 +9,7 @@
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   memo.c        a session's last step               claim.c       granting ready runs
+ *   lease.c       leases that are over                retention.c   what is forgotten, and when
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers

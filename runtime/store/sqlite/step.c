@@ -1,12 +1,14 @@
-/* store/sqlite/step.c - STEP: acks, beats, housekeeping, claims, in one transaction. */
+/* store/sqlite/step.c - STEP: acks, beats, leases, what is forgotten, claims, in one transaction.
+ */
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
+#include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -143,176 +145,6 @@ static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue
     return status;
 }
 
-/* --- housekeeping ---------------------------------------------------------------------- */
-
-static culex_status run_lose(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                             int64_t seq, culex_error *error)
-{
-    struct culex_sqlite_run run;
-    bool is_aside;
-    char how[128];
-    culex_status status =
-        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_ACTIVE, seq, &run, &is_aside, error);
-    if (status != CULEX_OK || is_aside)
-        return status;
-    snprintf(how, sizeof how, "the lease of %s-%u ran out", run.owner, run.attempt);
-    return culex__sqlite_run_vanish(store, queue, &run, how, error);
-}
-
-static culex_status reap(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                         culex_error *error)
-{
-    int64_t seqs[CULEX_REAP_MAX];
-    size_t count = 0;
-    if (queue->kept[CULEX_RUN_ACTIVE] == 0)
-        return CULEX_OK;
-    culex_status status =
-        culex__sqlite_collect(store,
-                              SQL_BIND(store, LEASE_OVER, SQL_INT(queue->key),
-                                       SQL_INT(store->now_ms), SQL_INT(CULEX_REAP_MAX)),
-                              CULEX_REAP_MAX, seqs, &count, error);
-    /* Most go to the front: the first one last, so that it is first again. */
-    while (status == CULEX_OK && count > 0)
-        status = run_lose(store, queue, seqs[--count], error);
-    return status;
-}
-
-static culex_status lease_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                              int64_t seq, culex_error *error)
-{
-    struct culex_sqlite_run run;
-    bool is_aside;
-    culex_status status =
-        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_ACTIVE, seq, &run, &is_aside, error);
-    if (status != CULEX_OK || is_aside)
-        return status;
-    int64_t at_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, RUN_EXTEND, SQL_INT(seq), SQL_INT(at_ms),
-                                         SQL_INT(run.limit_ms), SQL_TEXT(NULL), SQL_INT(0)),
-                                error);
-}
-
-/* A lease from before the clock was set back would keep its run from others for the length of the
- * jump. Its holder, if it lives, beats before the new end. */
-static culex_status leases_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               culex_error *error)
-{
-    int64_t seqs[CULEX_REAP_MAX];
-    size_t count = 0;
-    if (queue->kept[CULEX_RUN_ACTIVE] == 0 || queue->longest_lease_ms == 0)
-        return CULEX_OK;
-    int64_t last_ms = culex__sqlite_later(store->now_ms, queue->longest_lease_ms);
-    last_ms = culex__sqlite_later(last_ms, CULEX_LEASE_LOOK_MS);
-    culex_status status = culex__sqlite_collect(store,
-                                                SQL_BIND(store, LEASE_BEYOND, SQL_INT(queue->key),
-                                                         SQL_INT(last_ms), SQL_INT(CULEX_REAP_MAX)),
-                                                CULEX_REAP_MAX, seqs, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = lease_cut(store, queue, seqs[i], error);
-    return status;
-}
-
-/* The smallest id of the oldest moment that is still remembered. */
-static culex_uuid horizon_id(int64_t now_ms)
-{
-    culex_uuid id = {{0}};
-    int64_t ms = now_ms > CULEX_ID_HORIZON_MS ? now_ms - CULEX_ID_HORIZON_MS : 0;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
-    return id;
-}
-
-static culex_status seen_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                culex_error *error)
-{
-    culex_uuid oldest = horizon_id(store->now_ms), last;
-    sqlite3_stmt *statement =
-        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_FORGET_MAX));
-    int has = culex__sqlite_next(store, statement, error);
-    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
-    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
-        memcpy(&last, id, sizeof last);
-    else
-        id = NULL;
-    culex__sqlite_end(statement);
-    if (has < 0 || id == NULL)
-        return has < 0 ? (culex_status)has : CULEX_OK;
-    return culex__sqlite_finish(
-        store, SQL_BIND(store, SEEN_PURGE, SQL_INT(queue->key), SQL_ID(&last)), error);
-}
-
-static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               culex_run_state state, int64_t seq, culex_error *error)
-{
-    struct culex_sqlite_run run;
-    bool is_aside;
-    culex_status status =
-        culex__sqlite_run_or_aside(store, queue, state, seq, &run, &is_aside, error);
-    if (status != CULEX_OK || is_aside)
-        return status;
-    return culex__sqlite_run_forget(store, queue, &run, error);
-}
-
-/* Runs of one final state whose time is over: more than this step can have added. */
-static culex_status state_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                 const struct culex_step *step, culex_run_state state,
-                                 culex_error *error)
-{
-    int64_t seqs[CULEX_FORGET_MAX];
-    size_t left = CULEX_FORGET_MAX + step->ack_count, count = CULEX_FORGET_MAX;
-    culex_status status = CULEX_OK;
-    while (status == CULEX_OK && count == CULEX_FORGET_MAX && left > 0) {
-        size_t most = left < CULEX_FORGET_MAX ? left : CULEX_FORGET_MAX;
-        status = culex__sqlite_collect(store,
-                                       SQL_BIND(store, FINAL_OVER, SQL_INT(queue->key),
-                                                SQL_TEXT(culex__sqlite_state_text(state)),
-                                                SQL_INT(store->now_ms), SQL_INT((int64_t)most)),
-                                       most, seqs, &count, error);
-        for (size_t i = 0; i < count && status == CULEX_OK; i++)
-            status = forget_one(store, queue, state, seqs[i], error);
-        left -= most;
-    }
-    return status;
-}
-
-static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
-
-enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
-
-static culex_status finals_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                  const struct culex_step *step, culex_error *error)
-{
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
-        if (queue->kept[finals[i]] > 0)
-            status = state_forget(store, queue, step, finals[i], error);
-    }
-    return status == CULEX_OK ? seen_forget(store, queue, error) : status;
-}
-
-/* When what is kept of ended runs wants the next step: see CULEX_FORGET_GAP_MS. */
-static culex_status next_forget(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                int64_t *ret_at_ms, culex_error *error)
-{
-    int64_t first = INT64_MAX, at_ms;
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
-        if (queue->kept[finals[i]] == 0)
-            continue;
-        status = culex__sqlite_first_int(store,
-                                         SQL_BIND(store, NEXT_FINAL, SQL_INT(queue->key),
-                                                  SQL_TEXT(culex__sqlite_state_text(finals[i]))),
-                                         INT64_MAX, &at_ms, error);
-        if (status == CULEX_OK && at_ms < first)
-            first = at_ms;
-    }
-    if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
-        first = store->now_ms + CULEX_FORGET_GAP_MS;
-    *ret_at_ms = first;
-    return status;
-}
-
 /* --- the reply ------------------------------------------------------------------------- */
 
 static void sooner(const struct culex_sqlite *store, int64_t at_ms, int64_t *due_in_ms)
@@ -335,7 +167,7 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue->key), SQL_INT(store->now_ms)),
             INT64_MAX, &due, error);
     if (status == CULEX_OK)
-        status = next_forget(store, queue, &forget, error);
+        status = culex__sqlite_retention_next(store, queue, &forget, error);
     reply->now_ms = store->now_ms;
     reply->is_paused = queue->is_paused != 0;
     reply->is_empty = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] == 0;
@@ -357,11 +189,11 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     bool is_cut = false;
     culex_status status = settle(store, queue, step, reply, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = leases_cut(store, queue, error);
+        status = culex__sqlite_leases_cut(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = reap(store, queue, error);
+        status = culex__sqlite_leases_reap(store, queue, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = finals_forget(store, queue, step, error);
+        status = culex__sqlite_retention_forget(store, queue, step->ack_count, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
     if (reply->grant_count > 0)

@@ -1,0 +1,107 @@
+#include "store/sqlite/retention.h"
+
+#include <string.h>
+
+#include "store/sqlite/run.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+
+/* The smallest id of the oldest moment that is still remembered. */
+static culex_uuid horizon_id(int64_t now_ms)
+{
+    culex_uuid id = {{0}};
+    int64_t ms = now_ms > CULEX_ID_HORIZON_MS ? now_ms - CULEX_ID_HORIZON_MS : 0;
+    for (int i = 0; i < 6; i++)
+        id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
+    return id;
+}
+
+static culex_status seen_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                culex_error *error)
+{
+    culex_uuid oldest = horizon_id(store->now_ms), last;
+    sqlite3_stmt *statement =
+        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_FORGET_MAX));
+    int has = culex__sqlite_next(store, statement, error);
+    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
+    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
+        memcpy(&last, id, sizeof last);
+    else
+        id = NULL;
+    culex__sqlite_end(statement);
+    if (has < 0 || id == NULL)
+        return has < 0 ? (culex_status)has : CULEX_OK;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, SEEN_PURGE, SQL_INT(queue->key), SQL_ID(&last)), error);
+}
+
+static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               culex_run_state state, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    bool is_aside;
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, state, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
+        return status;
+    return culex__sqlite_run_forget(store, queue, &run, error);
+}
+
+/* Runs of one final state whose time is over. */
+static culex_status state_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 size_t added, culex_run_state state, culex_error *error)
+{
+    int64_t seqs[CULEX_FORGET_MAX];
+    size_t left = CULEX_FORGET_MAX + added, count = CULEX_FORGET_MAX;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK && count == CULEX_FORGET_MAX && left > 0) {
+        size_t most = left < CULEX_FORGET_MAX ? left : CULEX_FORGET_MAX;
+        status = culex__sqlite_collect(store,
+                                       SQL_BIND(store, FINAL_OVER, SQL_INT(queue->key),
+                                                SQL_TEXT(culex__sqlite_state_text(state)),
+                                                SQL_INT(store->now_ms), SQL_INT((int64_t)most)),
+                                       most, seqs, &count, error);
+        for (size_t i = 0; i < count && status == CULEX_OK; i++)
+            status = forget_one(store, queue, state, seqs[i], error);
+        left -= most;
+    }
+    return status;
+}
+
+static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+
+enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
+
+culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
+                                            struct culex_sqlite_queue *queue, size_t added,
+                                            culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        if (queue->kept[finals[i]] > 0)
+            status = state_forget(store, queue, added, finals[i], error);
+    }
+    return status == CULEX_OK ? seen_forget(store, queue, error) : status;
+}
+
+culex_status culex__sqlite_retention_next(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue,
+                                          int64_t *ret_at_ms, culex_error *error)
+{
+    int64_t first = INT64_MAX, at_ms;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
+        if (queue->kept[finals[i]] == 0)
+            continue;
+        status = culex__sqlite_first_int(store,
+                                         SQL_BIND(store, NEXT_FINAL, SQL_INT(queue->key),
+                                                  SQL_TEXT(culex__sqlite_state_text(finals[i]))),
+                                         INT64_MAX, &at_ms, error);
+        if (status == CULEX_OK && at_ms < first)
+            first = at_ms;
+    }
+    if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
+        first = store->now_ms + CULEX_FORGET_GAP_MS;
+    *ret_at_ms = first;
+    return status;
+}
