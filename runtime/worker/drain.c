@@ -62,7 +62,7 @@ static bool is_stuck(const culex_worker *worker, struct culex_left *ret_left)
                                              CULEX_RUN_SCHEDULED};
     *ret_left = (struct culex_left){0};
     for (size_t i = 0; i < worker->lane_count; i++) {
-        for (size_t k = 0; k < 3 && !worker->lanes[i].is_empty; k++) {
+        for (size_t k = 0; k < 3 && !worker->lanes[i].outlook.is_empty; k++) {
             if (!state_look(&worker->lanes[i], states[k], ret_left))
                 return false;
         }
@@ -95,9 +95,9 @@ static size_t paused_name(const culex_worker *worker, char ret_names[NAMES_SIZE]
     size_t count = 0, len = 0;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *lane = &worker->lanes[i];
-        if (lane->is_empty)
+        if (lane->outlook.is_empty)
             continue;
-        if (!lane->is_paused)
+        if (!lane->outlook.is_paused)
             return 0;
         if (count++ < NAMES)
             len += (size_t)snprintf(ret_names + len, NAMES_SIZE - len, "%s%s", len > 0 ? ", " : "",
@@ -158,7 +158,8 @@ static bool scheduled_find(const culex_worker *worker, struct scheduled *ret_sch
     *ret_scheduled = (struct scheduled){.next_ms = INT64_MAX};
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *lane = &worker->lanes[i];
-        if (!lane->is_empty && !lane->is_paused && !lane_scheduled(lane, ret_scheduled))
+        if (!lane->outlook.is_empty && !lane->outlook.is_paused &&
+            !lane_scheduled(lane, ret_scheduled))
             return false;
     }
     return ret_scheduled->count > 0 && ret_scheduled->next_ms != INT64_MAX;

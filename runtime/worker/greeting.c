@@ -69,7 +69,7 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     culex__worker_learn_clock(worker, now_ms, sent_ns);
     lane->greeting.is_done = true;
     lane->greeting.name_count = worker->identity.name_count;
-    lane->is_likely = true;
+    culex__outlook_set_likely(lane);
     released_note(lane, released);
     uncounted_note(lane);
     return CULEX_OK;

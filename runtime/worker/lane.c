@@ -13,8 +13,7 @@
 
 enum {
     CLAIM_BYTES = 4 * 1024 * 1024, /* of payload in one step */
-    GATHER_NS = 1000000,           /* how long results may wait for company */
-    RESTEP_MS = 2                  /* between steps that the store wants at once */
+    GATHER_NS = 1000000            /* how long results may wait for company */
 };
 #define EXPIRED_LOG_NS INT64_C(60000000000) /* between lines about runs that expire */
 
@@ -47,7 +46,7 @@ static bool lane_should_gather(const struct culex_lane *lane, size_t queued, siz
 /* When the lane has something to send that does not wait for company. */
 static int64_t urgent_ns(const struct culex_lane *lane)
 {
-    if (lane->step.is_pending || lane->is_hinting)
+    if (lane->step.is_pending || lane->outlook.is_hinting)
         return 0;
     return lane->flight_count > 0 ? lane->beat_ns : INT64_MAX;
 }
@@ -59,7 +58,7 @@ static int64_t batch_ns(const struct culex_lane *lane)
         return 0;
     if (lane_room(lane) == 0)
         return INT64_MAX;
-    return lane->is_likely ? 0 : culex__min_ns(lane->due_ns, culex__worker_look_ns(lane));
+    return culex__outlook_next_ns(lane);
 }
 
 int64_t culex__lane_next_ns(const struct culex_lane *lane)
@@ -152,19 +151,9 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
     culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
     culex__worker_learn_room(worker, reply->room);
     step->is_pending = false;
-    lane->is_hinting = false;
-    lane->asked_ns = now_ns;
-    if (step->want > 0) {
-        lane->is_likely = reply->is_held || step_was_cut(step, reply);
+    if (step->want > 0)
         culex__pace_set_held(lane, reply->is_held);
-        lane->has_suspects = reply->has_passed;
-    }
-    lane->is_empty = reply->is_empty;
-    lane->is_paused = reply->is_paused;
-    lane->due_ns =
-        reply->due_in_ms < 0
-            ? INT64_MAX
-            : culex__after_ms(now_ns, reply->due_in_ms > RESTEP_MS ? reply->due_in_ms : RESTEP_MS);
+    culex__outlook_take(lane, reply, step_was_cut(step, reply), now_ns);
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
     lane_tell_expired(lane, reply->expired_count, now_ns);

@@ -11,6 +11,7 @@
 #include "worker/beats.h"
 #include "worker/greeting.h"
 #include "worker/outage.h"
+#include "worker/outlook.h"
 #include "worker/repair.h"
 
 struct culex_flight;
@@ -29,17 +30,11 @@ struct culex_lane {
     struct culex_worker *worker;
     char name[CULEX_QUEUE_NAME_MAX + 1];
     struct culex_greeting greeting;
-    bool is_likely;    /* the store may have a run for us now */
-    bool is_hinting;   /* a wake-up came that we cannot use: a step passes it on */
-    bool is_empty;     /* as of the last answer */
-    bool is_paused;    /* as of the last answer */
-    bool is_held;      /* the next run wants a free handler: culex__pace_set_held */
-    bool is_awaited;   /* the store was asked to tell of its new work */
-    bool has_suspects; /* the newest claim has passed by one */
-    int64_t due_ns;    /* when the store wants a STEP */
-    int64_t asked_ns;  /* when it was asked last */
-    int64_t beat_ns;   /* no run in flight wants a beat earlier */
-    int64_t end_ns;    /* no lease or timeout of a run in flight ends earlier */
+    struct culex_outlook outlook;
+    bool is_held;    /* the next run wants a free handler: culex__pace_set_held */
+    bool is_awaited; /* the store was asked to tell of its new work */
+    int64_t beat_ns; /* no run in flight wants a beat earlier */
+    int64_t end_ns;  /* no lease or timeout of a run in flight ends earlier */
     struct culex_trouble trouble;
     uint64_t expired_untold; /* runs that have expired since the last line about it */
     int64_t expired_told_ns;

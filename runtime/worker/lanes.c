@@ -30,7 +30,8 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     strcpy(lane->name, queue);
     culex__beats_init(lane);
     culex__greeting_prepare(lane);
-    lane->due_ns = lane->beat_ns = lane->end_ns = INT64_MAX;
+    culex__outlook_init(lane);
+    lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
 }

@@ -5,11 +5,9 @@
 #include "worker/worker_private.h"
 
 enum {
-    SHORT_NS = 1000000,   /* runs below this are short */
-    STALL_MS = 200,       /* queued runs go back when the handlers stand still this long */
-    SLOW_MS = 1000,       /* and take that long from then on, as far as we know */
-    LOOK_LEAST_MS = 1000, /* where leases are short, the store is asked up to this often */
-    DRAIN_LOOK_MS = 200,  /* and while draining, when others hold the last runs */
+    SHORT_NS = 1000000, /* runs below this are short */
+    STALL_MS = 200,     /* queued runs go back when the handlers stand still this long */
+    SLOW_MS = 1000,     /* and take that long from then on, as far as we know */
 };
 
 /* Taken for the time of handlers until some have ended: too long to fetch runs ahead. */
@@ -90,31 +88,6 @@ size_t culex__worker_limit(const culex_worker *worker)
     return culex__worker_runs_are_short(worker) && !is_exact && handlers > 0
                ? flights_ahead(worker, handlers)
                : handlers;
-}
-
-/* An idle worker is not told when others take leases, and must look often enough to take over soon
- * after such a lease ends. */
-static int64_t idle_look_ms(const culex_worker *worker)
-{
-    int64_t third_ms = worker->options.lease_ms / 3;
-    return third_ms >= CULEX_LOOK_MS  ? CULEX_LOOK_MS
-           : third_ms > LOOK_LEAST_MS ? third_ms
-                                      : LOOK_LEAST_MS;
-}
-
-int64_t culex__worker_look_ns(const struct culex_lane *lane)
-{
-    const culex_worker *worker = lane->worker;
-    int64_t wait_ms = worker->wake.is_armed ? idle_look_ms(worker) : worker->options.idle_wait_ms;
-    if (worker->options.drain && wait_ms > DRAIN_LOOK_MS)
-        wait_ms = DRAIN_LOOK_MS;
-    return lane->asked_ns + wait_ms * CULEX_MS_NS;
-}
-
-void culex__lanes_set_likely(culex_worker *worker)
-{
-    for (size_t i = 0; i < worker->lane_count; i++)
-        worker->lanes[i].is_likely = true;
 }
 
 bool culex__worker_has_room(const culex_worker *worker)

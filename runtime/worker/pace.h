@@ -1,5 +1,4 @@
-/* worker/pace.h - how many runs a worker takes, and how often it looks for some: by what its
- * handlers have done of late. */
+/* worker/pace.h - how many runs a worker takes: by what its handlers have done of late. */
 #ifndef CULEX_WORKER_PACE_H
 #define CULEX_WORKER_PACE_H
 
@@ -7,10 +6,7 @@
 
 struct culex_lane;
 
-enum {
-    CULEX_LOOK_MS = 5000, /* the store is asked at least this often */
-    CULEX_QUIET_MS = 1    /* executors may hold back short runs' ends this long */
-};
+enum { CULEX_QUIET_MS = 1 /* executors may hold back short runs' ends this long */ };
 
 struct culex_pace {
     int64_t average_ns;   /* recent handler time */
@@ -62,12 +58,5 @@ size_t culex__worker_limit(const culex_worker *worker);
 
 /* It claims, and is below that limit. */
 bool culex__worker_has_room(const culex_worker *worker);
-
-/* Every lane may have a run for us. */
-void culex__lanes_set_likely(culex_worker *worker);
-
-/* When the lane asks for runs even without a wake-up, as those may get lost. Soon where none can
- * come: no worker is told of new runs while one of its lanes has some to claim. */
-int64_t culex__worker_look_ns(const struct culex_lane *lane);
 
 #endif

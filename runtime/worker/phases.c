@@ -117,9 +117,9 @@ static bool is_drained(culex_worker *worker, int64_t now_ns)
     if (!worker->options.drain || worker->crew.count > 0 || culex__worker_unsent(worker) > 0)
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (!worker->lanes[i].greeting.is_done || worker->lanes[i].is_likely)
+        if (!worker->lanes[i].greeting.is_done || worker->lanes[i].outlook.is_likely)
             return false;
-        is_empty = is_empty && worker->lanes[i].is_empty;
+        is_empty = is_empty && worker->lanes[i].outlook.is_empty;
     }
     if (culex__ticks_are_due(worker, now_ns))
         return false;

@@ -32,7 +32,7 @@ static bool is_wanted(const culex_worker *worker)
     if (has_deaf(worker))
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].has_suspects)
+        if (worker->lanes[i].outlook.has_suspects)
             return true;
     }
     return false;
@@ -49,7 +49,7 @@ static bool is_idle(const culex_worker *worker)
 {
     bool is_idle = worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
-        is_idle = is_idle && !worker->lanes[i].is_likely && is_settled(&worker->lanes[i]);
+        is_idle = is_idle && !worker->lanes[i].outlook.is_likely && is_settled(&worker->lanes[i]);
     return is_idle;
 }
 
@@ -69,7 +69,8 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
     const culex_worker *worker = lane->worker;
     const struct culex_solitude *solitude = &worker->solitude;
     bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
-                      lane->has_suspects && lane->acks.ends.count == 0 && worker->crew.count == 0;
+                      lane->outlook.has_suspects && lane->acks.ends.count == 0 &&
+                      worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
     return is_reached;

@@ -119,7 +119,7 @@ static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
     /* At least a ms, so that a store with a strange mark is not asked in a tight loop. */
     tick->at_ns = culex__after_ms(now_ns, wait_ms < 1 ? 1 : wait_ms);
     if (reply->is_enqueued)
-        tick->lane->is_likely = true;
+        culex__outlook_set_likely(tick->lane);
 }
 
 static culex_status tick_send(culex_worker *worker, struct culex_tick_state *tick,

@@ -4,13 +4,6 @@
 #include "worker/pace.h"
 #include "worker/worker_private.h"
 
-/* A wake-up that we took and cannot use must reach another worker. */
-static void lanes_set_hinting(culex_worker *worker)
-{
-    for (size_t i = 0; i < worker->lane_count; i++)
-        worker->lanes[i].is_hinting = true;
-}
-
 void culex__wake_reset(culex_worker *worker)
 {
     worker->wake = (struct culex_wake){.fd = -1};
@@ -22,7 +15,7 @@ void culex__wake_leave(culex_worker *worker)
         return;
     worker->store->ops->wake_disarm(worker->store);
     worker->wake.is_armed = worker->wake.was_armed = false;
-    lanes_set_hinting(worker);
+    culex__lanes_set_hinting(worker);
 }
 
 static bool lane_is_well(const struct culex_lane *lane)
@@ -34,7 +27,7 @@ static bool lane_is_well(const struct culex_lane *lane)
 static bool any_likely(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].is_likely && lane_is_well(&worker->lanes[i]))
+        if (worker->lanes[i].outlook.is_likely && lane_is_well(&worker->lanes[i]))
             return true;
     }
     return false;
@@ -132,5 +125,5 @@ void culex__wake_take(culex_worker *worker)
     if (culex__worker_has_room(worker) && !worker->solitude.is_on)
         culex__lanes_set_likely(worker);
     else
-        lanes_set_hinting(worker);
+        culex__lanes_set_hinting(worker);
 }

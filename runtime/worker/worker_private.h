@@ -24,7 +24,8 @@
  *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   repair.c       FSCK of a queue after trouble
- *   pace.c         how much it takes                  jobs.c   what is registered
+ *   outlook.c      when a lane asks for runs          pace.c   how much the worker takes
+ *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
  *
