@@ -8,15 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child/allowance.h"
 #include "child/child_message.h"
 #include "child/crash_report.h"
 #include "child/inbox.h"
-#include "child/offspring.h"
 #include "child/outbox.h"
-#include "child/surroundings.h"
+#include "child/traces.h"
 #include "handler/loan.h"
-#include "platform/cgroup_member.h"
 #include "platform/descriptor.h"
 #include "platform/pages.h"
 #include "platform/self.h"
@@ -27,7 +24,6 @@ enum {
     LOOK_COUNT = 64,   /* short runs between two looks at our own size and surroundings */
     LOOK_NS = 1000000, /* a run this long is worth a look at once */
     RUNS_MAX = 10000,  /* then the child is replaced */
-    FORK_NS = 10000,   /* no run that is shorter has started a process */
     TIDY_NS = 250000,  /* after a run this long everything is put back, else what is cheap */
     PAUSE_NS = 1000000 /* when nothing comes for as long, everything too */
 };
@@ -48,12 +44,8 @@ struct child {
     size_t unannounced;       /* ends that the supervisor was not told of */
     int64_t announced_ns;
     size_t runs;
-    bool is_leaving;                         /* skips what is left */
-    bool is_tidy;                            /* everything was put back since the last run */
-    struct culex_surroundings *surroundings; /* before any run */
-    struct culex_offspring offspring;
-    struct culex_cgroup_member group;
-    struct culex_allowance allowance;
+    bool is_leaving; /* skips what is left */
+    struct culex_traces traces;
     size_t packet_len;
     char packet[CULEX_PACKET_MAX];
 };
@@ -177,60 +169,6 @@ static bool payload_receive(struct child *child, const char *bytes, size_t len, 
     return has_room;
 }
 
-/* --- what a run leaves behind ------------------------------------------------------------- */
-
-static void strays_tell(const struct child *child, size_t count, bool is_left)
-{
-    if (count == 0 && !is_left)
-        return;
-    struct culex_log_subject subject = culex__run_subject(child->run);
-    culex__log_write(&child->log, CULEX_LOG_WARNING, &subject,
-                     "processes that the handler left behind were killed: %zu%s", count,
-                     is_left ? ", and there are others" : "");
-}
-
-/* What a handler started ends with its run, daemons too: nobody else would know of them. */
-static void offspring_end(struct child *child)
-{
-    bool is_left = false;
-    if (child->run->end.duration_ns < FORK_NS)
-        return;
-    size_t count = culex__offspring_end(&child->offspring, &is_left);
-    child->is_leaving = child->is_leaving || is_left;
-    strays_tell(child, count, is_left);
-}
-
-/* Descendants that are not our children. */
-static void strangers_end(struct child *child)
-{
-    bool is_left = false;
-    size_t count = culex__cgroup_member_clear(&child->group, &is_left);
-    child->is_leaving = child->is_leaving || is_left;
-    strays_tell(child, count, is_left);
-}
-
-/* Puts back what the run has changed of its process, for the next one. All of it includes the limit
- * of its memory. */
-static void child_tidy(struct child *child, bool is_all)
-{
-    if (is_all) {
-        culex__allowance_forget(&child->allowance);
-        strangers_end(child);
-    }
-    bool is_same = is_all ? culex__surroundings_restore(child->surroundings)
-                          : culex__surroundings_glance(child->surroundings);
-    child->is_leaving = child->is_leaving || !is_same;
-    child->is_tidy = is_all;
-}
-
-static bool wants_to_leave(const struct child *child, int64_t duration_ns)
-{
-    if (child->runs >= RUNS_MAX)
-        return true;
-    bool is_time = duration_ns >= LOOK_NS || child->runs % LOOK_COUNT == 0;
-    return is_time && culex__allowance_is_outgrown(&child->allowance);
-}
-
 /* --- how it ended ------------------------------------------------------------------------ */
 
 static uint32_t end_flags(const struct culex_run *run)
@@ -305,12 +243,31 @@ static void run_fill(struct child *child, const struct culex_record_run *record)
     atomic_store_explicit(&run->is_cancelled, port_is_cancelled(run), memory_order_relaxed);
 }
 
+static bool wants_to_leave(const struct child *child, int64_t duration_ns)
+{
+    if (child->runs >= RUNS_MAX)
+        return true;
+    bool is_time = duration_ns >= LOOK_NS || child->runs % LOOK_COUNT == 0;
+    return is_time && culex__allowance_is_outgrown(&child->traces.allowance);
+}
+
+/* Undoes what the run has left behind. Where that cannot be done the child leaves. */
+static void run_clear(struct child *child)
+{
+    const struct culex_run *run = child->run;
+    int64_t duration_ns = run->end.duration_ns;
+    bool is_all = duration_ns >= TIDY_NS || child->runs % LOOK_COUNT == 0;
+    child->is_leaving |= !culex__traces_end_offspring(&child->traces, run);
+    child->is_leaving = child->is_leaving || wants_to_leave(child, duration_ns);
+    child->is_leaving |= !culex__traces_tidy(&child->traces, run, is_all);
+}
+
 static void run_execute(struct child *child, bool has_payload)
 {
     struct culex_run *run = child->run;
     if (child->arena == NULL)
         child->arena = culex_arena_create();
-    culex__allowance_set(&child->allowance, run->job.type->memory_bytes);
+    culex__allowance_set(&child->traces.allowance, run->job.type->memory_bytes);
     culex__loan_give(&child->loan);
     errno = 0;
     culex__run_execute(run, has_payload ? child->arena : NULL, child->config->env);
@@ -320,11 +277,9 @@ static void run_execute(struct child *child, bool has_payload)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* whatever the handler left blocked */
-    culex__allowance_blame(&child->allowance, run, error_number);
-    offspring_end(child);
+    culex__allowance_blame(&child->traces.allowance, run, error_number);
     child->runs++;
-    child->is_leaving = child->is_leaving || wants_to_leave(child, run->end.duration_ns);
-    child_tidy(child, run->end.duration_ns >= TIDY_NS || child->runs % LOOK_COUNT == 0);
+    run_clear(child);
     end_tell(child);
 }
 
@@ -332,7 +287,7 @@ static void run_execute(struct child *child, bool has_payload)
 static bool has_room(const struct child *child)
 {
     return child->runs == 0 ||
-           culex__allowance_has_room(&child->allowance, child->run->job.type->memory_bytes);
+           culex__allowance_has_room(&child->traces.allowance, child->run->job.type->memory_bytes);
 }
 
 static void run_take(struct child *child, uint64_t seq, const char *bytes, size_t len)
@@ -370,8 +325,9 @@ static void announce_if_due(struct child *child)
  * soon as there is a pause. */
 static void pause_use(struct child *child)
 {
-    if (!child->is_tidy && !child->is_leaving && culex__inbox_is_quiet(&child->inbox, PAUSE_NS))
-        child_tidy(child, true);
+    if (!child->traces.is_tidy && !child->is_leaving &&
+        culex__inbox_is_quiet(&child->inbox, PAUSE_NS))
+        child->is_leaving = !culex__traces_tidy(&child->traces, child->run, true);
 }
 
 /* Ends are told when the packet is done, and between its runs only now and then: each word costs
@@ -442,16 +398,6 @@ static void child_open(struct child *child)
     _exit(0);
 }
 
-static void group_enter(struct child *child)
-{
-    if (culex__cgroup_member_enter(&child->group) || errno == ENOENT)
-        return; /* the supervisor has told that there is none */
-    culex__log_write(&child->log, CULEX_LOG_WARNING, NULL,
-                     "cannot enter control group %s/%zu: %s: the processes of a run are bounded "
-                     "each by itself only",
-                     child->group.group->path, child->group.slot, strerror(errno));
-}
-
 _Noreturn void culex__child_main(const struct culex_child_start *start)
 {
     static struct child child;
@@ -469,14 +415,9 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
     culex__home_store_settle(&child.config->home);
     child.run = culex__run_create();
     self = &child;
-    culex__cgroup_member_open(&child.group, start->cgroup, start->slot);
+    culex__traces_open(&child.traces, start->cgroup, start->slot);
     child_open(&child);
-    group_enter(&child);
-    child.is_tidy = true;
-    child.surroundings = culex__surroundings_note();
-    culex__offspring_adopt(&child.offspring);
-    if (child.run == NULL || child.surroundings == NULL ||
-        !culex__allowance_begin(&child.allowance, &child.group))
+    if (child.run == NULL || !culex__traces_begin(&child.traces, &child.log))
         _exit(0);
     for (;;)
         packet_run(&child);
