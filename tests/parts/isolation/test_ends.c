@@ -257,32 +257,39 @@ static void test_stop_kills_what_does_not_end(void **state)
     begin(pen, "fork_bomb", 3);
 }
 
+static void lease_move(struct pen *pen, struct culex_run *run, int64_t end_ns)
+{
+    atomic_store(&run->lease_ns, end_ns);
+    pen->executor->ops->renew(pen->executor, run);
+}
+
 static void test_overtime_is_ended_by_the_zygote(void **state)
 {
     struct pen *pen = pen_new(state, 1);
     pen->config.handler.lease_ms = 200;
     pen_open(pen);
-    struct culex_run *run = pen_make(pen, "spins", 0, NULL);
-    atomic_store(&run->lease_ns, pen_now_ns() + 150 * MS);
-    pen_hand_over(pen, run);
+    struct culex_run *run =
+        begin(pen, "spins", 0); /* whose lease would else end before it begins */
+    lease_move(pen, run, pen_now_ns() + 150 * MS);
     pen_await(pen, run);
     assert_int_equal(run->end.event, CULEX_EVENT_CRASH);
     assert_string_equal(run->end.text, "killed by SIGKILL (its lease was over)");
 }
 
+/* The child is there already, so that its run begins well within the lease of a second. */
 static void test_renewed_lease_keeps_the_run_alive(void **state)
 {
     struct pen *pen = pen_new(state, 1);
     pen->config.handler.lease_ms = 200;
     pen_open(pen);
+    pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
     struct culex_run *run = pen_make(pen, "gate", 0, NULL);
-    int64_t began_ns = pen_now_ns();
-    atomic_store(&run->lease_ns, began_ns + 300 * MS);
+    int64_t end_ns = pen_now_ns() + 1000 * MS;
+    atomic_store(&run->lease_ns, end_ns);
     pen_hand_over(pen, run);
-    while (pen_now_ns() < began_ns + 700 * MS) {
+    while (pen_now_ns() < end_ns + 200 * MS) {
+        lease_move(pen, run, end_ns + 600000 * MS);
         pen_turn(pen, 10);
-        atomic_store(&run->lease_ns, pen_now_ns() + 300 * MS);
-        pen->executor->ops->renew(pen->executor, run);
     }
     atomic_store(&zoo_board->may_end, 1);
     pen_await(pen, run);
