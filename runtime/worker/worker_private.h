@@ -7,7 +7,7 @@
  *
  * Each file may call those below it, never one above:
  *
- *   worker.c       life, registration, the loop
+ *   worker.c       life, registration                 loop.c   the loop
  *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
  *   lanes.c        makes and frees the lanes          strange_queues.c  queues that do not exist

@@ -1,0 +1,174 @@
+/* worker/loop.c - the loop of a worker: results in, STEP, work out, wait.
+ *
+ * One thread, which never runs a handler: those belong to the executor. Every queue is a lane
+ * (lane.c) with its own step, acks and claims; a claimed run is a flight (flight.c) from its claim
+ * to the answer to its ack. A turn of the loop collects what executors have finished, steps the
+ * lanes that want it, and waits only when none does: for a finished run, a wake-up of the store, a
+ * stop, or the next instant at which something is due. */
+#include "worker/loop.h"
+
+#include "base/error.h"
+#include "worker/flight.h"
+#include "worker/greeting.h"
+#include "worker/overstay.h"
+#include "worker/pace.h"
+#include "worker/phases.h"
+#include "worker/repair.h"
+#include "worker/solitude.h"
+#include "worker/tick.h"
+#include "worker/waits.h"
+#include "worker/wake.h"
+#include "worker/worker_private.h"
+
+#define BROKEN_TEXT                                                                                \
+    "the process that starts the children has died: no more runs can be executed, the worker "     \
+    "gives back what it holds and ends"
+
+/* Queued runs go back to the store when the handlers before them do not end. */
+static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
+{
+    if (now_ns < culex__pace_stall_ns(worker, queued))
+        return;
+    culex__pace_note_stall(worker, now_ns);
+    culex__flight_withdraw(worker);
+}
+
+/* Without its executor a worker can only give back what it holds and end. */
+static void crew_check(culex_worker *worker)
+{
+    if (!culex__crew_breaks(worker))
+        return;
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", BROKEN_TEXT);
+    culex__flight_withdraw(worker);
+    if (worker->phases.current < CULEX_WORKER_CANCELLING)
+        culex__phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
+}
+
+/* A queue that refuses this worker ends it; the other queues get back what it holds of theirs. */
+static void refusal_heed(culex_worker *worker)
+{
+    if (worker->refusal.code != CULEX_OK && worker->phases.current == CULEX_WORKER_RUNNING)
+        culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
+}
+
+static void lane_repair(struct culex_lane *lane, int64_t now_ns)
+{
+    culex_error error = {0};
+    culex_status status = culex__repair_share(lane, now_ns, &error);
+    if (status != CULEX_OK)
+        culex__worker_call_failed(lane->worker, lane, status, &error);
+}
+
+/* One turn over all lanes. It begins behind the lane that was given runs last: queues that all have
+ * runs take turns at the handlers that become free. */
+static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
+                               culex_error *error)
+{
+    size_t first = worker->lane_turn;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        size_t at = (first + i) % worker->lane_count;
+        struct culex_lane *lane = &worker->lanes[at];
+        size_t runs_before = worker->crew.count;
+        int64_t now_ns = culex__worker_now_ns(worker);
+        culex__flight_attend(lane, now_ns);
+        lane_repair(lane, now_ns);
+        if (!culex__lane_wants_step(lane, queued, now_ns))
+            continue;
+        *ret_stepped = true;
+        culex_status status = culex__lane_step(lane, error);
+        if (status != CULEX_OK)
+            return status;
+        if (worker->crew.count > runs_before)
+            worker->lane_turn = at + 1;
+    }
+    return CULEX_OK;
+}
+
+static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, culex_error *error)
+{
+    bool is_stepped = false;
+    culex__flight_collect(worker);
+    culex__flight_hear_all(worker);
+    if (atomic_exchange(&worker->is_fed, false))
+        culex__lanes_set_likely(worker);
+    crew_check(worker);
+    size_t queued = culex__crew_queued(worker);
+    int64_t now_ns = culex__worker_now_ns(worker);
+    stall_relieve(worker, queued, now_ns);
+    culex__phases_advance(worker, now_ns);
+    culex__overstay_tell(worker, now_ns);
+    if (worker->phases.current == CULEX_WORKER_RUNNING)
+        culex__ticks_run(worker, now_ns);
+    culex__solitude_turn(worker, now_ns);
+    culex_status status = culex__lanes_greet(worker, error);
+    refusal_heed(worker);
+    if (status == CULEX_OK)
+        status = lanes_step(worker, queued, &is_stepped, error);
+    if (status != CULEX_OK)
+        return status;
+    now_ns = culex__worker_now_ns(worker);
+    if (culex__worker_is_finished(worker, now_ns)) {
+        *ret_is_finished = !worker->wake.was_armed;
+        culex__wake_leave(worker); /* a drain takes one more step, for what has come just now */
+        return CULEX_OK;
+    }
+    if (is_stepped)
+        return CULEX_OK;
+    if (culex__wake_arm(worker, now_ns))
+        culex__worker_wait(worker, now_ns);
+    return CULEX_OK;
+}
+
+static culex_status left_tell(const culex_worker *worker, culex_error *error)
+{
+    const struct culex_left *left = &worker->drain.left;
+    return culex__fail(
+        error, CULEX_ELEFT, "nothing is left but %llu runs that no handler here knows, of job %s%s",
+        (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
+}
+
+/* Runs that did not come back from their handlers, or whose ends the store has not taken, run again
+ * when their leases have ended. */
+static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
+{
+    size_t unsent = culex__worker_unsent(worker) + worker->flight_count;
+    if (unsent == 0)
+        return CULEX_OK;
+    culex__fail(error, CULEX_EUNSENT,
+                "%zu results could not be recorded; their runs will run again", unsent);
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", error->text);
+    return CULEX_EUNSENT;
+}
+
+/* What ended the loop, when the loop itself went well. */
+static culex_status end_reason(const culex_worker *worker, culex_error *error)
+{
+    if (worker->crew.is_broken)
+        return culex__fail(error, CULEX_EBROKEN, "%s", BROKEN_TEXT);
+    if (worker->refusal.code != CULEX_OK)
+        *error = worker->refusal;
+    return worker->refusal.code;
+}
+
+/* What the run ends with, whose loop ended with `status` and *error. */
+static culex_status end_tell(const culex_worker *worker, culex_status status, culex_error *error)
+{
+    culex_error unsent = {0};
+    culex_status unsent_status = unsent_tell(worker, &unsent);
+    if (status != CULEX_OK || (status = end_reason(worker, error)) != CULEX_OK)
+        return status;
+    if (unsent_status != CULEX_OK)
+        *error = unsent;
+    if (unsent_status == CULEX_OK && worker->drain.left.count > 0)
+        return left_tell(worker, error);
+    return unsent_status;
+}
+
+culex_status culex__worker_loop(culex_worker *worker, culex_error *error)
+{
+    bool is_finished_now = false;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK && !is_finished_now)
+        status = worker_turn(worker, &is_finished_now, error);
+    return end_tell(worker, status, error);
+}
