@@ -146,7 +146,7 @@ int main(void)
         UNIT(test_clock_set_back_makes_steps_walk_nothing),
         UNIT(test_steps_walk_nothing_that_is_not_due),
     };
-    if (!stores_start("memory", false))
+    if (stores_start("memory", false) != 0)
         return STORES_SKIP;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     stores_stop();

@@ -734,8 +734,9 @@ int main(int argc, char **argv)
         else
             return 2;
     }
-    if (!stores_start(argv[1], world.fault_every > 0))
-        return STORES_SKIP;
+    int refused = stores_start(argv[1], world.fault_every > 0);
+    if (refused != 0)
+        return refused;
     world.env = *culex__env_system();
     world.env.self = &world;
     world.env.store_clock_ms = driven_clock;

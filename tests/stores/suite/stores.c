@@ -1,5 +1,6 @@
 #include "stores.h"
 
+#include <assert.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,75 +10,66 @@
 
 #include "redis_check.h"
 
+/* How a kind is started, named by URL and looked into. What is NULL does nothing, and finds nothing
+ * wrong. */
+struct fixture {
+    bool (*start)(bool is_durable);
+    void (*url_write)(const char *name, char *ret_url, size_t size);
+    bool has_one_ready_state;
+    bool (*check)(const char *name, const char *queue);
+    bool (*know)(const char *name, const char *queue, culex_uuid id);
+    bool (*fault)(unsigned random);
+};
+
+struct kind {
+    const char *word;
+    const struct fixture *fixture;
+};
+
 static struct redis_server server;
-static const char *kind;
+static const struct fixture *fixture;
 static char directory[64];
 
-static int remove_one(const char *path, const struct stat *stat, int flag, struct FTW *ftw)
+/* --- SQLite ---------------------------------------------------------------------------- */
+
+static void file_url(const char *name, char *ret_url, size_t size)
 {
-    (void)stat, (void)flag, (void)ftw;
-    return remove(path);
+    snprintf(ret_url, size, "sqlite:%s/%s.db", directory, name);
 }
 
-bool stores_start(const char *store, bool is_durable)
+static void memory_url(const char *name, char *ret_url, size_t size)
+{
+    snprintf(ret_url, size, "memory:%s", name);
+}
+
+static const struct fixture fixture_sqlite = {.url_write = file_url, .has_one_ready_state = true};
+static const struct fixture fixture_memory = {.url_write = memory_url, .has_one_ready_state = true};
+
+/* --- Redis ----------------------------------------------------------------------------- */
+
+static bool server_start(bool is_durable)
 {
     static const char *const words[] = {"--appendonly", "yes", "--appendfsync", "always", NULL};
-    kind = store;
-    if (strcmp(store, "redis") == 0) {
-        if (!redis_server_start(&server, is_durable ? words : NULL)) {
-            fprintf(stderr, "skipped: no redis-server can be started here\n");
-            return false;
-        }
+    if (redis_server_start(&server, is_durable ? words : NULL))
         return true;
-    }
-    snprintf(directory, sizeof directory, "/tmp/culex-suite-XXXXXX");
-    return mkdtemp(directory) != NULL;
+    fprintf(stderr, "skipped: no redis-server can be started here\n");
+    return false;
 }
 
-void stores_stop(void)
+static void server_url(const char *name, char *ret_url, size_t size)
 {
-    redis_server_stop(&server);
-    if (directory[0] != '\0')
-        nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)name; /* it is the prefix of the keys */
+    snprintf(ret_url, size, "%s", server.url);
 }
 
-static void url_make(const char *name, char *ret_url, size_t size)
+static bool keys_check(const char *name, const char *queue)
 {
-    if (strcmp(kind, "redis") == 0)
-        snprintf(ret_url, size, "%s", server.url);
-    else if (strcmp(kind, "memory") == 0)
-        snprintf(ret_url, size, "memory:%s", name);
-    else
-        snprintf(ret_url, size, "sqlite:%s/%s.db", directory, name);
+    return redis_check(&server, name, queue);
 }
 
-struct culex_store *stores_open(const struct culex_env *env, const char *name)
+static bool keys_know(const char *name, const char *queue, culex_uuid id)
 {
-    char url[256];
-    struct culex_store *store = NULL;
-    culex_error error = {0};
-    struct culex_store_options options = {.prefix = name, .synchronous = "off"};
-    url_make(name, url, sizeof url);
-    culex_status status = culex__store_open(url, &options, env, &store, &error);
-    if (status == CULEX_OK)
-        return store;
-    fprintf(stderr, "%s: %s\n", url, error.text);
-    return NULL;
-}
-
-bool stores_have_one_ready_state(void)
-{
-    return strcmp(kind, "redis") != 0;
-}
-
-bool stores_check(const char *name, const char *queue)
-{
-    return strcmp(kind, "redis") != 0 || redis_check(&server, name, queue);
-}
-
-bool stores_know(const char *name, const char *queue, culex_uuid id)
-{
-    return strcmp(kind, "redis") != 0 || redis_check_knows(&server, name, queue, id);
+    return redis_check_knows(&server, name, queue, id);
 }
 
 static bool server_says_ok(const char *command)
@@ -88,10 +80,8 @@ static bool server_says_ok(const char *command)
     return is_ok;
 }
 
-bool stores_fault(unsigned random)
+static bool server_fault(unsigned random)
 {
-    if (strcmp(kind, "redis") != 0)
-        return false;
     switch (random % 16) {
     case 0:
         redis_server_kill(&server);
@@ -105,6 +95,101 @@ bool stores_fault(unsigned random)
     default:
         return server_says_ok("CLIENT KILL TYPE normal SKIPME yes");
     }
+}
+
+static const struct fixture fixture_redis = {.start = server_start,
+                                             .url_write = server_url,
+                                             .check = keys_check,
+                                             .know = keys_know,
+                                             .fault = server_fault};
+
+/* --- all of them ----------------------------------------------------------------------- */
+
+static const struct fixture fixture_model = {.has_one_ready_state = true};
+
+/* A store of the build that has no fixture here does not compile. */
+static const struct kind kinds[] = {
+    {"model", &fixture_model},
+    {"memory", &fixture_memory},
+#define STORE(name) {#name, &fixture_##name},
+#include "store/stores.def"
+#undef STORE
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+static const struct fixture *fixture_find(const char *word)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kinds[i].word, word) == 0)
+            return kinds[i].fixture;
+    }
+    fprintf(stderr, "unknown store '%s'; known are", word);
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        fprintf(stderr, " %s", kinds[i].word);
+    fputc('\n', stderr);
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *stat, int flag, struct FTW *ftw)
+{
+    (void)stat, (void)flag, (void)ftw;
+    return remove(path);
+}
+
+void stores_stop(void)
+{
+    redis_server_stop(&server);
+    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int stores_start(const char *store, bool is_durable)
+{
+    fixture = fixture_find(store);
+    if (fixture == NULL)
+        return STORES_UNKNOWN;
+    snprintf(directory, sizeof directory, "/tmp/culex-suite-XXXXXX");
+    if (mkdtemp(directory) == NULL)
+        return STORES_SKIP;
+    if (fixture->start == NULL || fixture->start(is_durable))
+        return 0;
+    stores_stop();
+    return STORES_SKIP;
+}
+
+struct culex_store *stores_open(const struct culex_env *env, const char *name)
+{
+    char url[256];
+    struct culex_store *store = NULL;
+    culex_error error = {0};
+    struct culex_store_options options = {.prefix = name, .synchronous = "off"};
+    assert(fixture->url_write != NULL); /* the model has no URL */
+    fixture->url_write(name, url, sizeof url);
+    culex_status status = culex__store_open(url, &options, env, &store, &error);
+    if (status == CULEX_OK)
+        return store;
+    fprintf(stderr, "%s: %s\n", url, error.text);
+    return NULL;
+}
+
+bool stores_have_one_ready_state(void)
+{
+    return fixture->has_one_ready_state;
+}
+
+bool stores_check(const char *name, const char *queue)
+{
+    return fixture->check == NULL || fixture->check(name, queue);
+}
+
+bool stores_know(const char *name, const char *queue, culex_uuid id)
+{
+    return fixture->know == NULL || fixture->know(name, queue, id);
+}
+
+bool stores_fault(unsigned random)
+{
+    return fixture->fault != NULL && fixture->fault(random);
 }
 
 void stores_wait(void)

@@ -1,16 +1,19 @@
 /* suite/stores.h - fresh stores to test: a temporary file, a memory database, a private
- * redis-server. One kind at a time in a process. */
+ * redis-server. One kind at a time in a process. Each store of store/stores.def has a fixture in
+ * stores.c. */
 #ifndef CULEX_SUITE_STORES_H
 #define CULEX_SUITE_STORES_H
 
 #include "store/store.h"
 
-enum { STORES_SKIP = 77 }; /* exit code that Meson reads as skipped */
+/* Exit codes of a test: no such store; a store that cannot be tested here, which Meson reads as
+ * skipped. */
+enum { STORES_UNKNOWN = 2, STORES_SKIP = 77 };
 
-/* Prepares `store`: "model", "sqlite", "memory" or "redis". False, with the reason on
- * stderr, when it cannot be tested here. A durable server keeps what it acknowledged
- * through a crash. */
-bool stores_start(const char *store, bool is_durable);
+/* Prepares `store`: "model", "memory" (SQLite's) or one of store/stores.def. Returns 0, or says on
+ * stderr why not and returns the exit code. A durable server keeps what it acknowledged through a
+ * crash. */
+int stores_start(const char *store, bool is_durable);
 void stores_stop(void);
 
 /* A handle on the store called `name`; the same name again is the same store. Not for the
@@ -20,8 +23,8 @@ struct culex_store *stores_open(const struct culex_env *env, const char *name);
 /* Whether scheduled and waiting are one state told apart by the clock (SQLite). */
 bool stores_have_one_ready_state(void);
 
-/* Redis: what must hold of the raw keys of `queue` (redis_check.h), and whether the store
- * knows `id` still. True for other stores. */
+/* Redis: whether all holds that must of the raw keys of `queue` (redis_check.h), and whether the
+ * store knows `id` still. True for other stores. */
 bool stores_check(const char *name, const char *queue);
 bool stores_know(const char *name, const char *queue, culex_uuid id);
 
