@@ -4,6 +4,12 @@
  * the members of every struct of culex/job.h stand here a second time, with their types: written
  * down so, they lie where the version's lie, in 64 bits and in 32. Compiles only while both agree.
  * Numbers that generated C has by name are held as well; more of them may be added. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In both there is no padding here, in which a new member could lie and move nothing. */
+#pragma pack(1)
 #include <culex/job.h>
 
 #define WHAT_TO_DO                                                                                 \
