@@ -28,8 +28,7 @@ static void crash_explain(struct culex_flight *flight)
 void culex__acks_settle(struct culex_flight *flight)
 {
     struct culex_lane *lane = flight->lane;
-    assert(flight->state == CULEX_FLIGHT_GROUNDED);
-    flight->state = CULEX_FLIGHT_ENDED;
+    culex__flight_settle(flight);
     if (flight->run.end.event == CULEX_EVENT_CRASH)
         crash_explain(flight);
     flight->last_progress[0] = '\0';

@@ -110,8 +110,7 @@ static struct culex_flight *stand_in_make(struct culex_flight *flight)
 static void flight_give_up(struct culex_flight *flight)
 {
     int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
-    culex__flight_remove(flight);
-    flight->state = CULEX_FLIGHT_GIVEN_UP;
+    culex__flight_set_aside(flight);
     culex__solitude_let_go(flight);
     flight_ask(flight, now_ns, now_ns + HURRY_KILL_MS * CULEX_MS_NS);
 }

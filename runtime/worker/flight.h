@@ -13,7 +13,7 @@
 
 struct culex_lane;
 
-/* Where a flight is. Whoever takes it from one of these to the next asserts the one before. */
+/* Where a flight is. flight_pool.c takes it from one of these to the next. */
 enum culex_flight_state {
     CULEX_FLIGHT_POOLED,   /* of no run */
     CULEX_FLIGHT_GROUNDED, /* of a run that is not in the executor's hands */

@@ -69,3 +69,21 @@ void culex__flight_remove(struct culex_flight *flight)
     last->place = flight->place;
     lane->worker->flight_count--;
 }
+
+void culex__flight_set_aside(struct culex_flight *flight)
+{
+    culex__flight_remove(flight);
+    flight->state = CULEX_FLIGHT_GIVEN_UP;
+}
+
+void culex__flight_settle(struct culex_flight *flight)
+{
+    assert(flight->state == CULEX_FLIGHT_GROUNDED);
+    flight->state = CULEX_FLIGHT_ENDED;
+}
+
+void culex__flight_pool_free(culex_worker *worker)
+{
+    worker->flight_count = 0;
+    culex__run_list_free(&worker->pool);
+}

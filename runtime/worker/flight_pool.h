@@ -25,4 +25,13 @@ void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight);
 void culex__flight_add(struct culex_flight *flight);
 void culex__flight_remove(struct culex_flight *flight);
 
+/* Aloft to given up: out of the list, while its run is still with the executor. */
+void culex__flight_set_aside(struct culex_flight *flight);
+
+/* From the ground to its end: the store is to hear of it. */
+void culex__flight_settle(struct culex_flight *flight);
+
+/* Frees the pool, when the executor has ended: it has freed what was in flight. */
+void culex__flight_pool_free(culex_worker *worker);
+
 #endif

@@ -30,6 +30,11 @@ void culex__overstay_end(struct culex_flight *flight)
     flight->overstay.asked_ns = 0;
 }
 
+void culex__overstay_forget_all(culex_worker *worker)
+{
+    worker->asked = NULL;
+}
+
 static void overstay_log(const struct culex_flight *flight, int64_t now_ns)
 {
     char span[CULEX_LOG_SPAN_SIZE];

@@ -22,6 +22,9 @@ void culex__overstay_begin(struct culex_flight *flight);
 /* It is back from the executor, or has been told of in another way. */
 void culex__overstay_end(struct culex_flight *flight);
 
+/* The executor has ended: a handler that is left behind keeps its flight. */
+void culex__overstay_forget_all(culex_worker *worker);
+
 /* Warns of those whose time is over. */
 void culex__overstay_tell(culex_worker *worker, int64_t now_ns);
 

@@ -9,8 +9,10 @@
 #include "base/error.h"
 #include "worker/strange_queues.h"
 #include "worker/outage.h"
+#include "worker/overstay.h"
 #include "worker/setup.h"
 #include "worker/crew.h"
+#include "worker/flight_pool.h"
 #include "worker/lanes.h"
 #include "core/patience.h"
 #include "platform/self.h"
@@ -155,8 +157,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 void culex__worker_end(culex_worker *worker)
 {
     culex__crew_end(worker);
-    worker->flight_count = 0;
-    worker->asked = NULL; /* a handler that is left behind keeps its flight */
+    culex__overstay_forget_all(worker);
     if (worker->store != NULL)
         culex__tally_tell(worker);
     if (worker->lent_store != NULL)
@@ -169,5 +170,5 @@ void culex__worker_end(culex_worker *worker)
     worker->store = NULL;
     culex__ticks_free(worker);
     culex__lanes_free(worker);
-    culex__run_list_free(&worker->pool);
+    culex__flight_pool_free(worker);
 }
