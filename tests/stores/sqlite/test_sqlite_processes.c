@@ -276,6 +276,12 @@ static void check_acknowledged(struct fixture *fixture, int in)
     store->ops->close(store);
 }
 
+static bool is_readable(int fd, int timeout_ms)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, timeout_ms) == 1;
+}
+
 /* Half of the victims produce, half work; leases are short, so the next ones take over. */
 static void test_kill__no_acknowledged_run_is_lost(void **state)
 {
@@ -290,6 +296,8 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
                     150); /* fits into the pipe, with its peers */
         if (child == 0)
             work(fixture, 3040001, 100 + (uint64_t)i, 50, UINT64_MAX);
+        if (i == 0) /* one at least is killed that has acknowledged something */
+            assert_true(is_readable(acknowledged[0], DEADLINE_MS));
         random = random * 6364136223846793005u + 1442695040888963407u;
         poll(NULL, 0, 2 + (int)(random >> 33) % 30);
         kill(child, SIGKILL);
@@ -312,12 +320,6 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
 }
 
 /* --- wake-ups -------------------------------------------------------------------------- */
-
-static bool is_readable(int fd, int timeout_ms)
-{
-    struct pollfd watched = {.fd = fd, .events = POLLIN};
-    return poll(&watched, 1, timeout_ms) == 1;
-}
 
 static int arm(struct culex_store *store)
 {
