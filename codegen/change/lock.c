@@ -74,6 +74,13 @@ struct lock_text *lock_text_sort(struct lock_text *list)
     return lock_sort(list, offsetof(struct lock_text, text));
 }
 
+/* ---- settings ---- */
+
+int64_t lock_in_units(int64_t number, int64_t unit)
+{
+    return number < 0 ? -1 : number / unit;
+}
+
 /* ---- fields ---- */
 
 static bool decimal_read(const char *text, struct wide *ret_wide)

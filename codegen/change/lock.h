@@ -161,6 +161,9 @@ const struct lock_job *lock_job_find(const struct lock *lock, const char *wire);
 /* Fills what is worked out of the texts. NULL, or what is wrong with the field. */
 const char *lock_field_derive(struct lock_field *field);
 
+/* A number of the model as a lock keeps it; -1 is none in both. */
+int64_t lock_in_units(int64_t number, int64_t unit);
+
 /* What is in a list, by its text. */
 void lock_text_index(const struct lock_text *list, struct map *map);
 void lock_text_add(struct arena *arena, struct lock_text **list, const char *text);

@@ -201,15 +201,9 @@ static void make_struct(struct maker *maker, const struct ir_struct *type)
 
 /* ---- jobs ---- */
 
-/* -1 is none. */
-static int64_t in_units(int64_t number, int64_t unit)
-{
-    return number < 0 ? -1 : number / unit;
-}
-
 static int64_t ms(int64_t ns)
 {
-    return in_units(ns, NS_PER_MS);
+    return lock_in_units(ns, NS_PER_MS);
 }
 
 /* The names on the wire of the params that `by` names. */
@@ -298,7 +292,8 @@ static struct lock_settings *make_settings(struct maker *maker, const struct ir_
     const struct ir_settings *from = &job->settings;
     struct lock_settings *made = arena_alloc(maker->arena, sizeof(*made));
     *made = (struct lock_settings){
-#define LOCKED(member, key, unit, judge, rule, suffix, text) .key = in_units(from->member, unit),
+#define LOCKED(member, key, unit, judge, rule, suffix, text)                                       \
+    .key = lock_in_units(from->member, unit),
 #include "settings.def"
         .queue = from->queue,
         .backoff = make_backoff(maker->arena, &from->retry),

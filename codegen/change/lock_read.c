@@ -5,6 +5,7 @@
 #include "json_in.h"
 #include "limits.h"
 #include "lock_json.h"
+#include "setting.h"
 
 struct reader {
     struct arena *arena;
@@ -244,6 +245,16 @@ static bool link_versions(struct reader *reader, const struct lock_version *vers
     return version == NULL;
 }
 
+/* A lock from before a setting was in the language lacks its number: each job had the default. */
+static void fill_settings(struct lock_settings *settings)
+{
+    struct ir_settings unset = settings_default(settings->schedule != NULL);
+#define LOCKED(member, key, unit, judge, rule, suffix, text)                                       \
+    if (settings->key < 0)                                                                         \
+        settings->key = lock_in_units(unset.member, unit);
+#include "settings.def"
+}
+
 static bool link_jobs(struct reader *reader)
 {
     struct map *wires = &reader->lock->wires;
@@ -254,6 +265,7 @@ static bool link_jobs(struct reader *reader)
         if (!link_fields(reader, job->params->fields) ||
             (job->returns != NULL && !link_fields(reader, job->returns->fields)))
             return false;
+        fill_settings(job->settings);
         if (!link_versions(reader, job->versions) || !link_versions(reader, job->results))
             return false;
     }

@@ -36,15 +36,6 @@ bool check_setting_duration(struct checker *checker, const struct literal *liter
     return check_duration(checker, literal, least, LIMIT_SETTING_NS);
 }
 
-struct ir_retry retry_default(void)
-{
-    return (struct ir_retry){.max = 4,
-                             .backoff = BACKOFF_POLYNOMIAL,
-                             .base_ns = INT64_C(2000000000),
-                             .factor = "2",
-                             .cap_ns = -1};
-}
-
 /* Where the parser has found `text`. */
 static size_t word_index(const char *const *words, const char *text)
 {
@@ -146,7 +137,7 @@ static void check_steps_used(struct checker *checker, const struct ir_retry *ret
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry)
 {
-    struct ir_retry retry = retry_default();
+    struct ir_retry retry = retry_default(false);
     int64_t max = 0;
     if (policy->max.kind == LITERAL_INT && wide_to_int64(policy->max.integer, &max) && max >= 0 &&
         max <= LIMIT_RETRIES)
@@ -171,7 +162,7 @@ static struct ir_retry retry_of(struct checker *checker, struct symbol *symbol)
     diag_sink_init(&quiet, checker->arena);
     other.sink = &quiet;
     symbol->retry = arena_alloc(checker->arena, sizeof(*symbol->retry));
-    *symbol->retry = retry_default();
+    *symbol->retry = retry_default(false);
     if (symbol->decl->policy != NULL)
         check_policy(&other, symbol->decl->policy, symbol->retry);
     return *symbol->retry;
@@ -194,7 +185,7 @@ void check_retry(struct setting_check *check, const struct ast_setting *setting)
     struct checker *checker = check->checker;
     struct ir_retry *retry = &check->settings->retry;
     const struct ast_name *name = &setting->retry.name;
-    *retry = retry_default();
+    *retry = retry_default(false);
     if (setting->retry.policy != NULL) {
         check_policy(checker, setting->retry.policy, retry);
         return;

@@ -298,18 +298,9 @@ static void check_periodic(struct setting_check *check)
     }
 }
 
-/* `queue` stays NULL: it is the job's own. */
-static struct ir_settings settings_default(void)
-{
-    struct ir_settings settings = {.retry = retry_default()};
-    for (const struct scalar *scalar = scalars; scalar->key != NULL; scalar++)
-        scalar_set(scalar, &settings, scalar->unset);
-    return settings;
-}
-
 struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults)
 {
-    struct ir_settings settings = settings_default();
+    struct ir_settings settings = settings_default(false);
     struct setting_check check = {checker, NULL, &settings};
     const struct ast_setting *set[SETTING_COUNT] = {0};
     if (defaults == NULL)
@@ -343,8 +334,8 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
         checks[at->kind](&check, at);
     }
     bool is_periodic = set[SETTING_EVERY] != NULL || set[SETTING_CRON] != NULL;
-    if (is_periodic && set[SETTING_RETRY] == NULL) /* The next tick is the retry. */
-        job->settings.retry.max = 0;
+    if (is_periodic && set[SETTING_RETRY] == NULL)
+        job->settings.retry.max = retry_default(is_periodic).max;
     check_periodic(&check);
     check_sense(checker, job);
 }

@@ -106,7 +106,6 @@ struct ir_settings check_defaults(struct checker *checker, const struct ast_decl
 /* ---- check_retry.c ---- */
 
 void check_retry(struct setting_check *check, const struct ast_setting *setting);
-struct ir_retry retry_default(void);
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry);
 /* A duration of a setting: whole milliseconds, within bounds. False after a report, or when the

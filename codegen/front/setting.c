@@ -85,3 +85,20 @@ const char *scalar_text(struct arena *arena, const struct scalar *scalar,
     return arena_printf(arena, scalar->form == FORM_SIZE ? "%" PRId64 " bytes" : "%" PRId64,
                         number);
 }
+
+struct ir_retry retry_default(bool is_periodic)
+{
+    return (struct ir_retry){.max = is_periodic ? 0 : 4, /* The next tick is the retry. */
+                             .backoff = BACKOFF_POLYNOMIAL,
+                             .base_ns = 2 * NS_PER_S,
+                             .factor = "2",
+                             .cap_ns = -1};
+}
+
+struct ir_settings settings_default(bool is_periodic)
+{
+    struct ir_settings settings = {.retry = retry_default(is_periodic)};
+    for (const struct scalar *scalar = scalars; scalar->key != NULL; scalar++)
+        scalar_set(scalar, &settings, scalar->unset);
+    return settings;
+}

@@ -2,8 +2,10 @@
 
 lock_test.py CULEXC
 """
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -192,6 +194,43 @@ class Update(Case):
             told = self.culexc(1, "breaking", "--against", "jobs.lock", "a.job")
             self.assertIn(said, told)
             self.assertIn("help: take the last good one from version control, then run culexc lock", told)
+
+
+class Older(Case):
+    """A lock from before a setting was in the language lacks its number: all jobs had the default."""
+
+    TABLE = (HERE.parents[2] / "codegen" / "front" / "settings.def").read_text()
+    KEYS = re.findall(r"^LOCKED\([\w.]+, (\w+),", TABLE, re.M)
+    SCALARS = re.findall(r'^SETTING\((\w+), "(\w+)", \w+, scalar,.*?^SCALAR\(\1, \w+, (\w+), [^,]+, (\w+),',
+                         TABLE, re.M | re.S)
+    JOBS = "package shop;\njob mail {%s}\njob sweep {every 5m;%s}\n"
+
+    def setUp(self):
+        super().setUp()
+        low = {"DURATION": "1ms", "SIZE": "512M"}  # below what any default is, where one is lower
+        settings = [f"{word} {low.get(form, least)};" for _, word, form, least in self.SCALARS]
+        settings += ["keep success 0ms, failure 0ms;", "retry none;"]
+        self.write("plain.job", self.JOBS % ("", ""))
+        self.write("low.job", self.JOBS % (" ".join(settings), " ".join(settings)))
+        self.culexc(0, "lock", "plain.job")
+
+    def without(self, *keys):
+        """Writes the lock as it would be without these."""
+        lock = json.loads(self.lock())
+        for job in lock["jobs"]:
+            job["settings"] = {key: value for key, value in job["settings"].items() if key not in keys}
+        self.write("older.lock", json.dumps(lock))
+
+    def test_number_that_an_older_lock_lacks_is_the_default(self):
+        whole = self.culexc(0, "breaking", "--against", "jobs.lock", "low.job")
+        self.assertIn("note: was: 4\n", whole)
+        self.assertIn("note: was: 1000 ms after success\n", whole)
+        self.assertGreater((len(self.KEYS), len(self.SCALARS)), (6, 3))
+        for keys in [*([key] for key in self.KEYS), self.KEYS]:
+            with self.subTest(keys):
+                self.without(*keys)
+                self.assertEqual(self.culexc(0, "breaking", "--against", "older.lock", "plain.job"), "")
+                self.assertEqual(self.culexc(0, "breaking", "--against", "older.lock", "low.job"), whole)
 
 
 class Modes(Case):
