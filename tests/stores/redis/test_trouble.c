@@ -24,6 +24,7 @@
 #include "world.h"
 
 enum { LOG_SIZE = 1 << 16, WAIT_TURNS = 6000, TURN_NS = 5000000 }; /* 30 s at most */
+enum { HASTY_MS = 300, HASTY_TRIES = 60 };
 
 struct theatre {
     struct redis_server server;
@@ -244,24 +245,44 @@ struct trouble {
     void (*end)(struct theatre *t);
 };
 
+/* A producer that does not wait a trouble out. On a busy machine its time may be over before the
+ * answer comes: then it asks again. */
+static culex_client *hasty_open(const char *url)
+{
+    const culex_client_options options = {.timeout_ms = HASTY_MS};
+    culex_client *client = NULL;
+    culex_error error = {.text = ""};
+    for (int i = 0; i < HASTY_TRIES; i++) {
+        if (culex_client_open(url, &options, &client, &error) == CULEX_OK)
+            return client;
+    }
+    fail_msg("%s", error.text);
+    return NULL;
+}
+
+static void producer_meets(culex_client *producer, const struct trouble *trouble)
+{
+    culex_error error = {.text = "timed out"};
+    culex_uuid id;
+    for (int i = 0; i < HASTY_TRIES && strstr(error.text, "timed out") != NULL; i++)
+        enqueue(producer, &id, &error);
+    if (error.code != trouble->enqueue || strstr(error.text, trouble->says) == NULL ||
+        strstr(error.text, trouble->advises) == NULL)
+        fail_msg("%s: %s", culex_status_name(error.code), error.text);
+}
+
 /* A run is in a handler when the trouble begins, ends in the middle of it, and is recorded once it
  * is over; another one comes after it. */
 static void play(struct theatre *t, const char *url, const struct trouble *trouble)
 {
-    culex_client *producer = client_open(t->server.url, 300);
+    culex_client *producer = hasty_open(t->server.url);
     culex_uuid held = enqueue_ok(t->server.url);
-    culex_error error = {.text = ""};
     hold(t, true);
     worker_start(t, url);
     count_await(t, &t->started, 1);
     trouble->begin(t);
-    if (trouble->enqueue != CULEX_OK) {
-        culex_uuid id;
-        assert_int_equal(enqueue(producer, &id, &error), trouble->enqueue);
-        if (strstr(error.text, trouble->says) == NULL ||
-            strstr(error.text, trouble->advises) == NULL)
-            fail_msg("%s", error.text);
-    }
+    if (trouble->enqueue != CULEX_OK)
+        producer_meets(producer, trouble);
     hold(t, false);
     count_await(t, &t->done, 1); /* handlers do not care */
     log_await(t, trouble->says);
@@ -670,7 +691,7 @@ static void test_noscript_and_client_kill_reach_no_user(void **state)
 static void test_oom_refuses_producers_and_lets_workers_drain(void **state)
 {
     struct theatre *t = *state;
-    culex_client *producer = client_open(t->server.url, 300);
+    culex_client *producer = client_open(t->server.url, 20000);
     culex_uuid ids[4], refused;
     culex_error error;
     for (int i = 0; i < 4; i++)
