@@ -6,25 +6,10 @@
 /* What FSCK damages and repairs is each store's own: see tests/stores/fsck. Here is what holds for
  * all. */
 
-static culex_fsck_counts fsck(struct suite *suite, bool is_repairing)
-{
-    struct culex_fsck_reply reply = {.cursor = 0};
-    culex_fsck_counts counts = {0};
-    for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
-        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, is_repairing,
-                                          &reply, NULL));
-        counts.records += reply.counts.records;
-        counts.wrong += reply.counts.wrong;
-        counts.damaged += reply.counts.damaged;
-        assert_true(calls < 1000);
-    }
-    return counts;
-}
-
 static void assert_sound(struct suite *suite, uint64_t records)
 {
     for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
-        culex_fsck_counts counts = fsck(suite, is_repairing != 0);
+        culex_fsck_counts counts = suite_fsck(suite, is_repairing != 0);
         assert_int_equal(counts.records, records);
         assert_int_equal(counts.wrong, 0);
         assert_int_equal(counts.damaged, 0);
@@ -79,5 +64,5 @@ void case_fsck__moving_runs_are_not_wrong(struct suite *suite)
         suite_put(suite);
         suite_cancel(suite, suite_put(suite));
     }
-    assert_int_equal(fsck(suite, true).wrong, 0);
+    assert_int_equal(suite_fsck(suite, true).wrong, 0);
 }

@@ -39,6 +39,7 @@ static void case_run(void **state)
 {
     size_t index = *(const size_t *)*state;
     cases[index].run(&suite);
+    suite_check(&suite);
 }
 
 /* The cases whose names match `pattern`, in `ret_tests`. */

@@ -609,14 +609,53 @@ static bool op_clock(struct world *world, int queue)
 
 /* --- the run --------------------------------------------------------------------------- */
 
-static const struct {
+struct operation {
     int weight;
     bool (*run)(struct world *world, int queue);
-} operations[] = {
-    {24, op_enqueue}, {37, op_step},  {6, op_repeat}, {2, op_late},  {4, op_cancel},
-    {4, op_retry},    {3, op_forget}, {1, op_purge},  {2, op_pause}, {1, op_limit},
-    {2, op_hello},    {3, op_tick},   {11, op_clock}, {1, op_fsck},
 };
+
+/* What each verb of store/verbs.def is called by. A new verb has no row here yet, and does not
+ * compile before it has one: empty for a verb that changes nothing, with what looks at it. */
+#define OPERATION_enqueue   {24, op_enqueue},
+#define OPERATION_step      {37, op_step}, {6, op_repeat}, {2, op_late},
+#define OPERATION_hello     {2, op_hello},
+#define OPERATION_tick      {3, op_tick},
+#define OPERATION_cancel    {4, op_cancel},
+#define OPERATION_retry     {4, op_retry},
+#define OPERATION_forget    {3, op_forget},
+#define OPERATION_pause     {2, op_pause},
+#define OPERATION_limit     {1, op_limit},
+#define OPERATION_purge     {1, op_purge},
+#define OPERATION_fsck      {1, op_fsck},
+#define OPERATION_stats     /* compare_queue */
+#define OPERATION_get       /* compare_queue */
+#define OPERATION_list      /* compare_queue */
+#define OPERATION_queues    /* conformance */
+#define OPERATION_doctor    /* each store's own tests */
+#define OPERATION_now       /* the clock is driven */
+#define OPERATION_wake_arm  /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take /* as wake_arm */
+
+static const struct operation operations[] = {
+#define VERB(name, effect, parameters, arguments, check) OPERATION_##name
+#include "store/verbs.def"
+#undef VERB
+    {11, op_clock},
+};
+
+enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
+
+static const struct operation *operation_pick(struct world *world)
+{
+    int sum = 0;
+    for (size_t i = 0; i < OPERATION_COUNT; i++)
+        sum += operations[i].weight;
+    int64_t pick = below(world, sum);
+    const struct operation *operation = operations;
+    while (pick >= operation->weight)
+        pick -= operation++->weight;
+    return operation;
+}
 
 static size_t live_count(const struct model *model)
 {
@@ -629,13 +668,10 @@ static size_t live_count(const struct model *model)
 static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
-    int64_t pick = below(world, 100);
-    size_t i = 0;
-    while (pick >= operations[i].weight)
-        pick -= operations[i++].weight;
-    if (operations[i].run == op_enqueue && live_count(world->compare.model) > LIVE_MAX)
+    const struct operation *operation = operation_pick(world);
+    if (operation->run == op_enqueue && live_count(world->compare.model) > LIVE_MAX)
         return op_step(world, queue);
-    return operations[i].run(world, queue);
+    return operation->run(world, queue);
 }
 
 /* No acknowledged run is lost: what the model ever took in is in the store, or remembered

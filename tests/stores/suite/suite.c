@@ -236,6 +236,36 @@ size_t suite_hello(struct suite *suite, const char *worker, const char *session)
     return released;
 }
 
+culex_fsck_counts suite_fsck(struct suite *suite, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_fsck_counts counts = {0};
+    for (int calls = 0; calls == 0 || reply.cursor != 0; calls++) {
+        assert_ok(suite->store->ops->fsck(suite->store, suite->queue, reply.cursor, is_repairing,
+                                          &reply, NULL));
+        counts.records += reply.counts.records;
+        counts.wrong += reply.counts.wrong;
+        counts.damaged += reply.counts.damaged;
+        assert_true(calls < 1000);
+    }
+    return counts;
+}
+
+void suite_check(struct suite *suite)
+{
+    char **names = NULL;
+    assert_ok(suite->store->ops->queues(suite->store, &names, NULL));
+    for (size_t i = 0; names[i] != NULL; i++) {
+        snprintf(suite->queue, sizeof suite->queue, "%s", names[i]);
+        culex_fsck_counts counts = suite_fsck(suite, false);
+        bool is_sound = stores_check(suite->name, suite->queue);
+        if (counts.wrong + counts.damaged > 0 || !is_sound)
+            fail_msg("the case leaves the queue '%s' with indexes that disagree with its records",
+                     suite->queue);
+    }
+    free(names);
+}
+
 bool suite_same_id(culex_uuid left, culex_uuid right)
 {
     return memcmp(&left, &right, sizeof left) == 0;

@@ -76,6 +76,12 @@ size_t suite_purge(struct suite *suite, culex_run_state state, size_t limit);
 void suite_cancel(struct suite *suite, culex_uuid id);
 size_t suite_hello(struct suite *suite, const char *worker, const char *session);
 
+/* FSCK of the whole queue. */
+culex_fsck_counts suite_fsck(struct suite *suite, bool is_repairing);
+/* At the end of a case: the indexes of every queue agree with its records, by FSCK and by what
+ * stores_check reads beside the store. */
+void suite_check(struct suite *suite);
+
 bool suite_same_id(culex_uuid left, culex_uuid right);
 
 /* Two sessions and a third; tokens of 16 hex characters. */
