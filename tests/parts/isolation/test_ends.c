@@ -276,7 +276,8 @@ static void test_overtime_is_ended_by_the_zygote(void **state)
     assert_string_equal(run->end.text, "killed by SIGKILL (its lease was over)");
 }
 
-/* The child is there already, so that its run begins well within the lease of a second. */
+/* Renewed by a second, and by much more once that second has begun: the run outlives both ends. The
+ * child is there already, so that its run begins well within its first lease. */
 static void test_renewed_lease_keeps_the_run_alive(void **state)
 {
     struct pen *pen = pen_new(state, 1);
@@ -287,8 +288,8 @@ static void test_renewed_lease_keeps_the_run_alive(void **state)
     int64_t end_ns = pen_now_ns() + 1000 * MS;
     atomic_store(&run->lease_ns, end_ns);
     pen_hand_over(pen, run);
-    while (pen_now_ns() < end_ns + 200 * MS) {
-        lease_move(pen, run, end_ns + 600000 * MS);
+    for (int64_t now_ns; (now_ns = pen_now_ns()) < end_ns + 1200 * MS;) {
+        lease_move(pen, run, end_ns + (now_ns < end_ns ? 1000 : 600000) * MS);
         pen_turn(pen, 10);
     }
     atomic_store(&zoo_board->may_end, 1);
