@@ -355,6 +355,7 @@ static void check_other_reason(struct scene *scene, culex_isolation isolation)
     send(scene, 0);
     work(scene, isolation);
     expect_all_done(scene, 1);
+    expect_none_charged(scene);
     assert_int_equal(told_count(scene, "the database"), 1);
     assert_int_equal(told_count(scene, "the password is wrong"), 1);
 }
@@ -378,6 +379,7 @@ static void check_neighbour(struct scene *scene, culex_isolation isolation)
     work(scene, isolation);
     expect_all_done(scene, RUNS);
     assert_int_equal(board->calls, RUNS);
+    expect_none_charged(scene);
     assert_true(board->opens > 1);
     assert_int_equal(told_count(scene, "the database"), 1);
 }
