@@ -1,6 +1,5 @@
 #include "map.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "fnv.h"

@@ -1,6 +1,5 @@
 #include "against.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

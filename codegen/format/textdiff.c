@@ -1,7 +1,6 @@
 #include "textdiff.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

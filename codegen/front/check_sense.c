@@ -1,5 +1,4 @@
 /* check_sense.c - settings of one job that contradict each other, though each of them is valid. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

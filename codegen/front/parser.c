@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "limits.h"
 #include "parser_base.h"
 #include "plain.h"
 

@@ -1,7 +1,5 @@
 #include "server.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 

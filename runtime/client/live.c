@@ -11,7 +11,6 @@
 #include "core/queue_name.h"
 #include "client/advice.h"
 #include "client/client_private.h"
-#include "client/newrun.h"
 
 enum { PAGE = 500, SCHEMAS_MAX = 65536 };
 

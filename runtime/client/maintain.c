@@ -2,9 +2,9 @@
 #include <culex/maintain.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "core/queue_name.h"
 #include "client/client_private.h"
-#include "client/newrun.h"
 #include "client/queue_doctor.h"
 
 /* --- doctor ---------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "core/queue_name.h"
-#include "client/newrun.h"
 #include "log/log.h"
 #include "settings/storesettings.h"
 #include "worker/worker_options.h"

@@ -7,7 +7,6 @@
 #include "store/sqlite/names.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 #include "store/sqlite/reserve.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
