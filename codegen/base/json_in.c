@@ -39,7 +39,8 @@ char json_in_peek(struct json_in *in)
     return culex__json_peek(&in->text);
 }
 
-bool json_in_accept(struct json_in *in, char byte)
+/* Consumes `byte`, after white space, when it comes next. */
+static bool byte_accept(struct json_in *in, char byte)
 {
     return culex__json_take(&in->text, byte);
 }
@@ -58,14 +59,14 @@ bool json_in_expect(struct json_in *in, char byte)
                                          "no ',' and no end of the object or list"};
     const char *known = strchr(bytes, byte);
     assert(byte != '\0' && known != NULL);
-    return json_in_accept(in, byte) || json_in_fail(in, faults[known - bytes]);
+    return byte_accept(in, byte) || json_in_fail(in, faults[known - bytes]);
 }
 
 bool json_in_more(struct json_in *in, char close, bool *is_first)
 {
     bool was_first = *is_first;
     *is_first = false;
-    if (in->is_bad || json_in_accept(in, close))
+    if (in->is_bad || byte_accept(in, close))
         return false;
     return was_first || json_in_expect(in, ',');
 }

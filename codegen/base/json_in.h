@@ -45,9 +45,6 @@ size_t json_in_offset(const struct json_in *in);
 /* The byte with which the next token begins; 0 at the end. */
 char json_in_peek(struct json_in *in);
 
-/* Consumes `byte`, after white space, when it comes next. */
-bool json_in_accept(struct json_in *in, char byte);
-
 /* True when nothing but white space is left. */
 bool json_in_at_end(struct json_in *in);
 

@@ -39,7 +39,8 @@ static const char *with(const char *text)
     return *text == '\0' ? " [[" : ", ";
 }
 
-const char *judge_describe(struct arena *arena, const struct lock_field *field)
+/* As the field would be written in a schema. */
+static const char *field_describe(struct arena *arena, const struct lock_field *field)
 {
     const char *type = field->ref != NULL ? field->ref : field->type;
     const char *count = "";
@@ -180,7 +181,7 @@ bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot,
     va_end(args);
     if (spot->before != NULL)
         diag_note(sink, (struct span){0}, "was: %s",
-                  judge_describe(judge->change->arena, spot->before));
+                  field_describe(judge->change->arena, spot->before));
     if (spot->was != NULL)
         diag_note(sink, (struct span){0}, "was: %s", spot->was);
     if (judge->is_result)

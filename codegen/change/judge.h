@@ -36,9 +36,6 @@ struct block_names {
 void judge_init(struct judge *judge, const struct change *change);
 void judge_release(struct judge *judge);
 
-/* As the field would be written in a schema. */
-const char *judge_describe(struct arena *arena, const struct lock_field *field);
-
 /* True when this pair of types, of params or of results, is compared for the first time. */
 bool judge_is_new(struct judge *judge, const struct lock_type *before,
                   const struct lock_type *after);

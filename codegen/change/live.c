@@ -148,7 +148,9 @@ static struct span line_span(const struct source *source, uint32_t line)
     return (struct span){source, (uint32_t)(start - source->text), (uint32_t)len};
 }
 
-struct live *live_read(struct diag_sink *sink, const char *path, const char *text, size_t size)
+/* NULL after a report in `sink`. */
+static struct live *live_read(struct diag_sink *sink, const char *path, const char *text,
+                              size_t size)
 {
     struct listing listing = {.arena = sink->arena, .sink = sink};
     struct source *source = source_create(sink->arena, path, text, size);

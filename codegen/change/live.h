@@ -22,10 +22,7 @@ struct live {
     struct map jobs;     /* the first of each */
 };
 
-/* NULL after a report in `sink`. */
-struct live *live_read(struct diag_sink *sink, const char *path, const char *text, size_t size);
-
-/* The same from a file ("-": standard input). NULL after a message on standard error or a report.
+/* From a file ("-": standard input). NULL after a message on standard error or a report in `sink`.
  */
 struct live *live_load(struct diag_sink *sink, const char *path);
 

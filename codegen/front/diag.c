@@ -57,7 +57,8 @@ const char *diag_tier(enum diag_id id)
     return table[id].tier;
 }
 
-enum diag_severity diag_severity_under(const struct diag_policy *policy, enum diag_id id)
+/* DIAG_OFF: not to be shown. `policy` may be NULL. */
+static enum diag_severity severity_under(const struct diag_policy *policy, enum diag_id id)
 {
     enum diag_severity severity = table[id].severity;
     if (severity == DIAG_ERROR || policy == NULL)
@@ -120,7 +121,7 @@ static bool is_counted(struct diag_sink *sink, enum diag_severity severity)
 
 void diag_report(struct diag_sink *sink, enum diag_id id, struct span span, const char *format, ...)
 {
-    enum diag_severity severity = diag_severity_under(sink->policy, id);
+    enum diag_severity severity = severity_under(sink->policy, id);
     sink->current = NULL;
     sink->has_faults |= table[id].severity == DIAG_ERROR;
     if ((table[id].severity != DIAG_ERROR && allowance_covers(span, id)) || severity == DIAG_OFF)

@@ -127,9 +127,6 @@ enum diag_severity diag_default_severity(enum diag_id id);
 enum diag_table diag_table_of(enum diag_id id);
 const char *diag_tier(enum diag_id id); /* tier of a lint rule, category of a change; else NULL */
 
-/* DIAG_OFF: not to be shown. `policy` may be NULL. */
-enum diag_severity diag_severity_under(const struct diag_policy *policy, enum diag_id id);
-
 /* The id called `slug`. Without one DIAG_COUNT, and *ret_near (may be NULL) is what it was meant
  * to be. */
 enum diag_id diag_find(const char *slug, struct suggestion *ret_near);

@@ -15,7 +15,7 @@ bool context_is(const struct context *context, struct token token, const char *w
            memcmp(context->source->text + token.offset, word, token.length) == 0;
 }
 
-enum block context_block(const struct context *context)
+static enum block block_of(const struct context *context)
 {
     return context->depth < CONTEXT_BLOCKS ? context->blocks[context->depth] : BLOCK_UNKNOWN;
 }
@@ -51,7 +51,7 @@ static enum block block_opened(const struct context *context)
         {BLOCK_DEFAULTS, "retry", BLOCK_POLICY},
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        if (rules[i].outer == context_block(context) && starts_with(context, rules[i].word))
+        if (rules[i].outer == block_of(context) && starts_with(context, rules[i].word))
             return rules[i].block;
     }
     return BLOCK_UNKNOWN;
@@ -104,7 +104,7 @@ static void statement_add(struct context *context, struct token token)
 
 static bool ends_statement(const struct context *context, enum token_kind kind)
 {
-    return kind == TOKEN_SEMICOLON || (kind == TOKEN_COMMA && context_block(context) == BLOCK_ENUM);
+    return kind == TOKEN_SEMICOLON || (kind == TOKEN_COMMA && block_of(context) == BLOCK_ENUM);
 }
 
 /* Inside of [[ ]]. */
@@ -199,7 +199,7 @@ static uint64_t attr_places(const struct context *context)
 {
     if (context->is_in_args)
         return 0;
-    switch (context_block(context)) {
+    switch (block_of(context)) {
     case BLOCK_PARAMS:
         return PLACE_SET(ON_PARAM);
     case BLOCK_RETURNS:
@@ -304,7 +304,7 @@ uint64_t context_places(const struct context *context)
         return 0;
     if (context->is_in_attrs)
         return attr_places(context);
-    switch (context_block(context)) {
+    switch (block_of(context)) {
     case BLOCK_FILE:
         return file_places(context);
     case BLOCK_JOB:

@@ -45,6 +45,4 @@ uint64_t context_places(const struct context *context);
 /* Whether `token` is this word. */
 bool context_is(const struct context *context, struct token token, const char *word);
 
-enum block context_block(const struct context *context);
-
 #endif

@@ -107,14 +107,15 @@ bool culex__kind_is_signed(culex_kind kind)
     return kind >= CULEX_KIND_INT8 && kind <= CULEX_KIND_INT64;
 }
 
-bool culex__kind_is_integer(culex_kind kind)
+/* Of at most 64 bits, signed or not. */
+static bool kind_is_integer(culex_kind kind)
 {
     return culex__kind_is_signed(kind) || (kind >= CULEX_KIND_UINT8 && kind <= CULEX_KIND_UINT64);
 }
 
 static unsigned kind_bits(culex_kind kind)
 {
-    assert(culex__kind_is_integer(kind));
+    assert(kind_is_integer(kind));
     culex_kind first = culex__kind_is_signed(kind) ? CULEX_KIND_INT8 : CULEX_KIND_UINT8;
     return 8u << (kind - first);
 }
@@ -141,7 +142,7 @@ uint64_t culex__kind_min(culex_kind kind)
 
 uint64_t culex__integer_load(culex_kind kind, const void *slot)
 {
-    assert(culex__kind_is_integer(kind));
+    assert(kind_is_integer(kind));
     switch (kind) {
     case CULEX_KIND_INT8:
         LOAD(int8_t);
@@ -187,7 +188,7 @@ bool culex__integer_less(culex_kind kind, uint64_t left, uint64_t right)
 
 int culex__integer_compare(const culex_field *field, uint64_t bits)
 {
-    culex_kind kind = culex__kind_is_integer(field->kind) ? field->kind : CULEX_KIND_INT64;
+    culex_kind kind = kind_is_integer(field->kind) ? field->kind : CULEX_KIND_INT64;
     if ((field->flags & CULEX_FIELD_MIN) != 0 &&
         culex__integer_less(kind, bits, (uint64_t)field->min))
         return -1;

@@ -39,11 +39,9 @@ size_t culex__list_max(const culex_field *field);
 /* Bytes that all list elements of a payload of `len` bytes may take in memory. */
 size_t culex__list_bytes_max(size_t len);
 
-/* An integer kind of at most 64 bits, signed or not. */
-bool culex__kind_is_integer(culex_kind kind);
 bool culex__kind_is_signed(culex_kind kind);
 
-/* The bounds of such a kind, as bits sign-extended to 64. */
+/* The bounds of an integer kind of at most 64 bits, signed or not, as bits sign-extended to 64. */
 uint64_t culex__kind_min(culex_kind kind);
 uint64_t culex__kind_max(culex_kind kind);
 

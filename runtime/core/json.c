@@ -68,7 +68,9 @@ static bool unit_read(const char *at, const char *end, uint32_t *ret_unit)
     return true;
 }
 
-size_t culex__json_escape(const char *at, const char *end, uint32_t *ret_point)
+/* The character that the escape at `at`, a backslash, stands for; its length in the text, 0 when it
+ * is malformed. Half a pair of surrogates is malformed. No escape is shorter than its UTF-8. */
+static size_t escape_read(const char *at, const char *end, uint32_t *ret_point)
 {
     static const char names[] = "\"\\/bfnrt";
     static const char values[] = "\"\\/\b\f\n\r\t";
@@ -103,7 +105,7 @@ static const char *string_stop(struct culex__json *json, struct culex__json_text
         return NULL;
     if (*json->at != '\\')
         return "raw control character in a string";
-    size_t len = culex__json_escape(json->at, json->end, &point);
+    size_t len = escape_read(json->at, json->end, &point);
     if (len == 0)
         return "malformed escape in a string";
     text->is_escaped = true;
@@ -149,7 +151,7 @@ size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes
         if (escape == NULL)
             break;
         uint32_t point = 0;
-        size_t len = culex__json_escape(at, end, &point);
+        size_t len = escape_read(at, end, &point);
         assert(len > 0); /* culex__json_string has seen it */
         at += len;
         out += culex__utf8_write(point, ret_bytes + out);

@@ -33,10 +33,6 @@ bool culex__json_take(struct culex__json *json, char byte);
  * no raw control characters, and its escapes are well formed, surrogates paired. */
 const char *culex__json_string(struct culex__json *json, struct culex__json_text *ret_text);
 
-/* The character that the escape at `at`, a backslash, stands for; its length in the text, 0 when it
- * is malformed. Half a pair of surrogates is malformed. No escape is shorter than its UTF-8. */
-size_t culex__json_escape(const char *at, const char *end, uint32_t *ret_point);
-
 /* Resolves the escapes of a string from culex__json_string: UTF-8, at most text->len bytes,
  * which may hold NUL. Returns the length. */
 size_t culex__json_unescape(const struct culex__json_text *text, char *ret_bytes);

@@ -105,7 +105,8 @@ bool culex__run_state_is_final(culex_run_state state)
     return finals[state];
 }
 
-bool culex__run_is_exhausted(const struct culex_run_counters *counters)
+/* No attempt is left: see the limits in run_rules.def. */
+static bool run_is_exhausted(const struct culex_run_counters *counters)
 {
     return (uint64_t)counters->failures + counters->crashes >= counters->attempts_max ||
            counters->crash_streak >= CULEX_CRASH_STREAK_MAX || counters->losses >= CULEX_LOSSES_MAX;
@@ -171,7 +172,7 @@ bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is
         event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH || event == CULEX_EVENT_LOSS;
     if (is_cancel_requested && (is_charged || event == CULEX_EVENT_RELEASE))
         to = CULEX_RUN_CANCELLED;
-    else if (is_charged && culex__run_is_exhausted(counters))
+    else if (is_charged && run_is_exhausted(counters))
         to = CULEX_RUN_DEAD;
     else if (event == CULEX_EVENT_RELEASE && is_delayed)
         to = CULEX_RUN_SCHEDULED;

@@ -59,9 +59,6 @@ bool culex__run_state_parse(char letter, culex_run_state *ret_state);
 /* Done, dead or cancelled. */
 bool culex__run_state_is_final(culex_run_state state);
 
-/* No attempt is left: see the limits in run_rules.def. */
-bool culex__run_is_exhausted(const struct culex_run_counters *counters);
-
 /* It was lost SUSPECT_LOSSES times (run_rules.def), so it must run alone. */
 bool culex__run_is_suspect(const struct culex_run_counters *counters);
 

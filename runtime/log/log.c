@@ -1,5 +1,6 @@
 #include "log/log.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -152,26 +153,19 @@ static void dropped_tell(const struct culex_log *log)
     line_write(log, CULEX_LOG_WARNING, NULL, text);
 }
 
-void culex__log_write_list(const struct culex_log *log, int level,
-                           const struct culex_log_subject *subject, const char *format,
-                           va_list list)
-{
-    char text[CULEX_LOG_TEXT_MAX];
-    if (!culex__log_wants(log, level))
-        return;
-    if (vsnprintf(text, sizeof text, format, list) < 0)
-        text[0] = '\0';
-    dropped_tell(log);
-    line_write(log, level, subject, text);
-}
-
 void culex__log_write(const struct culex_log *log, int level,
                       const struct culex_log_subject *subject, const char *format, ...)
 {
+    char text[CULEX_LOG_TEXT_MAX];
     va_list list;
+    if (!culex__log_wants(log, level))
+        return;
     va_start(list, format);
-    culex__log_write_list(log, level, subject, format, list);
+    if (vsnprintf(text, sizeof text, format, list) < 0)
+        text[0] = '\0';
     va_end(list);
+    dropped_tell(log);
+    line_write(log, level, subject, text);
 }
 
 static void stderr_write(void *self, const char *line, size_t len)

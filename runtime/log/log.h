@@ -11,7 +11,6 @@
 #ifndef CULEX_LOG_LOG_H
 #define CULEX_LOG_LOG_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -68,9 +67,6 @@ static inline bool culex__log_wants(const struct culex_log *log, int level)
 void culex__log_write(const struct culex_log *log, int level,
                       const struct culex_log_subject *subject, const char *format, ...)
     CULEX_PRINTF(4, 5);
-void culex__log_write_list(const struct culex_log *log, int level,
-                           const struct culex_log_subject *subject, const char *format,
-                           va_list list);
 
 /* `ms` since 1970 as "2026-11-21T04:00:00.123Z"; years 0 to 9999, others clamp. */
 enum { CULEX_LOG_TIME_SIZE = 25 };
