@@ -102,7 +102,7 @@ def main():
             print("".join(difflib.unified_diff(text.splitlines(True), wanted.splitlines(True), name, "as the table has it")))
             is_good = False
     if not is_good:
-        sys.exit("write them anew: ninja tables-accept")
+        sys.exit("write them anew: ninja accept")
 
 
 main()
