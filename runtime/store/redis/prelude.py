@@ -185,6 +185,24 @@ def level_read(path, source, body, allowed):
     return level
 
 
+# Level of a verb's script -> the effects that its row of verbs.def may tell. A repair stands with what
+# reads: it can wait until there is room.
+EFFECTS = {"reads": {"READS"}, "produces": {"ADDS"}, "works": {"MANAGES", "ADDS"}, "repairs": {"READS"}}
+
+
+def effects_read(path):
+    """Verb -> its effect in verbs.def."""
+    return dict(re.findall(r"^VERB\((\w+), (\w+),", path.read_text(), re.M))
+
+
+def effects_check(folder, scripts, effects):
+    """That each script of a verb does what the verb's row says. Other stores go by the row alone."""
+    for name, _, level, _ in scripts:
+        if name in effects and effects[name] not in EFFECTS[level]:
+            fail(f"{folder / name}.lua: a script that {level}, and in verbs.def its verb {effects[name]}: "
+                 f"{' or '.join(sorted(EFFECTS[level]))} is wanted there, or another level here")
+
+
 FUNCTION = re.compile(r"^local function (\w+)\(.*?^end\n", re.M | re.S)
 
 
@@ -294,10 +312,12 @@ def main(rules, out_c, out_h, depfile=None):
     allowed = commands_allowed(folder)
     scripts = [(path.stem, *script_render(path, definitions, limits, allowed))
                for path in paths if not path.name.startswith("lib_")]
+    verbs = folder.parent / "verbs.def"
+    effects_check(folder, scripts, effects_read(verbs))
     changed_write(out_c, source_text(scripts))
     changed_write(out_h, header_text(scripts))
     if depfile:
-        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, *paths])
+        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, verbs, *paths])
         depfile.write_text(f"{out_c}: {needed}\n")
 
 

@@ -315,6 +315,17 @@ static void cancelled_runs(struct fixture *fixture, struct spender *spender)
         assert_int_equal(spend_by_cancel(spender, i, &error), CULEX_OK);
 }
 
+/* The verbs of store/verbs.def that manage. */
+enum {
+#define COUNT_READS                                      +0
+#define COUNT_MANAGES                                    +1
+#define COUNT_ADDS                                       +0
+#define VERB(name, effect, parameters, arguments, check) COUNT_##effect
+    MANAGING = 0
+#include "store/verbs.def"
+#undef VERB
+};
+
 /* All verbs that may spend half of the reserve, each of them by `spends_half`. */
 static void all_spend_half(struct fixture *fixture, int version,
                            void (*spends_half)(struct fixture *fixture,
@@ -329,6 +340,7 @@ static void all_spend_half(struct fixture *fixture, int version,
                  {spend_by_cancel, spare_runs},
                  {spend_by_forget, cancelled_runs},
                  {spend_by_purge, spare_runs}};
+    _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].prepare != NULL)
