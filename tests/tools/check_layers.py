@@ -1,8 +1,9 @@
 """Include directions: who may see whom (ARCHITECTURE.md, "Layers").
 
 usage: check_layers.py REPOSITORY
-Names every include that goes the wrong way, third-party headers outside their one place, and what
-only Linux has outside the platform, the room that a port to another system writes anew.
+Names every include that goes the wrong way, third-party headers outside their one place, what only
+Linux has outside the platform, the room that a port to another system writes anew, and folders of
+stores that the build leaves out.
 """
 import pathlib
 import re
@@ -79,9 +80,17 @@ LINUX_CALL = re.compile(r'\b(?:madvise|recvmmsg|sendmmsg|sigabbrev_np|pwritev2|p
                         r'|\bAF_UNSPEC\b|\bsun_path\s*(?:\+|\[)'
                         r'|"/(?:proc|sys)/')
 # Where it may stand, as the file goes on without: a plain write, a hint of the doctor that is not given.
-LINUX_PLACE = re.compile(r"runtime/platform/|runtime/log/stderr\.c|runtime/store/(redis|sqlite)/doctor\.c")
+LINUX_PLACE = re.compile(r"runtime/platform/|runtime/log/stderr\.c|runtime/store/\w+/doctor\.c")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def stores_left_out() -> list[str]:
+    """Folders with code of a store that has no row in stores.def."""
+    rows = re.findall(r"^STORE\((\w+)\)$", (ROOT / "runtime/store/stores.def").read_text(), re.M)
+    names = sorted({path.parent.name for path in (ROOT / "runtime/store").glob("*/*.c")})
+    return [f"runtime/store/{name}: runtime/store/stores.def has no row of it, so it is not built"
+            for name in names if name not in rows]
 
 
 def owner(path: str) -> str:
@@ -146,7 +155,7 @@ def main() -> int:
     sources = [p for folder in ("runtime", "codegen") for p in sorted((ROOT / folder).rglob("*"))
                if p.suffix in {".c", ".h", ".re", ".def"}]
     found = [text for source in sources for text in complaints(source) + linux_outside(source)]
-    found += idle_rows(sources)
+    found += idle_rows(sources) + stores_left_out()
     print("\n".join(found) or f"{len(sources)} files, every include goes the right way")
     return 1 if found or len(sources) < 10 else 0
 

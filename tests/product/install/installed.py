@@ -24,9 +24,20 @@ def run(*command, cwd=None, env=None, status: int = 0) -> str:
     return done.stdout
 
 
+def difference(wanted, got) -> str:
+    """What only one of two lists, or sets, has. Both as they are where that is nothing, or where they
+    are something else."""
+    if isinstance(wanted, (list, set)) and isinstance(got, (list, set)):
+        missing = [item for item in wanted if item not in got]
+        extra = [item for item in got if item not in wanted]
+        if missing or extra:
+            return f"missing {missing!r}, not wanted {extra!r}"
+    return f"wanted {wanted!r}, got {got!r}"
+
+
 def expect(what: str, wanted, got) -> None:
     if wanted != got:
-        fail(f"{what}: wanted {wanted!r}, got {got!r}")
+        fail(f"{what}: {difference(wanted, got)}")
 
 
 def prefix_copy(build: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
