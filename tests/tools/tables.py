@@ -4,7 +4,9 @@ tables.py REPOSITORY [--accept]
 
 The editors' grammars list the words of settings, schemas/ir.schema.json the numbers of the model
 and the functions of a job, and schemas/lock.schema.json the numbers of jobs.lock. With --accept
-they are written anew.
+they are written anew. The page of the language is written by hand, and only compared: each setting
+stands in its table, or in the example of those that are not yet honoured, and a count with the
+default and the bounds of its row.
 """
 import difflib
 import json
@@ -13,6 +15,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
+PAGE = "schemas/README.md"
 FRONT = ROOT / "codegen/front"
 ARGUMENT = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"\s*)+|[^,"]+)\s*(?:,|$)')
 
@@ -84,6 +87,29 @@ def lock(text):
                   text, flags=re.S)
 
 
+def page_rows(page):
+    """Default and meaning of each setting in the table of settings, by its word."""
+    table = page.partition("\n| setting | default | means |\n")[2].partition("\n\n")[0]
+    return {word: (default.strip(), means.strip())
+            for word, default, means in re.findall(r"^\| `(\w+)[^`]*` \|(.*?)\|(.*)\|$", table, re.M)}
+
+
+def page_faults(page):
+    """What the page of the language does not say of settings, or says otherwise."""
+    told = page_rows(page)
+    pending = re.findall(r"^    (\w+) ", page.partition("```job check-only")[2].partition("```")[0], re.M)
+    settings = {symbol: word.strip('"') for symbol, word, *_ in rows("SETTING")}
+    yield from (f"no row of the table is about '{word}'" for word in settings.values() if word not in [*told, *pending])
+    yield from (f"'{word}' is no setting" for word in told if word not in [*settings.values(), "returns"])
+    for symbol, _, form, unset, least, most, _ in rows("SCALAR"):
+        if form != "COUNT" or settings[symbol] not in told:
+            continue
+        default, means = told[settings[symbol]]
+        bounds = f"{number(least)} to {number(most)}"
+        if default != unset or not re.match(rf"{bounds}\b", means):
+            yield f"the row of '{settings[symbol]}' should say | {unset} | {bounds}"
+
+
 FILES = {"editors/vim/syntax/job.vim": vim, "editors/vscode/syntaxes/culex-job.tmLanguage.json": textmate,
          "schemas/ir.schema.json": model, "schemas/lock.schema.json": lock}
 
@@ -102,7 +128,10 @@ def main():
             print("".join(difflib.unified_diff(text.splitlines(True), wanted.splitlines(True), name, "as the table has it")))
             is_good = False
     if not is_good:
-        sys.exit("write them anew: ninja accept")
+        print("write them anew: ninja accept")
+    faults = [] if "--accept" in sys.argv else list(page_faults((ROOT / PAGE).read_text()))
+    print("".join(f"{PAGE}: {fault}\n" for fault in faults), end="")
+    sys.exit(0 if is_good and not faults else 1)
 
 
 main()
