@@ -1,7 +1,8 @@
 """The pages for people who work on the code name files by their path from the top, and each is there.
 
 In a table whose first column is a folder, other cells may name files relative to it. ARCHITECTURE.md
-has a row in its map for each room, and the map fits on one screen.
+has a row in its map for each room, and the map fits on one screen. Who looks for the words of a
+diagnostic or of a finding finds each file that has some.
 
 usage: paths_test.py REPOSITORY
 """
@@ -57,9 +58,20 @@ def map_faults(repository: pathlib.Path) -> list:
             + [f"the map has {len(lines)} lines, more than {MAP_LINES}"] * (len(lines) > MAP_LINES))
 
 
+def wording_faults(repository: pathlib.Path) -> list:
+    page = (repository / "ARCHITECTURE.md").read_text()
+    rows = re.findall(r"^\| (?:a diagnostic|a finding) .*$", page, re.M)
+    named = {path for row in rows for name in re.findall(r"`([\w/*]+\.c)`", row) for path in repository.glob(name)}
+    wording = {path for path in repository.glob("codegen/**/*.c")
+               if re.search(r"^ +diag_report\(", path.read_text(), re.M)}
+    return [f"no row about diagnostics and findings names {path.relative_to(repository)}"
+            for path in sorted(wording - named)] + ["no file words a diagnostic"] * (not wording)
+
+
 def main() -> int:
     repository = pathlib.Path(sys.argv[1])
-    found = [fault for page in PAGES for fault in faults(repository, page)] + map_faults(repository)
+    found = [fault for page in PAGES for fault in faults(repository, page)]
+    found += map_faults(repository) + wording_faults(repository)
     print("\n".join(found) or "every path that is named is there")
     return 1 if found else 0
 
