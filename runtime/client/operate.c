@@ -80,16 +80,7 @@ culex_status culex_client_get(culex_client *client, const char *queue, culex_uui
 
 void culex_run_info_free(culex_run_info *run)
 {
-    if (run == NULL)
-        return;
-    free(run->job);
-    free(run->queue);
-    free(run->tags);
-    free(run->error_text);
-    free(run->progress_text);
-    free((void *)(uintptr_t)run->payload.data);
-    free((void *)(uintptr_t)run->result.data);
-    free(run);
+    culex__run_info_free(run);
 }
 
 /* False when the store does not tell. */

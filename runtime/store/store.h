@@ -214,6 +214,12 @@ struct culex_list_reply {
     void *storage;
 };
 
+/* Frees what the members of `run` own, but not `run`, which may stand in a list. */
+void culex__run_info_release(culex_run_info *run);
+
+/* What culex_run_info_free does. Accepts half-built ones, and NULL. */
+void culex__run_info_free(culex_run_info *run);
+
 struct culex_purge_reply {
     size_t deleted;
     bool is_more; /* some may be left in that state, even when nothing was deleted */

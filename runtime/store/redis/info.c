@@ -56,19 +56,6 @@ static void bytes_copy(const char *text, size_t len, culex_bytes *ret_bytes)
     ret_bytes->len = ret_bytes->data != NULL ? len : 0;
 }
 
-/* Frees what culex_run_info_free frees; that function lives in a layer above. */
-static void info_free(culex_run_info *info)
-{
-    free(info->job);
-    free(info->queue);
-    free(info->tags);
-    free(info->error_text);
-    free(info->progress_text);
-    free((void *)(uintptr_t)info->payload.data);
-    free((void *)(uintptr_t)info->result.data);
-    free(info);
-}
-
 /* Text that the store would not have taken from us is not shown. */
 static void progress_fill(culex_run_info *info, const char *text, size_t len)
 {
@@ -121,7 +108,7 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     if (info->job == NULL || info->queue == NULL || info->tags == NULL ||
         info->error_text == NULL || info->progress_text == NULL || info->payload.data == NULL ||
         info->result.data == NULL) {
-        info_free(info);
+        culex__run_info_free(info);
         return no_memory(error);
     }
     *ret_run = info;

@@ -88,24 +88,6 @@ static bool bytes_copy(culex_bytes *ret_bytes, const void *bytes, size_t len)
     return copy != NULL;
 }
 
-static void info_release(culex_run_info *info)
-{
-    free(info->job);
-    free(info->queue);
-    free(info->tags);
-    free(info->error_text);
-    free(info->progress_text);
-    free((void *)info->payload.data);
-    free((void *)info->result.data);
-}
-
-static void info_free(culex_run_info *info)
-{
-    if (info != NULL)
-        info_release(info);
-    free(info);
-}
-
 static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
                       const struct culex_sqlite_run *run, sqlite3_stmt *statement)
 {
@@ -167,7 +149,7 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
     }
     culex__sqlite_payload_end(&payload);
     if (!is_copied) {
-        info_free(info);
+        culex__run_info_free(info);
         return culex__sqlite_no_memory(error);
     }
     *ret_run = info;
@@ -204,7 +186,7 @@ culex_status culex__sqlite_get(struct culex_store *base, const char *queue, cule
     if (status == CULEX_OK)
         *ret_run = request.info;
     else
-        info_free(request.info);
+        culex__run_info_free(request.info);
     return status;
 }
 
@@ -294,7 +276,7 @@ void culex__sqlite_list_release(struct culex_store *base, struct culex_list_repl
 {
     (void)base;
     for (size_t i = 0; i < reply->count; i++)
-        info_release(&reply->runs[i]);
+        culex__run_info_release(&reply->runs[i]);
     free(reply->runs);
     memset(reply, 0, sizeof *reply);
 }

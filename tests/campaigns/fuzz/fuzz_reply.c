@@ -31,18 +31,6 @@ static void step_check(const redisReply *reply)
     free(read.storage);
 }
 
-static void info_free(culex_run_info *info)
-{
-    free(info->job);
-    free(info->queue);
-    free(info->tags);
-    free(info->error_text);
-    free(info->progress_text);
-    free((void *)(uintptr_t)info->payload.data);
-    free((void *)(uintptr_t)info->result.data);
-    free(info);
-}
-
 static void reply_check(const redisReply *reply)
 {
     struct culex_list_reply list;
@@ -59,7 +47,7 @@ static void reply_check(const redisReply *reply)
     }
     if (culex__redis_get_read(reply, "q", id, &info, NULL) == CULEX_OK) {
         fuzz_taken++;
-        info_free(info);
+        culex__run_info_free(info);
     }
     if (reply->type == REDIS_REPLY_ERROR && culex__redis_refusal_status(reply->str) == CULEX_OK)
         abort();

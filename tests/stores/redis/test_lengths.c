@@ -37,18 +37,6 @@ static void good_expect(struct fixture *f, culex_uuid good)
     assert_int_equal(fixture_ack(f, SESSION_A, good, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
 }
 
-static void info_free(culex_run_info *info)
-{
-    free(info->job);
-    free(info->queue);
-    free(info->tags);
-    free(info->error_text);
-    free(info->progress_text);
-    free((void *)info->payload.data);
-    free((void *)info->result.data);
-    free(info);
-}
-
 static culex_run_info *info_get(struct fixture *f, culex_uuid id)
 {
     culex_run_info *info = NULL;
@@ -63,7 +51,7 @@ static void dead_expect(struct fixture *f, culex_uuid id)
     assert_int_equal(info->attempt, 0);
     assert_non_null(strstr(info->error_text, "the payload is longer than 1048576 bytes"));
     assert_int_equal(info->payload.len, 0);
-    info_free(info);
+    culex_run_info_free(info);
 }
 
 static void test_long_payload__is_set_aside_and_kept(void **state)
@@ -137,7 +125,7 @@ static void test_long_record__stands_in_nobodys_way(void **state)
         info = info_get(f, bad.id);
         assert_int_equal(info->state, CULEX_RUN_DEAD);
         assert_non_null(strstr(info->error_text, "damaged"));
-        info_free(info);
+        culex_run_info_free(info);
         assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
         assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
         fixture_say(f, "FLUSHALL %s", "SYNC");
@@ -174,7 +162,7 @@ static void test_get__answers_whatever_lies_beside_the_record(void **state)
     assert_int_equal(info->result.len, 0);
     assert_int_equal(strlen(info->error_text), 4096);
     assert_int_equal(strlen(info->progress_text), 0);
-    info_free(info);
+    culex_run_info_free(info);
 }
 
 int main(void)

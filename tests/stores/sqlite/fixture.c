@@ -167,18 +167,6 @@ struct culex_step_reply fixture_step(struct culex_store *store, const char *queu
     return reply;
 }
 
-void fixture_info_free(culex_run_info *info)
-{
-    free(info->job);
-    free(info->queue);
-    free(info->tags);
-    free(info->error_text);
-    free(info->progress_text);
-    free((void *)info->payload.data);
-    free((void *)info->result.data);
-    free(info);
-}
-
 static sqlite3 *raw_open(struct fixture *fixture)
 {
     sqlite3 *db;

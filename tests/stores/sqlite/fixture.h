@@ -59,8 +59,6 @@ struct culex_step_reply fixture_step(struct culex_store *store, const char *queu
                                      const char *session, uint32_t want,
                                      const struct culex_ack *acks, size_t ack_count);
 
-void fixture_info_free(culex_run_info *info);
-
 /* Runs SQL on the file through a connection of its own. */
 void fixture_sql(struct fixture *fixture, const char *sql);
 int64_t fixture_ask(struct fixture *fixture, const char *sql);

@@ -101,7 +101,7 @@ static culex_status open_enqueue_step(struct fixture *fixture, const struct cule
     if (status == CULEX_OK)
         status = store->ops->get(store, "q", run->id, &info, &last_error);
     if (status == CULEX_OK)
-        fixture_info_free(info);
+        culex_run_info_free(info);
     store->ops->close(store);
     return status;
 }
@@ -350,7 +350,7 @@ static void check_damaged(struct fixture *fixture, const char *sql, size_t paylo
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_int_equal(info->attempt, 0);
     assert_non_null(strstr(info->error_text, "damaged"));
-    fixture_info_free(info);
+    culex_run_info_free(info);
 }
 
 static void test_damage__row_never_runs(void **state)
@@ -387,7 +387,7 @@ static void assert_aside(struct fixture *fixture, culex_uuid id)
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_non_null(strstr(info->error_text, "damaged"));
     assert_non_null(strstr(info->error_text, "losses -1"));
-    fixture_info_free(info);
+    culex_run_info_free(info);
 }
 
 /* Neither a claim nor an ack, a beat, the reaper or a list stumbles over it for ever. */
@@ -495,7 +495,7 @@ static void check_too_long(struct fixture *fixture, const char *sql, size_t len)
     assert_int_equal(info->attempt, 0);
     assert_int_equal(info->payload.len, 0);
     assert_non_null(strstr(info->error_text, "the payload is longer than 1048576 bytes"));
-    fixture_info_free(info);
+    culex_run_info_free(info);
     free(payload);
 }
 
@@ -528,7 +528,7 @@ static void test_damage__get_shows_no_more_than_a_run_may_have(void **state)
     assert_int_equal(info->result.len, 0);
     assert_int_equal(strlen(info->progress_text), 0);
     assert_true(strlen(info->tags) < 2000);
-    fixture_info_free(info);
+    culex_run_info_free(info);
 }
 
 static void write_file(const char *path, const char *bytes, size_t len)

@@ -269,7 +269,7 @@ static void check_acknowledged(struct fixture *fixture, int in)
     while (read(in, &id, sizeof id) == (ssize_t)sizeof id) {
         culex_run_info *info;
         assert_int_equal(store->ops->get(store, "q", id, &info, NULL), CULEX_OK);
-        fixture_info_free(info);
+        culex_run_info_free(info);
         count++;
     }
     assert_true(count > 0);

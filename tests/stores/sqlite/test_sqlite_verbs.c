@@ -102,7 +102,7 @@ static culex_run_state state_of(struct fixture *fixture, culex_uuid id)
 {
     culex_run_info *info = get(fixture, id);
     culex_run_state state = info->state;
-    fixture_info_free(info);
+    culex_run_info_free(info);
     return state;
 }
 
@@ -252,7 +252,7 @@ static void test_claim__expired_run_dies_unstarted(void **state)
     culex_run_info *info = get(fixture, run.id);
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_string_equal(info->error_text, "expired");
-    fixture_info_free(info);
+    culex_run_info_free(info);
 }
 
 static void test_claim__suspect_is_granted_alone(void **state)
@@ -329,7 +329,7 @@ static void test_ack__done_removes_the_payload_and_keeps_the_result(void **state
     assert_int_equal(info->payload.len, 0);
     assert_int_equal(info->result.len, 2);
     assert_memory_equal(info->result.data, "42", 2);
-    fixture_info_free(info);
+    culex_run_info_free(info);
     fixture->now_ms += 999;        /* it is kept a second */
     reply = step(fixture, ONE, 0); /* purges what is over */
     fixture->store->ops->step_release(fixture->store, &reply);
@@ -353,7 +353,7 @@ static void test_ack__failures_back_off_and_end_dead(void **state)
     assert_int_equal(info->state, CULEX_RUN_SCHEDULED);
     assert_int_equal(info->at_ms, fixture->now_ms + 2000);
     assert_string_equal(info->error_text, "first");
-    fixture_info_free(info);
+    culex_run_info_free(info);
     fixture->now_ms += 2000;
     ack(fixture, ONE, run.id, claim(fixture, ONE, run.id), CULEX_EVENT_CRASH, 2000, "second");
     info = get(fixture, run.id);
@@ -361,7 +361,7 @@ static void test_ack__failures_back_off_and_end_dead(void **state)
     assert_int_equal(info->failures, 1);
     assert_int_equal(info->crashes, 1);
     assert_int_equal(info->payload.len, 1);
-    fixture_info_free(info);
+    culex_run_info_free(info);
     assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, NULL), CULEX_OK);
     assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, NULL), CULEX_ESTATE);
     assert_int_equal(claim(fixture, ONE, run.id), 3);
@@ -419,7 +419,7 @@ static void test_beat__extends_no_further_than_the_timeout(void **state)
     assert_int_equal(beat(fixture, ONE, run.id, attempt), CULEX_ANSWER_OK);
     culex_run_info *info = get(fixture, run.id);
     assert_int_equal(info->at_ms, start + 40000 + CULEX_TIMEOUT_SLACK_MS);
-    fixture_info_free(info);
+    culex_run_info_free(info);
     assert_int_equal(beat(fixture, TWO, run.id, attempt), CULEX_ANSWER_STALE);
     assert_int_equal(beat(fixture, ONE, fixture_id(1), attempt), CULEX_ANSWER_GONE);
 }

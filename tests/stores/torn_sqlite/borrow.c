@@ -102,7 +102,7 @@ static void test_transaction__commit_shows_the_run_and_rollback_does_not(void **
     assert_int_equal(fixture->store->ops->get(fixture->store, "q", id, &info, NULL), CULEX_OK);
     assert_int_equal(info->state, CULEX_RUN_WAITING);
     assert_string_equal(info->job, "shop.ship");
-    fixture_info_free(info);
+    culex_run_info_free(info);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     assert_memory_equal(&reply.grants[0].facts.id, &id, sizeof id);
