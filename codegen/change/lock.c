@@ -5,8 +5,6 @@
 #include "choice.h"
 #include "limits.h"
 
-enum { PAYLOAD_BYTES = 1048576 }; /* no string in a payload is longer */
-
 struct item {
     struct item *next;
 };
@@ -107,7 +105,7 @@ static void range_of_kind(struct lock_field *field)
         field->low = wide_type_min(64, true);
         field->high = wide_type_max(64, true);
     } else if (field->kind == IR_STRING || field->kind == IR_BYTES) {
-        field->high = wide_from(PAYLOAD_BYTES);
+        field->high = wide_from(CULEX_PAYLOAD_MAX);
     }
 }
 
@@ -126,7 +124,7 @@ static bool range_narrow(struct lock_field *field)
     }
     if (field->min_len > 0)
         field->low = wide_from(field->min_len);
-    if (field->max_len > 0 && field->max_len < PAYLOAD_BYTES) /* The codec reads 0 as "none". */
+    if (field->max_len > 0 && field->max_len < CULEX_PAYLOAD_MAX) /* The codec reads 0 as "none". */
         field->high = wide_from(field->max_len);
     return true;
 }

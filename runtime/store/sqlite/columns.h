@@ -6,6 +6,10 @@
 #ifndef CULEX_STORE_SQLITE_COLUMNS_H
 #define CULEX_STORE_SQLITE_COLUMNS_H
 
+#include <assert.h>
+
+#include "core/run.h"
+
 /* What struct culex_sqlite_queue holds of a row, but for its key: (name, member). */
 #define CULEX__SQLITE_QUEUE_COLUMNS(FIRST, NEXT)                                                   \
     FIRST(is_paused, is_paused)                                                                    \
@@ -56,10 +60,13 @@
     CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                           \
     CULEX__SQLITE_RUN_MOVING(NEXT, NEXT)
 
+/* A blob, NULL when it is longer than a payload may be; length() reads none of it. */
+#define CULEX__SQLITE_BOUNDED(column)                                                              \
+    "CASE WHEN length(" #column ") <= 1048576 THEN " #column " END"
+static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_BOUNDED");
+
 /* What follows these where more of a run is wanted: (name, what is selected for a whole run, for a
- * claim and for a list). Claims and lists read no more of a row than they need. length() of a blob
- * reads none of it; a blob that is longer than a payload may be is not read.
- * ORDER BYTES_MAX: as PAYLOAD_BYTES_MAX in run_rules.def. */
+ * claim and for a list). Claims and lists read no more of a row than they need. */
 #define CULEX__SQLITE_RUN_TAIL(NEXT)                                                               \
     NEXT(created_at_ms, "created_at_ms", "created_at_ms", "created_at_ms")                         \
     NEXT(fingerprint, "fingerprint", "fingerprint", "fingerprint")                                 \
@@ -67,9 +74,8 @@
     NEXT(job, "job", "job", "job")                                                                 \
     NEXT(tags, "tags", "NULL", "tags")                                                             \
     NEXT(error_text, "error_text", "NULL", "NULL")                                                 \
-    NEXT(result, "CASE WHEN length(result) <= 1048576 THEN result END", "NULL", "NULL")            \
-    NEXT(payload, "CASE WHEN length(payload) <= 1048576 THEN payload END",                         \
-         "CASE WHEN length(payload) <= 1048576 THEN payload END", "NULL")                          \
+    NEXT(result, CULEX__SQLITE_BOUNDED(result), "NULL", "NULL")                                    \
+    NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
     NEXT(progress, "progress", "NULL", "NULL")
 
 /* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. */

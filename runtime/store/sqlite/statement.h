@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/columns.h"
 #include "store/store.h"
 
 struct culex_sqlite;
