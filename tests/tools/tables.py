@@ -1,12 +1,12 @@
-"""Lists that other programs read, against the compiler's tables of settings and of generated names.
+"""Lists outside of the compiler against its tables of settings and of generated names.
 
 tables.py REPOSITORY [--accept]
 
 The editors' grammars list the words of settings, schemas/ir.schema.json the numbers of the model
-and the functions of a job, and schemas/lock.schema.json the numbers of jobs.lock. With --accept
-they are written anew. The page of the language is written by hand, and only compared: each setting
-stands in its table, or in the example of those that are not yet honoured, and a count with the
-default and the bounds of its row.
+and the functions of a job, schemas/lock.schema.json the numbers of jobs.lock, and codegen/render/settings.py
+the numbers of a descriptor. With --accept they are written anew. The page of the language is written by
+hand, and only compared: each setting stands in its table, or in the example of those that are not
+yet honoured, and a count with the default and the bounds of its row.
 """
 import difflib
 import json
@@ -87,6 +87,16 @@ def lock(text):
                   text, flags=re.S)
 
 
+def renderer(text):
+    """The key of each number in its order, and the bound of a count."""
+    scalars = rows("SCALAR")
+    assert text.count('    Setting("') == len(scalars), "settings.py has a row for each number of a job"
+    keys = iter(f'    Setting("{key}", ' for _, key, *_ in scalars)
+    bounds = iter(f"most={number(most)}" for _, _, form, _, _, most, _ in scalars if form == "COUNT")
+    text = re.sub(r'^    Setting\("\w+", ', lambda _: next(keys), text, flags=re.M)
+    return re.sub(r"\bmost=\d+", lambda _: next(bounds), text)
+
+
 def page_rows(page):
     """Default and meaning of each setting in the table of settings, by its word."""
     table = page.partition("\n| setting | default | means |\n")[2].partition("\n\n")[0]
@@ -111,7 +121,8 @@ def page_faults(page):
 
 
 FILES = {"editors/vim/syntax/job.vim": vim, "editors/vscode/syntaxes/culex-job.tmLanguage.json": textmate,
-         "schemas/ir.schema.json": model, "schemas/lock.schema.json": lock}
+         "schemas/ir.schema.json": model, "schemas/lock.schema.json": lock,
+         "codegen/render/settings.py": renderer}
 
 
 def main():
