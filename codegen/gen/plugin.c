@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/uptime.h"
 #include "json_in.h"
 #include "limits.h"
 #include "relay.h"
@@ -66,13 +66,6 @@ static bool complain(const char *what, const char *detail)
 {
     say("%s: %s", what, detail);
     return false;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* The question in a file without a name: the plug-in can read it at its own pace. */
@@ -130,7 +123,7 @@ static bool answer_await(struct exchange *exchange, int fd, const struct buf *an
 {
     struct pollfd slot = {.fd = fd, .events = POLLIN};
     for (;;) {
-        int64_t left = exchange->deadline_ms - now_ms();
+        int64_t left = exchange->deadline_ms - culex__uptime_ms();
         if (left > 0 && poll(&slot, 1, left < LOOK_MS ? (int)left : LOOK_MS) != 0)
             return true; /* also when a signal came: read() then tells */
         if (answer_is_over(exchange, answer)) {
@@ -169,7 +162,7 @@ static int plugin_end(struct exchange *exchange, bool is_wanted)
         pid_t ended = waitpid(exchange->pid, &status, WNOHANG);
         if (ended == exchange->pid || (ended < 0 && errno != EINTR))
             return status;
-        exchange->is_late = now_ms() >= exchange->deadline_ms;
+        exchange->is_late = culex__uptime_ms() >= exchange->deadline_ms;
         is_wanted = !exchange->is_late;
         poll(NULL, 0, 1);
     }
@@ -218,8 +211,8 @@ static bool exchange_run(struct exchange *exchange, FILE *question, struct buf *
 
 bool plugin_ask(const struct plugin *plugin, const struct buf *question, struct buf *ret_answer)
 {
-    struct exchange exchange = {.plugin = plugin,
-                                .deadline_ms = now_ms() + (int64_t)plugin->seconds * 1000};
+    struct exchange exchange = {
+        .plugin = plugin, .deadline_ms = culex__uptime_ms() + (int64_t)plugin->seconds * 1000};
     assert(plugin->seconds > 0); /* or it would be late before it begins */
     FILE *file = question_file(question);
     if (file == NULL)

@@ -1,7 +1,8 @@
 #include "base/turn.h"
 
 #include <assert.h>
-#include <time.h>
+
+#include "base/uptime.h"
 
 void culex__turn_init(struct culex_turn *turn)
 {
@@ -21,21 +22,11 @@ void culex__turn_destroy(struct culex_turn *turn)
     pthread_mutex_destroy(&turn->lock);
 }
 
-static struct timespec time_after(int64_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    int64_t ns = at.tv_nsec + ms % 1000 * 1000000;
-    at.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
-    at.tv_nsec = (long)(ns % 1000000000);
-    return at;
-}
-
 /* Under the lock. */
 static bool turn_await(struct culex_turn *turn, int64_t timeout_ms)
 {
     const int64_t year_ms = INT64_C(365) * 86400000;
-    struct timespec until = time_after(timeout_ms < year_ms ? timeout_ms : year_ms);
+    struct timespec until = culex__uptime_after(timeout_ms < year_ms ? timeout_ms : year_ms);
     int failure = 0;
     while (turn->is_taken && failure == 0)
         failure = pthread_cond_timedwait(&turn->given, &turn->lock, &until);

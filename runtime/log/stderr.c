@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/uptime.h"
 #include "platform/file_limit.h"
 
 #ifndef PIPE_BUF
@@ -22,13 +22,6 @@ static atomic_uint_fast64_t dropped;
 static atomic_int_fast64_t wait_from_ms; /* nobody waits before */
 static atomic_bool is_cut;               /* the last line lacks its end */
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool has_room(int timeout_ms)
 {
     struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -40,7 +33,7 @@ static bool room_await(void)
 {
     if (has_room(0))
         return true;
-    int64_t now = now_ms();
+    int64_t now = culex__uptime_ms();
     int_fast64_t from = atomic_load(&wait_from_ms);
     return now >= from &&
            atomic_compare_exchange_strong(&wait_from_ms, &from, now + WAIT_EVERY_MS) &&

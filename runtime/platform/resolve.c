@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/instant.h"
+#include "base/uptime.h"
 #include "platform/clock.h"
 
 /* How often one who waits for the thread of another looks again. */
@@ -123,22 +122,12 @@ static int thread_start(struct question *question)
     return failure;
 }
 
-static struct timespec time_after(int ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    int64_t ns = at.tv_nsec + ms * CULEX_MS_NS;
-    at.tv_sec += (time_t)(ns / 1000000000);
-    at.tv_nsec = (long)(ns % 1000000000);
-    return at;
-}
-
 /* Whether the answer came in time; the question is the thread's otherwise. */
 static bool question_wait(struct question *question, const struct culex_deadline *deadline)
 {
     pthread_mutex_lock(&question->lock);
     for (int ms; !question->is_answered && (ms = wait_ms(deadline)) > 0;) {
-        struct timespec until = time_after(ms);
+        struct timespec until = culex__uptime_after(ms);
         pthread_cond_timedwait(&question->is_over, &question->lock, &until);
     }
     bool is_answered = question->is_answered;
