@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "settings/settings.h"
 
-/* Of what options.c has looked at. */
+/* Of what settings.c has read and found well-formed. */
 static void found_take(struct culex_store_settings *settings, const culex_worker_options *found)
 {
     if (found->prefix != NULL)

@@ -8,7 +8,7 @@ names for its KEYS, the rules of run_rules.def as Lua values, and the libraries 
 says so in its first lines:
 
     -- keys: runs payloads ready          the keys, in the order in which C passes them
-    -- uses: base record                  lib_base.lua, lib_record.lua
+    -- uses: base request                 lib_base.lua, lib_request.lua
     -- level: works                       what it does to a queue: reads, produces, works or repairs
 
 A script that reads holds no command that writes, and the others none that probe.lua does not try
