@@ -77,7 +77,11 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
         .close = store_close,
         .abandon = store_abandon,
     };
-    assert(table->close != NULL && table->now != NULL); /* what no store may leave out */
+    assert(table->now != NULL && table->close != NULL); /* what no store may leave out */
+    /* What a verb needs beside it, callers do not look for again. */
+    assert(table->step == NULL || table->step_release != NULL);
+    assert(table->list == NULL || table->list_release != NULL);
+    assert(table->wake_arm == NULL || (table->wake_take != NULL && table->wake_disarm != NULL));
     *store =
         (struct culex_store){.ops = &checked, .table = table, .env = env, .until_ns = until_ns};
 }

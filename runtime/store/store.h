@@ -230,7 +230,10 @@ struct culex_fsck_reply {
     culex_fsck_counts counts;
 };
 
-/* The verbs of store/verbs.def, and what has no answer. */
+/* The verbs of store/verbs.def, and what has no answer. A table may leave out all but now and
+ * close: a verb that is left out is CULEX_EUNSUPPORTED. With enqueue, hello and step, runs are
+ * enqueued and worked off; without wake_arm workers ask for work from time to time. step needs
+ * step_release, list needs list_release, and wake_arm needs wake_take and wake_disarm. */
 struct culex_store_ops {
     const char *name;  /* "sqlite", "redis" */
     const char *lacks; /* the error text for verbs that are left out; NULL: the common one */
