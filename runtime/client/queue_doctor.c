@@ -17,6 +17,7 @@ enum {
     PAGE = 500,
     JOBS_MAX = 16, /* versions of jobs, told apart in one queue */
     WATCH_MS = 1000,
+    LAPSED_MS = 1000, /* past its lease's end: any worker of the queue would have taken it back */
     LOOK_MS = 100,
     DEPLOY_ATTEMPTS = 3, /* fewer: given back for the first 15 s, as in a deploy */
     NAME_SHOWN = 120     /* bytes of a name */
@@ -25,10 +26,15 @@ enum {
 #define UNSERVED "queue-unserved"
 #define PAUSED   "queue-paused"
 
+struct figures {
+    culex_queue_stats stats;
+    uint64_t lapsed; /* active runs whose lease is over: their worker is gone, and no other came */
+};
+
 struct watched {
     const char *name;
-    culex_queue_stats stats; /* when it was looked at first */
-    bool is_idle;            /* runs wait, and nobody was seen to take one */
+    struct figures first; /* when it was looked at first */
+    bool is_idle;         /* runs wait, and nobody was seen to take one */
 };
 
 struct examination {
@@ -87,6 +93,74 @@ static void findings_end(const struct examination *examination, culex_severity s
                           "%u more like these", told - TOLD_MAX);
 }
 
+/* --- figures ------------------------------------------------------------------------------ */
+
+typedef void (*run_visitor)(const culex_run_info *run, void *user);
+
+/* The first pages of a state. False when the store does not tell. */
+static bool runs_visit(struct examination *examination, const char *queue, culex_run_state state,
+                       run_visitor visit, void *user)
+{
+    struct culex_store *store = examination->store;
+    uint64_t cursor = 0;
+    int pages = 0;
+    do {
+        struct culex_list_reply page = {0};
+        culex_error error = {0};
+        if (!is_answered(examination,
+                         store->ops->list(store, queue, state, cursor, PAGE, &page, &error),
+                         &error))
+            return false;
+        for (size_t i = 0; i < page.count; i++)
+            visit(&page.runs[i], user);
+        cursor = page.cursor;
+        store->ops->list_release(store, &page);
+    } while (cursor != 0 && ++pages < PAGES_MAX);
+    return true;
+}
+
+static void lease_look(const culex_run_info *run, void *user)
+{
+    struct figures *figures = user;
+    figures->lapsed += run->at_ms <= figures->stats.now_ms - LAPSED_MS;
+}
+
+static bool figures_read(struct examination *examination, const char *queue,
+                         struct figures *ret_figures)
+{
+    struct culex_store *store = examination->store;
+    culex_error error = {0};
+    ret_figures->lapsed = 0;
+    if (has_trouble(examination) ||
+        !is_answered(examination, store->ops->stats(store, queue, &ret_figures->stats, &error),
+                     &error))
+        return false;
+    return ret_figures->stats.count[CULEX_RUN_ACTIVE] == 0 ||
+           runs_visit(examination, queue, CULEX_RUN_ACTIVE, lease_look, ret_figures);
+}
+
+/* A run whose worker is gone waits, too. */
+static uint64_t waiting_count(const struct figures *figures)
+{
+    return figures->stats.count[CULEX_RUN_WAITING] + figures->lapsed;
+}
+
+static bool is_at_work(const struct figures *figures)
+{
+    return figures->stats.count[CULEX_RUN_ACTIVE] > figures->lapsed;
+}
+
+typedef char lapsed_text[64];
+
+static const char *lapsed_format(const struct figures *figures, lapsed_text ret_text)
+{
+    ret_text[0] = '\0';
+    if (figures->lapsed > 0)
+        snprintf(ret_text, sizeof(lapsed_text), " (%llu left by a worker that is gone)",
+                 (unsigned long long)figures->lapsed);
+    return ret_text;
+}
+
 /* --- paused ------------------------------------------------------------------------------ */
 
 static void paused_examine(struct examination *examination)
@@ -95,8 +169,8 @@ static void paused_examine(struct examination *examination)
     shown_name name;
     for (size_t i = 0; i < examination->count; i++) {
         const struct watched *queue = &examination->queues[i];
-        uint64_t runs = queue->stats.count[CULEX_RUN_WAITING];
-        if (queue->stats.paused && runs > 0 && finding_begin(examination, &told))
+        uint64_t runs = queue->first.stats.count[CULEX_RUN_WAITING];
+        if (queue->first.stats.paused && runs > 0 && finding_begin(examination, &told))
             culex__report_add(examination->report, CULEX_SEVERITY_NOTE, PAUSED,
                               "culex_client_resume, unless it is meant to be",
                               "queue %s is paused: %llu %s for the end of that",
@@ -108,10 +182,9 @@ static void paused_examine(struct examination *examination)
 
 /* --- unserved ---------------------------------------------------------------------------- */
 
-static bool is_left_alone(const culex_queue_stats *stats)
+static bool is_left_alone(const struct figures *figures)
 {
-    return !stats->paused && stats->count[CULEX_RUN_WAITING] > 0 &&
-           stats->count[CULEX_RUN_ACTIVE] == 0;
+    return !figures->stats.paused && waiting_count(figures) > 0 && !is_at_work(figures);
 }
 
 /* Ends of executions: nobody but a worker brings them about. */
@@ -120,19 +193,11 @@ static uint64_t ends_of(const culex_queue_stats *stats)
     return stats->done + stats->failed + stats->crashed + stats->lost;
 }
 
-static bool has_moved(const culex_queue_stats *before, const culex_queue_stats *now)
+static bool has_moved(const struct figures *before, const struct figures *now)
 {
-    return !is_left_alone(now) || ends_of(now) != ends_of(before) ||
-           now->count[CULEX_RUN_WAITING] < before->count[CULEX_RUN_WAITING];
-}
-
-static bool queue_stats(struct examination *examination, const char *queue,
-                        culex_queue_stats *ret_stats)
-{
-    struct culex_store *store = examination->store;
-    culex_error error = {0};
-    return !has_trouble(examination) &&
-           is_answered(examination, store->ops->stats(store, queue, ret_stats, &error), &error);
+    return !is_left_alone(now) || ends_of(&now->stats) != ends_of(&before->stats) ||
+           now->lapsed < before->lapsed ||
+           now->stats.count[CULEX_RUN_WAITING] < before->stats.count[CULEX_RUN_WAITING];
 }
 
 /* Returns how many are idle still. One that cannot be asked any more is not accused. */
@@ -141,10 +206,10 @@ static size_t idle_look(struct examination *examination)
     size_t idle = 0;
     for (size_t i = 0; i < examination->count; i++) {
         struct watched *queue = &examination->queues[i];
-        culex_queue_stats now;
+        struct figures now;
         if (queue->is_idle)
             queue->is_idle =
-                queue_stats(examination, queue->name, &now) && !has_moved(&queue->stats, &now);
+                figures_read(examination, queue->name, &now) && !has_moved(&queue->first, &now);
         idle += queue->is_idle;
     }
     return idle;
@@ -156,7 +221,7 @@ static void idle_watch(struct examination *examination)
     const struct culex_env *env = examination->store->env;
     int64_t end_ns = culex__env_boottime_ns(env) + (int64_t)WATCH_MS * 1000000;
     for (size_t i = 0; i < examination->count; i++)
-        examination->queues[i].is_idle = is_left_alone(&examination->queues[i].stats);
+        examination->queues[i].is_idle = is_left_alone(&examination->queues[i].first);
     while (idle_look(examination) > 0 && culex__env_boottime_ns(env) < end_ns)
         env->poll(env->self, NULL, 0, LOOK_MS);
 }
@@ -165,18 +230,20 @@ static void unserved_examine(struct examination *examination)
 {
     unsigned told = 0;
     shown_name name;
+    lapsed_text lapsed;
     idle_watch(examination);
     for (size_t i = 0; i < examination->count; i++) {
         const struct watched *queue = &examination->queues[i];
-        uint64_t runs = queue->stats.count[CULEX_RUN_WAITING];
+        uint64_t runs = waiting_count(&queue->first);
         if (queue->is_idle && finding_begin(examination, &told))
             culex__report_add(examination->report, CULEX_SEVERITY_WARNING, UNSERVED,
                               "start a worker that serves it (--queues); if one does, its log says "
                               "what keeps it",
-                              "queue %s: %llu %s, none is at work, and no worker took one within "
+                              "queue %s: %llu %s%s, none is at work, and no worker took one within "
                               "%d ms",
                               name_show(queue->name, name), (unsigned long long)runs,
-                              plural(runs, "run waits", "runs wait"), WATCH_MS);
+                              plural(runs, "run waits", "runs wait"),
+                              lapsed_format(&queue->first, lapsed), WATCH_MS);
     }
     findings_end(examination, CULEX_SEVERITY_WARNING, UNSERVED, told);
 }
@@ -212,11 +279,11 @@ static struct returned *returned_find(struct returns *returns, const culex_run_i
     return made;
 }
 
-static void run_look(const culex_run_info *run, struct returns *returns)
+static void return_look(const culex_run_info *run, void *user)
 {
     if (run->attempt == 0 || run->failures + run->crashes + run->losses > 0)
         return;
-    struct returned *job = returned_find(returns, run);
+    struct returned *job = returned_find(user, run);
     if (job == NULL)
         return;
     job->runs++;
@@ -224,26 +291,6 @@ static void run_look(const culex_run_info *run, struct returns *returns)
         return;
     job->attempts = run->attempt;
     job->id = run->id;
-}
-
-static void state_look(struct examination *examination, const char *queue, culex_run_state state,
-                       struct returns *returns)
-{
-    struct culex_store *store = examination->store;
-    uint64_t cursor = 0;
-    int pages = 0;
-    do {
-        struct culex_list_reply page = {0};
-        culex_error error = {0};
-        if (!is_answered(examination,
-                         store->ops->list(store, queue, state, cursor, PAGE, &page, &error),
-                         &error))
-            return;
-        for (size_t i = 0; i < page.count; i++)
-            run_look(&page.runs[i], returns);
-        cursor = page.cursor;
-        store->ops->list_release(store, &page);
-    } while (cursor != 0 && ++pages < PAGES_MAX);
 }
 
 /* Why workers give runs back: how their text begins, and what is said of them. */
@@ -316,8 +363,8 @@ static void returns_look(struct examination *examination, const struct watched *
 {
     static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (queue->stats.count[states[i]] > 0 && !has_trouble(examination))
-            state_look(examination, queue->name, states[i], returns);
+        if (queue->first.stats.count[states[i]] > 0 && !has_trouble(examination))
+            runs_visit(examination, queue->name, states[i], return_look, returns);
     }
 }
 
@@ -342,7 +389,7 @@ static void queues_read(struct examination *examination, char *const *names)
     for (; *names != NULL && examination->count < QUEUES_MAX; names++) {
         struct watched *queue = &examination->queues[examination->count];
         queue->name = *names;
-        examination->count += queue_stats(examination, *names, &queue->stats);
+        examination->count += figures_read(examination, *names, &queue->first);
     }
 }
 
@@ -352,6 +399,36 @@ static size_t names_count(char *const *names)
     while (names[count] != NULL)
         count++;
     return count;
+}
+
+/* Queues in which runs wait or are at work: without a finding, workers take these runs. */
+static size_t served_count(const struct examination *examination)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct figures *figures = &examination->queues[i].first;
+        count += waiting_count(figures) > 0 || is_at_work(figures);
+    }
+    return count;
+}
+
+/* Says no more than was seen: where no run waits, nothing tells whether anybody would take it. */
+static void order_tell(const struct examination *examination)
+{
+    size_t served = served_count(examination), empty = examination->count - served;
+    char rest[64] = "";
+    if (served == 0) {
+        culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
+                          "no run waits in %zu %s; whether workers serve %s is not known", empty,
+                          plural(empty, "queue", "queues"), plural(empty, "it", "them"));
+        return;
+    }
+    if (empty > 0)
+        snprintf(rest, sizeof rest, "; no run waits in %zu %s", empty,
+                 plural(empty, "other", "others"));
+    culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
+                      "workers take the waiting runs of %zu %s%s", served,
+                      plural(served, "queue", "queues"), rest);
 }
 
 static void names_examine(struct examination *examination, char *const *names)
@@ -369,9 +446,7 @@ static void names_examine(struct examination *examination, char *const *names)
         culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
                           "no queue has been used so far");
     else if (!examination->has_findings && !has_trouble(examination))
-        culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
-                          "workers take the waiting runs of %zu %s", examination->count,
-                          plural(examination->count, "queue", "queues"));
+        order_tell(examination);
 }
 
 void culex__queues_examine(struct culex_store *store, struct culex_report *report)

@@ -12,6 +12,8 @@
 #include "client/queue_doctor.h"
 #include "world.h"
 
+enum { LEASE_MS = 60000 };
+
 static int setup(void **state)
 {
     *state = world_open();
@@ -87,7 +89,7 @@ static void claim(struct world *world, const char *queue, const char *text)
                               .nonce = ++nonce,
                               .want = 1,
                               .max_bytes = 1000,
-                              .lease_ms = 60000};
+                              .lease_ms = LEASE_MS};
     assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
     assert_int_equal(reply.grant_count, 1);
     ack.id = reply.grants[0].facts.id;
@@ -123,7 +125,8 @@ static void test_run_that_is_due_and_was_moved_by_nobody_is_told(void **state)
 {
     struct world *world = *state;
     enqueue_raw(world, "mail", "shop.send", 5000);
-    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
     world_pass(world, 5000);
     expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
            "queue mail: 1 run waits, none is at work, and no worker took one within 1000 ms");
@@ -147,6 +150,48 @@ static void test_queue_with_a_worker_is_no_finding(void **state)
     int64_t before_ms = world_ms(world);
     expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
     assert_int_equal(world_ms(world), before_ms); /* nothing to watch: one is at work */
+}
+
+/* Its only worker was killed: a run that is active for good hides no queue. */
+static void test_run_past_its_lease_waits_too(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    claim(world, "numbers", NULL);
+    world_pass(world, LEASE_MS + 900);
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
+    world_pass(world, 100);
+    expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
+           "queue numbers: 1 run waits (1 left by a worker that is gone), none is at work, and no "
+           "worker took one within 1000 ms");
+    world_enqueue(world, &type, 2);
+    expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
+           "queue numbers: 2 runs wait (1 left by a worker that is gone), none is at work, and no "
+           "worker took one within 1000 ms");
+}
+
+static void test_worker_that_takes_back_what_another_left_is_no_finding(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    claim(world, "numbers", NULL);
+    world_pass(world, LEASE_MS + 1000);
+    world->then = claim_one;
+    world->then_ms = world_ms(world) + 500;
+    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
+    assert_null(world->then);
+}
+
+static void test_queues_without_runs_are_told_apart(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "shop.send", 5000);
+    enqueue_raw(world, "news", "shop.send", 0);
+    claim(world, "news", NULL);
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "workers take the waiting runs of 1 queue; no run waits in 1 other");
 }
 
 static void test_paused_queue_is_a_note(void **state)
@@ -206,7 +251,8 @@ static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
     struct world *world = *state;
     enqueue_raw(world, "mail", "shop.send", 0);
     claim(world, "mail", "");
-    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
 }
 
 static void test_name_of_a_job_does_nothing_to_a_terminal(void **state)
@@ -287,6 +333,9 @@ int main(void)
         UNIT(test_runs_that_nobody_takes_are_told),
         UNIT(test_run_that_is_due_and_was_moved_by_nobody_is_told),
         UNIT(test_queue_with_a_worker_is_no_finding),
+        UNIT(test_run_past_its_lease_waits_too),
+        UNIT(test_worker_that_takes_back_what_another_left_is_no_finding),
+        UNIT(test_queues_without_runs_are_told_apart),
         UNIT(test_paused_queue_is_a_note),
         UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
         UNIT(test_runs_that_no_worker_understands_are_told),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --doctor tells of a store that is not there, of runs that no worker takes, and of those that no
-# worker knows how to run.
+# --doctor tells of a store that is not there, of runs that no worker takes or that a killed one has
+# left, and of those that no worker knows how to run.
 . "$(dirname "$0")/lib.sh"
 store_start
 
@@ -40,6 +40,19 @@ worker_start knows
 is_taken() { "$nap" state | grep -q 'failures 1'; }
 wait_until 20 is_taken
 examine
-says '^ok  *queues  *workers take the waiting runs of 1 queue$'
+says '^ok  *queues  '
 kill -TERM "$background"
 worker_expect 0
+
+# Its only worker is killed: the run that it held hides nothing, once its lease is over.
+worker_start killed --lease 1s
+"$nap" enqueue nap
+wait_until 10 started killed 1
+examine
+says '^ok  *queues  *workers take the waiting runs of 1 queue$'
+kill -KILL "$background"
+wait "$background" 2>/dev/null || true
+background=
+leaves_one() { examine; grep -q 'queue-unserved  *queue naps: [1-9].* (1 left by a worker that is gone), none is at work' "$scratch/report"; }
+wait_until 10 leaves_one
+says_not '^ok  *queues '
