@@ -95,9 +95,11 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
 /* Enqueues one run of `type`. Generated `P_enqueue` functions call this.
  * Borrows `params`. `options` and `ret_id` may be NULL.
  * CULEX_OK also when the id was there before with the same content, which is the job and its params
- * as they are encoded; CULEX_ECONFLICT with other content. Nothing else is compared, neither delay,
- * at, priority and tags nor the rest of the schema's policy: a repeat computes another delay. They
- * stay as the first call had them. To change one, cancel the run and enqueue another.
+ * as they are encoded; CULEX_ECONFLICT with other content, as long as the record is kept. After
+ * that an id that is remembered is answered CULEX_OK whatever the content, and nothing runs: use an
+ * id for one run only. Nothing else is compared, neither delay, at, priority and tags nor the rest
+ * of the schema's policy: a repeat computes another delay. They stay as the first call had them. To
+ * change one, cancel the run and enqueue another.
  * CULEX_EUNKNOWN: the store did not answer in time even after retries; repeat the call with
  * *ret_id, which is set in this case too, as options->id until it is CULEX_OK. Any other failure of
  * such a repeat, CULEX_ECONNECT for instance, is about that call alone: what the first one did is
