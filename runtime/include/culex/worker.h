@@ -44,8 +44,8 @@ CULEX_API culex_time culex_run_enqueued_at(const culex_run *run);
  * What to return then: CULEX_DONE if everything is done after all, else culex_run_fail. Such a
  * failure is charged only where the run is its reason: past its timeout it has failed, a cancelled
  * run ends as cancelled, and at the end of a worker's grace period or of a lease the run is given
- * back, uncharged, to be tried again. Discarding and snoozing are decisions about the run, and
- * stand. */
+ * back, uncharged, to be tried again. Discarding is a decision about the run, and stands. So does
+ * snoozing, but a cancelled run that snoozes ends as cancelled. */
 CULEX_API bool culex_run_cancelled(const culex_run *run);
 
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
