@@ -163,21 +163,45 @@ static const char *lapsed_format(const struct figures *figures, lapsed_text ret_
 
 /* --- paused ------------------------------------------------------------------------------ */
 
+/* A pause holds what is due, and what comes to be due. */
+static culex_severity pause_severity(const struct figures *figures)
+{
+    uint64_t held = waiting_count(figures) + figures->stats.count[CULEX_RUN_SCHEDULED];
+    return held > 0 ? CULEX_SEVERITY_WARNING : CULEX_SEVERITY_NOTE;
+}
+
+static void pause_tell(struct examination *examination, const struct watched *queue)
+{
+    uint64_t runs = waiting_count(&queue->first);
+    uint64_t later = queue->first.stats.count[CULEX_RUN_SCHEDULED];
+    shown_name name;
+    lapsed_text lapsed;
+    char scheduled[64] = "";
+    if (later > 0)
+        snprintf(scheduled, sizeof scheduled, ", %llu %s scheduled", (unsigned long long)later,
+                 plural(later, "is", "are"));
+    culex__report_add(examination->report, pause_severity(&queue->first), PAUSED,
+                      "culex_client_resume, unless it is meant to be",
+                      "queue %s is paused: %llu %s%s for the end of that%s",
+                      name_show(queue->name, name), (unsigned long long)runs,
+                      plural(runs, "run waits", "runs wait"), lapsed_format(&queue->first, lapsed),
+                      scheduled);
+}
+
 static void paused_examine(struct examination *examination)
 {
+    culex_severity worst = CULEX_SEVERITY_NOTE;
     unsigned told = 0;
-    shown_name name;
     for (size_t i = 0; i < examination->count; i++) {
         const struct watched *queue = &examination->queues[i];
-        uint64_t runs = queue->first.stats.count[CULEX_RUN_WAITING];
-        if (queue->first.stats.paused && runs > 0 && finding_begin(examination, &told))
-            culex__report_add(examination->report, CULEX_SEVERITY_NOTE, PAUSED,
-                              "culex_client_resume, unless it is meant to be",
-                              "queue %s is paused: %llu %s for the end of that",
-                              name_show(queue->name, name), (unsigned long long)runs,
-                              plural(runs, "run waits", "runs wait"));
+        if (!queue->first.stats.paused)
+            continue;
+        if (pause_severity(&queue->first) == CULEX_SEVERITY_WARNING)
+            worst = CULEX_SEVERITY_WARNING;
+        if (finding_begin(examination, &told))
+            pause_tell(examination, queue);
     }
-    findings_end(examination, CULEX_SEVERITY_NOTE, PAUSED, told);
+    findings_end(examination, worst, PAUSED, told);
 }
 
 /* --- unserved ---------------------------------------------------------------------------- */

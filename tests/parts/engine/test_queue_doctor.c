@@ -194,14 +194,46 @@ static void test_queues_without_runs_are_told_apart(void **state)
            "workers take the waiting runs of 1 queue; no run waits in 1 other");
 }
 
-static void test_paused_queue_is_a_note(void **state)
+static void test_paused_queue_is_a_warning_once_it_holds_runs(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     world_enqueue(world, &type, 1);
+    claim(world, "numbers", NULL);
     assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
     expect(world, "queue-paused", CULEX_SEVERITY_NOTE,
-           "queue numbers is paused: 1 run waits for the end of that");
+           "queue numbers is paused: 0 runs wait for the end of that");
+    enqueue_raw(world, "numbers", "shop.send", 100 * LEASE_MS);
+    expect(world, "queue-paused", CULEX_SEVERITY_WARNING,
+           "queue numbers is paused: 0 runs wait for the end of that, 1 is scheduled");
+    world_enqueue(world, &type, 2);
+    expect(world, "queue-paused", CULEX_SEVERITY_WARNING,
+           "queue numbers is paused: 1 run waits for the end of that, 1 is scheduled");
+    world_pass(world, LEASE_MS + 1000);
+    expect(world, "queue-paused", CULEX_SEVERITY_WARNING,
+           "queue numbers is paused: 2 runs wait (1 left by a worker that is gone) for the end of "
+           "that, 1 is scheduled");
+}
+
+static void test_many_paused_queues_are_told_as_the_worst_of_them(void **state)
+{
+    struct world *world = *state;
+    char name[32];
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, "q%03d", i);
+        enqueue_raw(world, name, "shop.send", 0);
+        assert_int_equal(culex_client_pause(world->client, name, NULL), CULEX_OK);
+        if (i < 9)
+            assert_int_equal(
+                culex_client_purge(world->client, name, CULEX_RUN_WAITING, 10, NULL, NULL),
+                CULEX_OK);
+    }
+    culex_doctor_report *report = examine(world);
+    assert_int_equal(report->finding_count, 9);
+    assert_int_equal(report->findings[0].severity, CULEX_SEVERITY_NOTE);
+    assert_int_equal(report->findings[8].severity, CULEX_SEVERITY_WARNING);
+    assert_string_equal(report->findings[8].text, "2 more like these");
+    culex_doctor_report_free(report);
 }
 
 /* --- unknown jobs -------------------------------------------------------------------------- */
@@ -336,7 +368,8 @@ int main(void)
         UNIT(test_run_past_its_lease_waits_too),
         UNIT(test_worker_that_takes_back_what_another_left_is_no_finding),
         UNIT(test_queues_without_runs_are_told_apart),
-        UNIT(test_paused_queue_is_a_note),
+        UNIT(test_paused_queue_is_a_warning_once_it_holds_runs),
+        UNIT(test_many_paused_queues_are_told_as_the_worst_of_them),
         UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
         UNIT(test_runs_that_no_worker_understands_are_told),
         UNIT(test_snoozed_run_is_not_of_an_unknown_job),
