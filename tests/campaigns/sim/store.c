@@ -488,9 +488,8 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
     return call_leave(base, trouble, status, error);
 }
 
-/* The other verbs, made of the rows of store/verbs.def. A new verb has no FRONT here yet: it says
- * whether the world befalls it (CALLED, and as what the oracle knows it) or a living process just
- * has its answer (ASKED). */
+/* The other verbs, made of the rows of store/verbs.def, each by its FRONT: the world befalls it
+ * (CALLED, and as what the oracle knows it), or a living process just has its answer (ASKED). */
 #define CALLED(verb, name, parameters, arguments)                                                  \
     static culex_status on_##name parameters                                                       \
     {                                                                                              \
@@ -512,25 +511,28 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
     }
 #define WRITTEN_OUT(...)
 
-#define FRONT_enqueue                                    WRITTEN_OUT
-#define FRONT_step                                       WRITTEN_OUT
-#define FRONT_hello                                      WRITTEN_OUT
-#define FRONT_tick                                       WRITTEN_OUT
-#define FRONT_cancel(...)                                CALLED(SIM_CANCEL, __VA_ARGS__)
-#define FRONT_retry(...)                                 CALLED(SIM_RETRY, __VA_ARGS__)
-#define FRONT_forget(...)                                CALLED(SIM_FORGET, __VA_ARGS__)
-#define FRONT_purge(...)                                 CALLED(SIM_PURGE, __VA_ARGS__)
-#define FRONT_pause(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_limit(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_stats(...)                                 CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_fsck(...)                                  CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_get                                        ASKED
-#define FRONT_list                                       ASKED
-#define FRONT_queues                                     ASKED
-#define FRONT_doctor                                     ASKED
-#define FRONT_now                                        ASKED
-#define FRONT_wake_arm                                   WRITTEN_OUT
-#define FRONT_wake_take                                  WRITTEN_OUT
+#define FRONT_enqueue     WRITTEN_OUT
+#define FRONT_step        WRITTEN_OUT
+#define FRONT_hello       WRITTEN_OUT
+#define FRONT_tick        WRITTEN_OUT
+#define FRONT_cancel(...) CALLED(SIM_CANCEL, __VA_ARGS__)
+#define FRONT_retry(...)  CALLED(SIM_RETRY, __VA_ARGS__)
+#define FRONT_forget(...) CALLED(SIM_FORGET, __VA_ARGS__)
+#define FRONT_purge(...)  CALLED(SIM_PURGE, __VA_ARGS__)
+#define FRONT_pause(...)  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limit(...)  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_stats(...)  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_fsck(...)   CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_get         ASKED
+#define FRONT_list        ASKED
+#define FRONT_queues      ASKED
+#define FRONT_doctor      ASKED
+#define FRONT_now         ASKED
+#define FRONT_wake_arm    WRITTEN_OUT
+#define FRONT_wake_take   WRITTEN_OUT
+
+/* A new verb has no FRONT yet and does not compile before it has one: SIM_OTHER is right for one of
+ * an operator. Until then the compiler points here, and at verbs behind it that have theirs. */
 #define VERB(name, effect, parameters, arguments, check) FRONT_##name(name, parameters, arguments)
 #include "store/verbs.def"
 #undef VERB

@@ -1152,30 +1152,17 @@ static void model_close(struct culex_store *store)
     free(model);
 }
 
+#define model_doctor NULL /* it has no settings, so they promise nothing */
+
 struct culex_store *model_open(const struct culex_env *env)
 {
     static const struct culex_store_ops ops = {
         .name = "model",
-        .enqueue = model_enqueue,
-        .step = model_step,
+#define VERB(name, effect, parameters, arguments, check) .name = model_##name,
+#include "store/verbs.def"
+#undef VERB
         .step_release = model_step_release,
-        .hello = model_hello,
-        .tick = model_tick,
-        .cancel = model_cancel,
-        .retry = model_retry,
-        .forget = model_forget,
-        .pause = model_pause,
-        .limit = model_limit,
-        .purge = model_purge,
-        .stats = model_stats,
-        .get = model_get,
-        .list = model_list,
         .list_release = model_list_release,
-        .queues = model_queues,
-        .fsck = model_fsck,
-        .now = model_now,
-        .wake_arm = model_wake_arm,
-        .wake_take = model_wake_take,
         .wake_disarm = model_wake_disarm,
         .close = model_close,
     };
