@@ -12,7 +12,7 @@
 static const struct culex_home_store *of_process;
 static _Thread_local const struct culex_home_store *of_thread;
 
-void culex__home_store_settle(const struct culex_home_store *home)
+void culex__home_store_adopt(const struct culex_home_store *home)
 {
     of_process = home;
 }

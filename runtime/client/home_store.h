@@ -25,7 +25,7 @@ struct culex_home_store {
 void culex__home_store_note_folder(struct culex_home_store *home);
 
 /* For a child, all its life. */
-void culex__home_store_settle(const struct culex_home_store *home);
+void culex__home_store_adopt(const struct culex_home_store *home);
 
 /* For a thread while it runs a handler; NULL for none. */
 void culex__home_store_enter(const struct culex_home_store *home);

@@ -46,7 +46,7 @@ struct culex_executor_ops {
     void (*cancel)(struct culex_executor *executor, struct culex_run *run, int64_t term_ns,
                    int64_t kill_ns);
 
-    /* run->lease_ns has moved, which is 0.9 of a lease from the heartbeat, or earlier. The executor
+    /* run->lease_ns has moved, which is 0.9 of a lease from the beat, or earlier. The executor
      * of children kills by itself whatever still runs at that time, even while the supervisor is
      * stopped. NULL when there is nothing to do. */
     void (*renew)(struct culex_executor *executor, struct culex_run *run);

@@ -1,4 +1,4 @@
-/* handler/news.h - what a handler reports while it runs, for the next heartbeat: progress, and the
+/* handler/news.h - what a handler reports while it runs, for the next beat: progress, and the
  * wish for more time. One thread reports, the supervisor takes. */
 #ifndef CULEX_HANDLER_NEWS_H
 #define CULEX_HANDLER_NEWS_H

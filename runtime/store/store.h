@@ -274,7 +274,7 @@ struct culex_store {
 void culex__store_init(struct culex_store *store, const struct culex_store_ops *table,
                        const struct culex_env *env, const atomic_int_fast64_t *until_ns);
 
-/* The earlier of a deadline of one's own and what the engine allows now. */
+/* The earlier of a deadline of one's own and what the caller allows now. */
 static inline int64_t culex__store_earlier_ns(const struct culex_store *store, int64_t own_ns)
 {
     const struct culex_deadline deadline = {own_ns, store->until_ns};
@@ -293,7 +293,7 @@ enum {
 };
 #define CULEX_STORE_CURSOR_MAX INT64_MAX /* greatest place where a page of LIST begins */
 
-/* What the engine has settled, parameters of the URL included: see culex__store_params_read. */
+/* What the caller has chosen, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {
     const char *prefix;      /* Redis: NULL means "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */

@@ -1,4 +1,4 @@
-/* worker/beats.h - heartbeats of runs in flight: into a step, and what its answers mean. */
+/* worker/beats.h - beats of runs in flight: into a step, and what its answers mean. */
 #ifndef CULEX_WORKER_BEATS_H
 #define CULEX_WORKER_BEATS_H
 

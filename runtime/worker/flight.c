@@ -21,8 +21,8 @@ enum {
 
 /* --- what is due next ------------------------------------------------------------------- */
 
-/* Without a heartbeat granted until then the store is taken to be out of reach, and the handler is
- * cut off. */
+/* Without a beat granted until then the store is taken to be out of reach, and the handler is cut
+ * off. */
 static int64_t cut_off_ns(const struct culex_flight *flight)
 {
     int64_t lease_ns = flight->lane->worker->options.lease_ms * CULEX_MS_NS;

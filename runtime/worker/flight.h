@@ -68,7 +68,7 @@ void culex__flight_cancel(struct culex_flight *flight);
 /* The run (run.facts) was granted to a claim that was sent at `sent_ns`. */
 void culex__flight_claim(struct culex_flight *flight, int64_t sent_ns);
 
-/* So was a heartbeat, which told the store of the deadline `told_ns`. */
+/* So was a beat, which told the store of the deadline `told_ns`. */
 void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns, int64_t told_ns);
 
 /* From the ground into the lane's list: its leases, timeouts and beats are looked after from now.

@@ -39,7 +39,7 @@ static bool is_wanted(const culex_worker *worker)
 }
 
 /* Nothing of the lane is on its way to the store or back. */
-static bool is_settled(const struct culex_lane *lane)
+static bool is_quiet(const struct culex_lane *lane)
 {
     return lane->acks.ends.count == 0 && !lane->step.is_pending;
 }
@@ -49,7 +49,7 @@ static bool is_idle(const culex_worker *worker)
 {
     bool is_idle = worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
-        is_idle = is_idle && !worker->lanes[i].outlook.is_likely && is_settled(&worker->lanes[i]);
+        is_idle = is_idle && !worker->lanes[i].outlook.is_likely && is_quiet(&worker->lanes[i]);
     return is_idle;
 }
 
@@ -58,7 +58,7 @@ static bool is_idle(const culex_worker *worker)
 static bool is_reachable(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (worker->lanes[i].trouble.failures > 0 && !is_settled(&worker->lanes[i]))
+        if (worker->lanes[i].trouble.failures > 0 && !is_quiet(&worker->lanes[i]))
             return false;
     }
     return true;
@@ -72,7 +72,7 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
                       lane->outlook.has_suspects && lane->acks.ends.count == 0 &&
                       worker->crew.count == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
-        is_reached = is_reached && (&worker->lanes[i] == lane || is_settled(&worker->lanes[i]));
+        is_reached = is_reached && (&worker->lanes[i] == lane || is_quiet(&worker->lanes[i]));
     return is_reached;
 }
 

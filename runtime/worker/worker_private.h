@@ -15,7 +15,7 @@
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   wake.c         what the store was asked to tell
  *   lane.c         STEP: what to send, what the answers mean
- *   grants.c       runs that were granted             beats.c  heartbeats
+ *   grants.c       runs that were granted             beats.c  runs that go on
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
  *   ack_log.c      what the log is told then
@@ -137,7 +137,7 @@ static inline int64_t culex__worker_now_ns(const culex_worker *worker)
     return culex__env_boottime_ns(worker->env);
 }
 
-/* Between two heartbeats of a run: well within its lease, and a second at most, for they carry its
+/* Between two beats of a run: well within its lease, and a second at most, for they carry its
  * progress there and the wish to cancel it back. */
 static inline int64_t culex__worker_beat_pause_ns(const culex_worker *worker)
 {

@@ -63,7 +63,7 @@ static culex_status conn_fail(struct culex__redis_conn *conn, culex_status code,
     return culex__fail(error, code, "%s redis at %s: %s", doing, conn->target->label, reason);
 }
 
-/* How long to wait at once: what is left, but the engine may move the end meanwhile. 0: nothing. */
+/* How long to wait at once: what is left, but the caller may move the end meanwhile. 0: nothing. */
 static int left_ms(const struct culex__redis_conn *conn, int64_t deadline_ns)
 {
     const struct culex_deadline deadline = {deadline_ns, conn->base->until_ns};

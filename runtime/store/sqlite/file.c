@@ -290,7 +290,7 @@ static culex_status set_journal(struct culex_sqlite *store, culex_error *error)
 }
 
 /* At the place that links lead to, where all that belongs to the store lies. */
-static culex_status settle(struct culex_sqlite *store, bool must_exist, culex_error *error)
+static culex_status place_prepare(struct culex_sqlite *store, bool must_exist, culex_error *error)
 {
     culex_status status = check_file_system(store, error);
     if (status == CULEX_OK)
@@ -311,7 +311,7 @@ static culex_status find(struct culex_sqlite *store, const struct culex_store_op
     if (status == CULEX_OK)
         status = follow(store, error);
     if (status == CULEX_OK)
-        status = settle(store, options->must_exist, error);
+        status = place_prepare(store, options->must_exist, error);
     if (status == CULEX_OK)
         status = resolve(store, error);
     return status == CULEX_OK ? culex__sqlite_names_check(store, error) : status;

@@ -121,7 +121,7 @@ static bool is_whole(const struct culex_sqlite *store, const struct index *index
     return last >= index->header.pages || log_holds(store, index, (uint32_t)last);
 }
 
-static bool is_settled(const struct culex_sqlite_extent *extent, const struct index *index,
+static bool is_as_seen(const struct culex_sqlite_extent *extent, const struct index *index,
                        int64_t bytes)
 {
     return bytes >= extent->bytes && extent->written_back == index->written_back &&
@@ -167,7 +167,7 @@ bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
 {
     struct index index;
     bool is_cut = false, is_certain = false;
-    if (index_read(store, &index) && is_settled(extent, &index, bytes)) {
+    if (index_read(store, &index) && is_as_seen(extent, &index, bytes)) {
         extent->bytes = bytes;
         return false;
     }
