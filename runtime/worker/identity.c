@@ -1,5 +1,6 @@
 #include "worker/identity.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,12 +35,15 @@ void culex__identity_choose(culex_worker *worker)
     culex__session_choose(worker, worker->identity.session);
 }
 
+static_assert(CULEX_WORKER_NAME_MAX + sizeof "-01234567" <= CULEX_STORE_WORKER_MAX + 1,
+              "a given name and what makes it another");
+
 void culex__identity_rename(culex_worker *worker)
 {
     struct culex_identity *identity = &worker->identity;
     char old[sizeof identity->name];
     strcpy(old, identity->name);
-    snprintf(identity->name, sizeof identity->name, "%.100s-%08llx", old,
+    snprintf(identity->name, sizeof identity->name, "%.*s-%08llx", CULEX_WORKER_NAME_MAX, old,
              (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
     identity->name_count++;
     culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,

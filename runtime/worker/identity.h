@@ -6,10 +6,12 @@
 
 #include <culex/worker.h>
 
-enum { CULEX_SESSION_SIZE = 17 };
+#include "store/store.h"
+
+enum { CULEX_SESSION_SIZE = 17, CULEX_WORKER_NAME_MAX = 100 /* bytes, as it is given */ };
 
 struct culex_identity {
-    char name[128];
+    char name[CULEX_STORE_WORKER_MAX + 1];
     unsigned name_count;              /* changes of the name */
     char session[CULEX_SESSION_SIZE]; /* a random token: under which the lanes begin */
 };

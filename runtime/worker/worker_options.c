@@ -9,6 +9,7 @@
 #include "core/queue_name.h"
 #include "log/log.h"
 #include "settings/storesettings.h"
+#include "worker/identity.h"
 #include "worker/worker_options.h"
 
 enum {
@@ -19,15 +20,14 @@ enum {
     BATCH = 32,
     CONCURRENCY_MAX = 1024,
     DURATION_MS_MAX = 86400000,
-    NAME_BYTES_MAX = 100,
 };
 
 /* It goes into logs and into the error texts of runs, and a second worker of that name gets a
  * longer one. */
 static culex_status name_check(const char *name, culex_error *error)
 {
-    size_t len = strnlen(name, NAME_BYTES_MAX + 1);
-    bool is_plain = len <= NAME_BYTES_MAX;
+    size_t len = strnlen(name, CULEX_WORKER_NAME_MAX + 1);
+    bool is_plain = len <= CULEX_WORKER_NAME_MAX;
     for (size_t at = 0, size; is_plain && at < len; at += size) {
         size = culex__utf8_char(name + at, len - at);
         is_plain = size > 0 && !culex__utf8_is_deceptive(culex__utf8_code(name + at, size));
@@ -36,7 +36,7 @@ static culex_status name_check(const char *name, culex_error *error)
                     : culex__fail(error, CULEX_EUSAGE,
                                   "the name of a worker has at most %d bytes, of UTF-8 and without "
                                   "control characters",
-                                  NAME_BYTES_MAX);
+                                  CULEX_WORKER_NAME_MAX);
 }
 
 static culex_status limits_check(const culex_worker_options *options, culex_error *error)
